@@ -1,0 +1,46 @@
+# Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench clean lock
+
+PYTHON ?= python3
+BIN    := .venv/bin
+STAMP  := .venv/.installed
+
+help:  ## What can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(STAMP)  ## .venv with vetl and all its tools, from the hash-pinned lock
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("vetl needs Python 3.11 to 3.13, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12") if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+demo: setup  ## The main job, end to end, on the sandbox
+	$(BIN)/vetl demo
+
+test: setup  ## Every test
+	$(BIN)/python -m pytest -n auto
+
+check: setup  ## Lint, format, types, SQL lint, architecture
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/sqlfluff lint dbt/models dbt/tests --disable-progress-bar
+	$(BIN)/python -m pytest -q tests/test_architecture.py
+
+format: setup  ## Rewrite the code in the house format
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: setup  ## Time the first sync against the floor of the same run
+	$(BIN)/python -m benchmarks
+
+lock: setup  ## Resolve the dependencies anew (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
+
+clean:  ## Remove everything that was made, the demo's data included
+	rm -rf .venv demo dbt/target dbt/logs .pytest_cache .ruff_cache build dist

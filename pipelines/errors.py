@@ -1,0 +1,103 @@
+"""Every error that vetl raises, by what may be done about it.
+
+VetlError
+├── Permanent                the same call would fail the same way again
+│   ├── ConfigurationError   a setting is missing, malformed or contradicts the source
+│   │   └── SignInRefused    the platform does not accept the credentials
+│   ├── RequestRefused       the platform answers 4xx: it will not do this
+│   │   ├── PracticeRefused  ... for this practice (401 after a fresh sign-in, 403)
+│   │   └── NotFound         ... because there is no such thing (404, 410, 501)
+│   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
+│   └── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
+│       └── WarehouseBusy    another process holds it
+├── Transient                the same call may work in a moment
+│   ├── Unreachable          no connection, a time-out, a 5xx
+│   ├── RateLimited          429; may say how long to wait
+│   ├── TokenRejected        401: sign in again, then replay
+│   └── TornAnswer           an answer that is not whole: cut off, HTML with a 200, a short page
+└── BadRecord                one row that cannot be understood; the rest goes on
+
+Messages are one line and say what, where and what to do. They never hold a secret or personal data.
+"""
+
+
+class VetlError(Exception):
+    """Anything that vetl raises on purpose."""
+
+    exit_code = 1
+
+
+class Permanent(VetlError):
+    """Trying again would fail in the same way."""
+
+
+class ConfigurationError(Permanent):
+    """A setting is missing, malformed or contradicts the source; the message names the key."""
+
+    exit_code = 2
+
+
+class SignInRefused(ConfigurationError):
+    """The platform does not accept username, password and role."""
+
+
+class RequestRefused(Permanent):
+    """The platform refuses a request with a 4xx status.
+
+    `fields` are the offending fields of a validation error (contract: Errors), `None` for the request itself.
+    """
+
+    def __init__(
+        self, message: str, *, status: int, fields: tuple[tuple[str | None, str], ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.fields = fields
+
+
+class PracticeRefused(RequestRefused):
+    """The credentials are good, but not for this practice."""
+
+
+class NotFound(RequestRefused):
+    """There is no such resource, or the endpoint does not exist (404, 410, 501)."""
+
+
+class ContractBroken(Permanent):
+    """A whole answer lacks something that the contract promises."""
+
+
+class WarehouseError(Permanent):
+    """The warehouse file cannot be opened, read or written; nothing half-written stays in it."""
+
+
+class WarehouseBusy(WarehouseError):
+    """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`."""
+
+
+class Transient(VetlError):
+    """Trying again may work."""
+
+
+class Unreachable(Transient):
+    """No connection, a time-out, or a 5xx status."""
+
+
+class RateLimited(Transient):
+    """429. `retry_after` is what the server asks for in seconds, or `None` where it does not say."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class TokenRejected(Transient):
+    """401: the token is missing, expired or revoked."""
+
+
+class TornAnswer(Transient):
+    """An answer that is not whole or not what was asked for, whatever its status says."""
+
+
+class BadRecord(VetlError):
+    """One row that does not fit its model; it goes to quarantine and the rest goes on."""

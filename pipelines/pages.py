@@ -1,0 +1,97 @@
+"""What a list answers, once it has been deciphered: the words that client, strategies and loading share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+Row = Mapping[str, Any]
+"""One decoded JSON object of a list, as it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a JSON list (contract: Endpoints).
+
+    `page` and `per_page` are what the server echoes, `None` where it does not; `total_count` is the number of
+    rows of the whole list under the same filters; `server_time` is the answer's `Date` header.
+    """
+
+    rows: tuple[Row, ...]
+    total_count: int
+    page: int | None
+    per_page: int | None
+    server_time: datetime
+    requests: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CallsPage:
+    """One page of the phone-call CSV. `frame` is a polars frame, opaque here, of `rows` typed rows."""
+
+    frame: Any
+    rows: int
+    total_count: int
+    page: int | None
+    per_page: int | None
+    server_time: datetime
+    requests: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of an endpoint that one read covers.
+
+    Bounds are instants (`updated_at` lists), practice-local days, both ends included (phone calls), or `None`
+    (the whole list). `status` narrows a list to one status.
+    """
+
+    start: datetime | date | None = None
+    end: datetime | date | None = None
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The evidence of how one window was read: a row of `control.windows`.
+
+    `certified` means: every row that the source held in this window is here. `reason` says by which evidence,
+    or why not.
+    """
+
+    window: Window
+    kind: str
+    total_first: int
+    total_last: int
+    rows: int
+    distinct_ids: int | None
+    requests: int
+    retries: int
+    certified: bool
+    reason: str
+    started: datetime
+    finished: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a commit did to one raw table."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    quarantined: int = 0
+    late: int = 0
+    drift: tuple[str, ...] = field(default=())
+
+    def __add__(self, other: "Changes") -> "Changes":
+        return Changes(
+            self.inserted + other.inserted,
+            self.updated + other.updated,
+            self.deleted + other.deleted,
+            self.unchanged + other.unchanged,
+            self.quarantined + other.quarantined,
+            self.late + other.late,
+            tuple(dict.fromkeys(self.drift + other.drift)),
+        )
