@@ -123,7 +123,7 @@ _KINDS: dict[Any, Kind] = {
 def _column(name: str, annotation: Any, metadata: tuple[Any, ...]) -> Column:  # noqa: ANN401 - a type form
     known = next((frozenset(item.values) for item in metadata if isinstance(item, Known)), None)
     bare, inner = _bare(annotation)
-    aware = any(item in (*metadata, *inner) for item in Instant.__metadata__)
+    aware = any(item in (*metadata, *inner) for item in get_args(Instant)[1:])
     kind = Kind.INSTANT if bare is datetime and aware else _KINDS[bare]
     return Column(name, kind, known)
 
@@ -133,7 +133,7 @@ def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a t
     origin = get_origin(annotation)
     if origin is Annotated:
         bare, inner = _bare(get_args(annotation)[0])
-        return bare, (*inner, *annotation.__metadata__)
+        return bare, (*inner, *get_args(annotation)[1:])
     if origin in (Union, UnionType):
         return _bare(next(item for item in get_args(annotation) if item is not NoneType))
     return origin or annotation, ()

@@ -27,7 +27,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class CallsPage:
-    """One page of the phone-call CSV. `frame` is a polars frame, opaque here, of `rows` typed rows."""
+    """One page of the phone-call CSV. `frame` is a polars frame, opaque here, of `rows` typed rows.
+
+    `first_day` and `last_day` are the earliest and the latest practice-local day among its rows; two pages
+    with the same `fingerprint` hold the same rows in the same order.
+    """
 
     frame: Any
     rows: int
@@ -36,6 +40,9 @@ class CallsPage:
     per_page: int | None
     server_time: datetime
     requests: int = 1
+    first_day: date | None = None
+    last_day: date | None = None
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,15 @@ Query = Mapping[str, str | Sequence[str]]
 class ReadPage:
     """Read one page of the endpoint's JSON list. Answer: `Page`.
 
-    `size` is how many rows a full page of this list holds; a page with fewer rows than its own total promises
-    is torn and read again before it is answered.
+    `number` counts from 0 whatever the server's page base is; `size` is how many rows a full page of this list
+    holds. A page with fewer rows than its own total promises is torn and read again before it is answered,
+    unless `lenient`: then whatever came is the answer, for a strategy that still learns how the list is paged.
     """
 
     query: Query
     number: int
     size: int
+    lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True)

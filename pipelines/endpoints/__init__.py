@@ -1,0 +1,30 @@
+"""The registry of everything that is synced. A new list is one file here and one line below."""
+
+from pipelines.endpoint import Endpoint
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.endpoints.appointments import APPOINTMENTS
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.endpoints.clients import CLIENTS
+from pipelines.endpoints.patients import PATIENTS
+from pipelines.endpoints.phone_calls import PHONE_CALLS
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
+
+REGISTRY: tuple[Endpoint, ...] = (
+    PHONE_CALLS,
+    BOOKING_SESSIONS,
+    APPOINTMENTS,
+    AI_OUTBOUND,
+    STAFF_TASKS,
+    CLIENTS,
+    PATIENTS,
+)
+"""In the order of reading: what is got by reference comes after what mentions it."""
+
+
+def by_name(name: str) -> Endpoint:
+    """The endpoint of that name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {endpoint.name: endpoint for endpoint in REGISTRY}[name]

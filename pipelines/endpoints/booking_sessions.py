@@ -1,0 +1,12 @@
+"""Online booking sessions; they expire without a trace (contract: Booking sessions)."""
+
+from pipelines.endpoint import Endpoint, UpdatedWindows
+from pipelines.partner.models import BookingSession
+
+BOOKING_SESSIONS = Endpoint(
+    name="booking_sessions",
+    path="booking_sessions",
+    table="booking_sessions",
+    record=BookingSession,
+    strategy=UpdatedWindows(derived_from="active"),
+)

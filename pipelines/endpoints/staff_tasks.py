@@ -1,0 +1,12 @@
+"""Staff tasks; a final one can be reopened (contract: Staff tasks)."""
+
+from pipelines.endpoint import Endpoint, FullScan
+from pipelines.partner.models import StaffTask
+
+STAFF_TASKS = Endpoint(
+    name="staff_tasks",
+    path="staff_tasks",
+    table="staff_tasks",
+    record=StaffTask,
+    strategy=FullScan(statuses=("pending", "completed", "canceled"), open_statuses=("pending",)),
+)

@@ -1,0 +1,131 @@
+"""Reading one window of a list with ids until it is proven whole, or saying why it is not.
+
+Assumption: in a closed `updated_at` window rows only leave (a changed row gets a later `updated_at`), and one
+answer is one snapshot. Argument: if every page tells the same total and as many distinct ids came, no row was
+skipped, whatever the order. Otherwise read again; then split in time until a window fits one page, which cannot
+shift; where it cannot be split, unite the ids of several passes while every total agrees.
+
+Requests: pages of the window; at most `RE_READS` passes before a split; a split costs one request for each part
+that must be split again; at most `UNITED_PASSES` passes where no split is possible.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pipelines.pages import Page, Window
+from pipelines.steps import MergeRows, MoveCursor, SideBySide, Step
+from pipelines.strategies.coverage import Coverage
+from pipelines.strategies.dialect import Dialect
+from pipelines.strategies.paging import (
+    Pass,
+    certificate,
+    first_page,
+    read_pass,
+    remaining_pages,
+    uncertified,
+    united,
+)
+
+RE_READS = 2
+UNITED_PASSES = 20
+ROWS_AT_ONCE = 2_000
+"""A window is split before it is read when it holds more than twice this many rows."""
+MOST_PARTS = 64
+
+
+@dataclass(slots=True)
+class Purpose:
+    """What windows are read for, shared by the parts that they are split into.
+
+    `kind` names them in `control.windows`. `sealed_before`: a changed row from before it came late.
+    `covered` grows with each certified part, so that a run that ends early resumes behind it; windows that
+    do not count towards the cursor (the tail) have none.
+    """
+
+    kind: str
+    sealed_before: datetime | None = None
+    covered: Coverage[datetime] | None = None
+
+    def certified(self, window: Window) -> list[MoveCursor]:
+        if self.covered is None or not isinstance(window.start, datetime) or not isinstance(window.end, datetime):
+            return []
+        self.covered = self.covered.add(window.start, window.end)
+        return [MoveCursor({"covered": self.covered.as_json()})]
+
+
+def read_window(dialect: Dialect, window: Window, purpose: Purpose) -> Generator[Step, Any, bool]:
+    """Read one window; every row that came is saved in any case. Returns whether it is certified."""
+    first = yield from first_page(dialect, window)
+    parts = _parts_by_size(dialect, window, first)
+    if parts:
+        return (yield from _side_by_side(dialect, parts, purpose))
+    passes = [(yield from remaining_pages(dialect, window, first))]
+    while not passes[-1].whole and len(passes) <= RE_READS:
+        passes.append((yield from read_pass(dialect, window)))
+    if not passes[-1].whole and (parts := split(dialect, window, 2)):
+        yield from _keep(passes, purpose)
+        return (yield from _side_by_side(dialect, parts, purpose))
+    while not passes[-1].whole and not _proven_united(passes) and len(passes) < UNITED_PASSES:
+        passes.append((yield from read_pass(dialect, window)))
+    if not (yield from _keep(passes, purpose)):
+        return False
+    for move in purpose.certified(window):
+        yield move
+    return True
+
+
+def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
+    """Save what the passes brought, under the best certificate that they allow."""
+    last = passes[-1]
+    for earlier in passes[:-1]:
+        yield MergeRows(earlier.rows, earlier.read_at, purpose.sealed_before)
+    reason = None
+    if not last.whole and _proven_united(passes):
+        reason = f"the ids of {len(passes)} passes, united, equal an unmoved total"
+    evidence = certificate(last, purpose.kind, retries=len(passes) - 1, reason=reason)
+    if not evidence.certified:
+        evidence = uncertified(evidence, f"{last.finding}, in {len(passes)} passes")
+    yield MergeRows(last.rows, last.read_at, purpose.sealed_before, certificate=evidence)
+    return evidence.certified
+
+
+def _proven_united(passes: list[Pass]) -> bool:
+    """Several passes prove a window together if no total ever moved and their ids are exactly that many."""
+    total = passes[0].total
+    steady = all(done.steady and done.total == total for done in passes)
+    return steady and len(united(passes)) == total
+
+
+def _side_by_side(dialect: Dialect, parts: list[Window], purpose: Purpose) -> Generator[Step, Any, bool]:
+    verdicts: list[bool] = yield SideBySide([read_window(dialect, part, purpose) for part in parts])
+    return all(verdicts)
+
+
+def _parts_by_size(dialect: Dialect, window: Window, first: Page) -> list[Window]:
+    if first.total_count <= 2 * ROWS_AT_ONCE:
+        return []
+    return split(dialect, window, min(MOST_PARTS, -(-first.total_count // ROWS_AT_ONCE)))
+
+
+def split(dialect: Dialect, window: Window, parts: int) -> list[Window]:
+    """The window in equal parts that overlap by a second on each side, or nothing where it is too short.
+
+    The overlap makes it irrelevant whether the server includes its bounds: not shown.
+    """
+    start, end = window.start, window.end
+    if dialect.bounds == "none" or not isinstance(start, datetime) or not isinstance(end, datetime):
+        return []
+    unit = dialect.shortest
+    parts = min(parts, int((end - start) / (2 * unit)))
+    if parts < 2:  # noqa: PLR2004 - one part is no split
+        return []
+    step = timedelta(seconds=int((end - start).total_seconds() / parts))
+    if dialect.bounds == "day":
+        step = timedelta(days=max(1, step.days))
+    cuts = [start + step * number for number in range(1, parts)]
+    overlap = timedelta(seconds=1) if dialect.bounds == "instant" else timedelta()
+    starts = [start, *(cut - overlap for cut in cuts)]
+    ends = [*(cut + overlap for cut in cuts), end]
+    return [Window(begin, finish, window.status) for begin, finish in zip(starts, ends, strict=True)]

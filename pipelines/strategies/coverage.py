@@ -1,0 +1,65 @@
+"""Which parts of a time line have been read whole: the cursor of every list that has a date filter."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Generic, TypeVar
+
+T = TypeVar("T", date, datetime)
+Span = tuple[T, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage(Generic[T]):
+    """Disjoint, ascending, half-open spans `[start, end)`.
+
+    Windows are certified in any order and a run may end at any moment; what is left to read is what no span
+    covers. An earlier start of history is just another gap.
+    """
+
+    spans: tuple[Span[T], ...] = ()
+
+    def add(self, start: T, end: T) -> "Coverage[T]":
+        """Coverage with `[start, end)` too; spans that touch become one."""
+        if start >= end:
+            return self
+        before = tuple(span for span in self.spans if span[1] < start)
+        after = tuple(span for span in self.spans if span[0] > end)
+        touching = [span for span in self.spans if span[1] >= start and span[0] <= end]
+        merged = (min([start, *(s for s, _ in touching)]), max([end, *(e for _, e in touching)]))
+        return Coverage((*before, merged, *after))
+
+    def missing(self, start: T, end: T) -> list[Span[T]]:
+        """The parts of `[start, end)` that are not covered, ascending."""
+        gaps: list[Span[T]] = []
+        at = start
+        for covered_from, covered_to in self.spans:
+            if covered_to <= at:
+                continue
+            if covered_from >= end:
+                break
+            if covered_from > at:
+                gaps.append((at, covered_from))
+            at = covered_to
+        if at < end:
+            gaps.append((at, end))
+        return gaps
+
+    def through(self, start: T) -> T | None:
+        """How far everything from `start` on is covered without a gap; `None` where nothing is."""
+        return next((end for begin, end in self.spans if begin <= start < end), None)
+
+    def as_json(self) -> list[list[str]]:
+        return [[start.isoformat(), end.isoformat()] for start, end in self.spans]
+
+
+def days(stored: Iterable[Sequence[str]]) -> Coverage[date]:
+    """Coverage of whole days from its JSON form."""
+    return Coverage(tuple((date.fromisoformat(start), date.fromisoformat(end)) for start, end in stored))
+
+
+def instants(stored: Iterable[Sequence[str]]) -> Coverage[datetime]:
+    """Coverage of instants from its JSON form."""
+    return Coverage(
+        tuple((datetime.fromisoformat(start), datetime.fromisoformat(end)) for start, end in stored)
+    )

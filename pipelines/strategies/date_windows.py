@@ -1,0 +1,155 @@
+"""Phone calls: whole practice-local days of the CSV (contract: Phone calls).
+
+Rows have no id and no seconds, and change later without a trace; the filter is by whole days. So a window is a
+span of days whose total fits one page: one answer, one snapshot, and its days are replaced whole where they
+differ. Only a single day that does not fit is paged, and counts only if two passes agree.
+
+Read at each sync: days never read, today and tomorrow, days with a call that is not final; once a day the last
+35 days, once a week all of history. Requests: about one for 4,000 calls, and one to learn the total of a
+span that was never read.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from pipelines.endpoint import DateWindows
+from pipelines.pages import CallsPage
+from pipelines.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, ReadCalls, SideBySide, Step
+from pipelines.strategies import call_details, coverage
+from pipelines.strategies.call_windows import DAY, calls_query, read_days
+from pipelines.strategies.reading import Outcome, Reading
+
+ROWS_AT_ONCE = 4_000
+LONGEST = 400
+"""Days in a window at most, however few calls there are."""
+
+
+def plan(reading: Reading, strategy: DateWindows) -> Generator[Step, Any, Outcome]:
+    """Read the days that are new, open or due; then attach what only the JSON list tells."""
+    state = _State(reading)
+    closed = yield from _closed_days(reading, strategy, state)
+    windows = yield from _sized(reading, strategy, closed)
+    readers = [_read(strategy, state, window) for window in windows]
+    verdicts: Sequence[bool] = yield SideBySide(readers)
+    tail = (state.open_from, state.today + 2 * DAY)
+    yield from read_days(strategy, *tail, kind="tail")
+    yield Flush()
+    certified = all(verdicts)
+    if certified:
+        state.remember_what_was_due()
+    notes = yield from call_details.attach(reading, state.today, daily=state.daily, tried=state.tried)
+    yield state.cursor()
+    yield Flush()
+    through = state.covered.through(reading.history_start)
+    reason = "every day from one snapshot" if certified else "a day could not be read whole"
+    return Outcome(certified, reading.local_midnight(through) if through else None, reason, notes)
+
+
+class _State:
+    """The cursor of the phone calls, and what is due by the source's clock.
+
+    `covered`: closed days read whole. `recent_on`, `whole_on`: when the daily and the weekly re-read were last
+    done. `tried`: calls of a day that the JSON list did not explain, not to be asked for again the same day.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        cursor = reading.cursor
+        settled = reading.now - reading.margins.closing_lag
+        self.open_from: date = settled.astimezone(reading.time_zone).date()
+        self.today: date = reading.local_now.date()
+        self.covered = coverage.days(cursor.get("covered", ()))
+        self.recent_on: str | None = cursor.get("recent_on")
+        self.whole_on: str | None = cursor.get("whole_on")
+        self.tried: dict[str, int] = dict(cursor.get("tried", {}))
+        self.daily = self.recent_on != self.today.isoformat()
+        self.weekly = (
+            self.whole_on is not None
+            and self.today - date.fromisoformat(self.whole_on) >= reading.margins.whole_every
+        )
+        if self.daily:
+            self.tried.clear()
+
+    def remember_what_was_due(self) -> None:
+        self.recent_on = self.today.isoformat()
+        if self.weekly or self.whole_on is None:
+            self.whole_on = self.recent_on
+
+    def cursor(self) -> MoveCursor:
+        return MoveCursor(
+            {
+                "covered": self.covered.as_json(),
+                "recent_on": self.recent_on,
+                "whole_on": self.whole_on,
+                "tried": self.tried,
+            }
+        )
+
+
+def _closed_days(
+    reading: Reading, strategy: DateWindows, state: _State
+) -> Generator[Step, Any, coverage.Coverage[date]]:
+    """The closed days to read, as spans."""
+    start, end = reading.history_start, state.open_from
+    recent = max(start, end - reading.margins.recent)
+    due = coverage.Coverage(tuple(state.covered.missing(start, end)))
+    if state.weekly:
+        due = due.add(start, end)
+    if state.daily:
+        due = due.add(recent, end)
+    if reading.since is not None:
+        due = due.add(max(start, reading.since), end)
+    moving: list[date] = yield DaysWithState(strategy.open_states)
+    for day in moving:
+        if recent <= day < end:
+            due = due.add(day, day + DAY)
+    return due
+
+
+def _sized(
+    reading: Reading, strategy: DateWindows, due: coverage.Coverage[date]
+) -> Generator[Step, Any, list[coverage.Span[date]]]:
+    """The spans cut into windows that should fit one page."""
+    windows: list[coverage.Span[date]] = []
+    for start, end in due.spans:
+        here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
+        per_day = yield from _expected_per_day(strategy, start, end, here)
+        windows += _packed(start, end, here, per_day)
+    return windows
+
+
+def _expected_per_day(
+    strategy: DateWindows, start: date, end: date, here: Mapping[date, int]
+) -> Generator[Step, Any, float]:
+    """Calls on a day that is not known here: the mean of the span, from its total, for one small request."""
+    unknown = (end - start).days - len(here)
+    if unknown <= 1:
+        return 0.0
+    page: CallsPage = yield ReadCalls(calls_query(start, end, size=1), 0, 1)
+    return max(0.0, page.total_count - sum(here.values())) / unknown
+
+
+def _packed(
+    start: date, end: date, here: Mapping[date, int], per_day: float
+) -> Generator[coverage.Span[date], None, None]:
+    first, rows, day = start, 0.0, start
+    while day < end:
+        expected = here.get(day, per_day)
+        if day > first and (rows + expected > ROWS_AT_ONCE or (day - first).days >= LONGEST):
+            yield first, day
+            first, rows = day, 0.0
+        rows += expected
+        day += DAY
+    if first < end:
+        yield first, end
+
+
+def _read(
+    strategy: DateWindows, state: _State, window: coverage.Span[date]
+) -> Generator[Step, Any, bool]:
+    def certified(start: date, end: date) -> MoveCursor:
+        state.covered = state.covered.add(start, end)
+        return state.cursor()
+
+    return (yield from read_days(strategy, *window, kind="closed", certified=certified))
+

@@ -1,0 +1,118 @@
+"""How one server speaks one list: what the contract does not show, configured or learnt.
+
+Contract, Endpoints: names of the date-range, page and page-size parameters, and on some lists whether pages
+count from zero, are "not shown". What a server was seen to do is kept in `control.capabilities`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Literal
+
+from pipelines.endpoint import QueryNames
+from pipelines.errors import TornAnswer
+from pipelines.pages import Page, Window
+from pipelines.steps import ReadPage
+
+Bounds = Literal["instant", "day", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """`bounds`: the finest the date filter is known to tell apart; `none` where there is no working filter."""
+
+    names: QueryNames
+    page_size: int = 100
+    page_base: int = 0
+    bounds: Bounds = "instant"
+
+    def page(self, window: Window, number: int, *, lenient: bool = False) -> ReadPage:
+        """The request for one page of a window; `number` counts from 0."""
+        query = {
+            **self.filters(window),
+            self.names.page: str(number + self.page_base),
+            self.names.per_page: str(self.page_size),
+        }
+        return ReadPage(query, number, self.page_size, lenient)
+
+    def count(self, window: Window) -> ReadPage:
+        """The smallest request that tells a window's total."""
+        return replace(self, page_size=1).page(window, 0, lenient=True)
+
+    def filters(self, window: Window) -> dict[str, str]:
+        query: dict[str, str] = {}
+        if self.bounds != "none":
+            if window.start is not None:
+                query[self.names.start] = self._bound(window.start, -1)
+            if window.end is not None:
+                query[self.names.end] = self._bound(window.end, +1)
+        if window.status is not None:
+            query[self.names.status] = window.status
+        return query
+
+    def _bound(self, bound: datetime | date, outward: int) -> str:
+        """A bound as the server takes it.
+
+        Whole days widen by one day outwards: which zone a day bound follows and whether its end is included
+        are not shown, and a row too many costs nothing while a row too few is a loss.
+        """
+        if not isinstance(bound, datetime):
+            return bound.isoformat()
+        at = bound.astimezone(UTC)
+        if self.bounds == "day":
+            return (at.date() + timedelta(days=outward)).isoformat()
+        return at.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+    def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
+        """The latest instant before which no row of the list can still appear.
+
+        With day bounds: the start of the UTC day that, with the day after it, has ended in every zone (the last
+        zone is 12 hours behind UTC), so that a widened window touches no growing day.
+        """
+        if self.bounds == "instant":
+            return (now - lag).astimezone(UTC).replace(microsecond=0)
+        ended = (now.astimezone(UTC) - lag - timedelta(hours=36)).date()
+        return datetime.combine(ended, time(), tzinfo=UTC)
+
+    @property
+    def shortest(self) -> timedelta:
+        """The shortest window that can be told apart."""
+        return timedelta(seconds=2) if self.bounds == "instant" else timedelta(days=1)
+
+
+def dialect_of(names: QueryNames, page_size: int, capabilities: Mapping[str, Any]) -> Dialect:
+    """The dialect as far as it is known: the configured names, corrected by what was learnt."""
+    learnt = QueryNames(**{**_as_dict(names), **capabilities.get("names", {})})
+    return Dialect(
+        learnt,
+        page_size=int(capabilities.get("page_size", page_size)),
+        page_base=int(capabilities.get("page_base", 0)),
+        bounds=capabilities.get("bounds", "instant"),
+    )
+
+
+def _as_dict(names: QueryNames) -> dict[str, str]:
+    return {
+        "start": names.start,
+        "end": names.end,
+        "page": names.page,
+        "per_page": names.per_page,
+        "status": names.status,
+    }
+
+
+def check_page(step: ReadPage, page: Page) -> None:
+    """A page counts only if it holds what its own total promises (design §8).
+
+    Raises:
+        TornAnswer: fewer or more rows than the page's own total and size allow.
+    """
+    if step.lenient:
+        return
+    size = min(step.size, page.per_page or step.size)
+    promised = max(0, min(size, page.total_count - step.number * size))
+    if len(page.rows) != promised:
+        raise TornAnswer(
+            f"page {step.number} holds {len(page.rows)} rows where its own total of {page.total_count} promises "
+            f"{promised}"
+        )

@@ -1,0 +1,184 @@
+"""Lists without a date filter and without a known order: staff tasks (contract: Staff tasks).
+
+Each sync reads the pending tasks and the totals by status. Where a task has left pending, or a total differs
+from what is here, the whole list is read; and once a day in any case, since an edit to a final task moves no
+total. Where a whole read finds the list newest-updated first, later syncs read from the top until everything
+is older than the last sync.
+
+Requests of a sync without changes: the pending pages and one for each other status (or the top pages and one
+for each status), whatever the length of the history.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pipelines.endpoint import FullScan
+from pipelines.pages import Page, Row, Window
+from pipelines.steps import Flush, IdsWithStatus, Learnt, MergeRows, MoveCursor, StatusCounts, Step
+from pipelines.strategies.certified import UNITED_PASSES
+from pipelines.strategies.dialect import Dialect, dialect_of
+from pipelines.strategies.learning import learn_paging, open_list, updated_at
+from pipelines.strategies.paging import (
+    Pass,
+    certificate,
+    key_of,
+    read_pass,
+    uncertified,
+    united,
+)
+from pipelines.strategies.reading import Outcome, Reading
+
+WHOLE = Window()
+NEWEST_UPDATED_FIRST = "newest_updated_first"
+
+
+def plan(reading: Reading, strategy: FullScan) -> Generator[Step, Any, Outcome]:
+    """Read what may have changed; the whole list where that cannot be told, and once a day."""
+    known = reading.capabilities
+    dialect = dialect_of(reading.names, reading.endpoint.page_size, known)
+    dialect = yield from open_list(dialect, WHOLE, known)
+    dialect = yield from learn_paging(dialect, WHOLE, known)
+    today = reading.local_now.date().isoformat()
+    if reading.cursor.get("whole_on") == today and reading.since is None:
+        agrees = yield from _read_changes(dialect, reading, strategy)
+        if agrees:
+            yield MoveCursor({**reading.cursor, "through": reading.now.isoformat()})
+            yield Flush()
+            return Outcome(True, reading.now, "totals by status agree; edits to final rows as of the last whole read")
+    return (yield from _read_all(dialect, reading, today))
+
+
+def _read_all(dialect: Dialect, reading: Reading, today: str) -> Generator[Step, Any, Outcome]:
+    passes: list[Pass] = []
+    certified = yield from read_whole_list(dialect, passes)
+    if is_newest_updated_first(passes[-1].rows):
+        yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read")
+    elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
+        yield Learnt("order", "unknown", "updated_at rises within a whole read")
+    if certified:
+        now = reading.now.isoformat()
+        yield MoveCursor({"whole_on": today, "whole_at": now, "through": now})
+    yield Flush()
+    reason = "the whole list by distinct ids" if certified else "the list kept moving while it was read"
+    return Outcome(certified, reading.now if certified else None, reason)
+
+
+def read_whole_list(dialect: Dialect, passes: list[Pass] | None = None) -> Generator[Step, Any, bool]:
+    """Read an unsplittable list until a pass, or several united under one total, prove it whole."""
+    passes = [] if passes is None else passes
+    while len(passes) < UNITED_PASSES:
+        done = yield from read_pass(dialect, WHOLE)
+        passes.append(done)
+        if done.whole:
+            yield MergeRows(done.rows, done.read_at, certificate=certificate(done, "whole", retries=len(passes) - 1))
+            return True
+        yield MergeRows(done.rows, done.read_at)
+        together = _proven_together(passes)
+        if together:
+            reason = f"the ids of {together} passes, united, equal an unmoved total"
+            yield MergeRows((), done.read_at, certificate=certificate(done, "whole", reason=reason))
+            return True
+    last = passes[-1]
+    evidence = uncertified(certificate(last, "whole", retries=len(passes) - 1), last.finding)
+    yield MergeRows((), last.read_at, certificate=evidence)
+    return False
+
+
+def _proven_together(passes: Sequence[Pass]) -> int:
+    """How many of the latest passes, all steady under one total, hold that many distinct ids; 0 for none."""
+    total = passes[-1].total
+    for count in range(2, len(passes) + 1):
+        latest = passes[-count:]
+        if not all(done.steady and done.total == total for done in latest):
+            return 0
+        if len(united(latest)) == total:
+            return count
+    return 0
+
+
+def _read_changes(dialect: Dialect, reading: Reading, strategy: FullScan) -> Generator[Step, Any, bool]:
+    """Read what can be seen to have changed. Returns whether the totals by status then agree."""
+    if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
+        through = datetime.fromisoformat(reading.cursor["through"]) - reading.margins.overlap
+        if not (yield from _read_top(dialect, through)):
+            return False
+    elif not (yield from _read_open(dialect, strategy)):
+        return False
+    yield Flush()
+    return (yield from counts_agree(dialect, strategy.statuses)).agree
+
+
+def _read_open(dialect: Dialect, strategy: FullScan) -> Generator[Step, Any, bool]:
+    """Read the open rows. Returns whether every row that was open here is still among them."""
+    listed: set[str] = set()
+    for status in strategy.open_statuses:
+        done = yield from read_pass(dialect, Window(status=status))
+        yield MergeRows(done.rows, done.read_at)
+        listed |= done.keys
+        if not done.whole:
+            return False
+    open_here: list[str] = yield IdsWithStatus(strategy.open_statuses)
+    return listed.issuperset(open_here)
+
+
+def _read_top(dialect: Dialect, through: datetime) -> Generator[Step, Any, bool]:
+    """Read from the top until a page is older than `through`. Returns whether the order held."""
+    number, seen = 0, 0
+    rows: list[Row] = []
+    while True:
+        page: Page = yield dialect.page(WHOLE, number)
+        yield MergeRows(page.rows, page.server_time)
+        rows += page.rows
+        seen += len(page.rows)
+        times = [at for row in page.rows if (at := updated_at(row)) is not None]
+        if not page.rows or (times and max(times) < through) or seen >= page.total_count:
+            return _never_rises(rows)
+        number += 1
+
+
+def _never_rises(rows: Sequence[Row]) -> bool:
+    """Whether `updated_at` never rises from a row to the next; rows met twice, shifted by a page, aside."""
+    first_seen: dict[str, Row] = {}
+    for row in rows:
+        first_seen.setdefault(key_of(row), row)
+    times = [updated_at(row) for row in first_seen.values()]
+    known = [at for at in times if at is not None]
+    return len(known) == len(times) and all(later >= at for later, at in zip(known, known[1:], strict=False))
+
+
+def is_newest_updated_first(rows: Sequence[Row]) -> bool:
+    """Whether a whole read shows the order beyond doubt: enough rows, distinct times, never rising."""
+    enough = 20
+    return len({updated_at(row) for row in rows}) >= enough and _never_rises(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The totals by status, there and here."""
+
+    there: Mapping[str, int]
+    here: Mapping[str, int]
+    requests: int
+
+    @property
+    def agree(self) -> bool:
+        return all(self.here.get(status, 0) == count for status, count in self.there.items())
+
+    @property
+    def status_is_ignored(self) -> bool:
+        """Every status tells the total of the whole list."""
+        return len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
+
+
+def counts_agree(dialect: Dialect, statuses: Sequence[str]) -> Generator[Step, Any, Counts]:
+    """Compare the totals by status, read in the order given, with what is here."""
+    there: dict[str, int] = {}
+    requests = 0
+    for status in statuses:
+        page: Page = yield dialect.count(Window(status=status))
+        there[status] = page.total_count
+        requests += page.requests
+    here: dict[str, int] = yield StatusCounts()
+    return Counts(there, here, requests)

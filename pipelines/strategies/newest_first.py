@@ -1,0 +1,141 @@
+"""Lists without a date filter, most recent first: AI outbound requests (contract: AI outbound requests).
+
+Assumption: `created_at` never rises from row to row; new rows enter at the top. Argument: while pages are read
+from the top downwards, a new row only shifts rows towards pages still to come, so there are repetitions and
+never gaps. Rows whose status is final do not change, so reading ends where everything older is known: at the
+last sync, and at least seven days back (the sweeper ends every request after 96 hours). Open requests
+that were not met are got by id. Where the order does not hold, the list is read whole.
+
+Proof: the totals of the six statuses, read in the order of the life cycle (a request that moves on meanwhile is
+counted twice, never missed), equal what is here. Requests of a sync without changes: the pages of the last seven
+days, one for each status, one for each older open request.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from pipelines.endpoint import NewestFirst
+from pipelines.pages import Certificate, Page, Row, Window
+from pipelines.steps import Flush, IdsWithStatus, MergeRows, MoveCursor, Step
+from pipelines.strategies.dialect import Dialect, dialect_of
+from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, read_whole_list
+from pipelines.strategies.learning import instant, learn_paging, open_list
+from pipelines.strategies.paging import key_of
+from pipelines.strategies.reading import Outcome, Reading
+from pipelines.strategies.records import get_by_id
+
+LOOK_BACK = timedelta(days=7)
+MARGIN = timedelta(hours=1)
+ATTEMPTS = 3
+
+
+def plan(reading: Reading, strategy: NewestFirst) -> Generator[Step, Any, Outcome]:
+    """Read from the top to where everything is known, then prove it by the totals; else read it whole."""
+    known = reading.capabilities
+    dialect = dialect_of(reading.names, reading.endpoint.page_size, known)
+    dialect = yield from open_list(dialect, WHOLE, known)
+    dialect = yield from learn_paging(dialect, WHOLE, known)
+    for _ in range(ATTEMPTS):
+        descent = yield from _descend(dialect, _horizon(reading))
+        if not descent.ordered:
+            break
+        yield from _open_ones(strategy, descent, reading)
+        counts = yield from counts_agree(dialect, strategy.statuses)
+        if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
+            yield MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
+            yield MoveCursor({"through": reading.now.isoformat()})
+            yield Flush()
+            return Outcome(True, reading.now, "totals by status agree")
+    return (yield from _read_all(dialect, reading, strategy))
+
+
+def _horizon(reading: Reading) -> datetime | None:
+    """Reading may end at rows created before this; `None`: not before the end of the list."""
+    through = reading.cursor.get("through")
+    if through is None:
+        return None
+    horizon = min(reading.now - LOOK_BACK, datetime.fromisoformat(through) - MARGIN)
+    if reading.since is not None:
+        horizon = min(horizon, reading.local_midnight(reading.since))
+    return horizon
+
+
+@dataclass(slots=True)
+class _Descent:
+    """What a read from the top has met so far."""
+
+    seen: set[str] = field(default_factory=set[str])
+    lowest: datetime | None = None
+    ordered: bool = True
+    total: int = 0
+    rows: int = 0
+    pages: int = 0
+    requests: int = 0
+
+    def meet(self, page: Page) -> None:
+        self.total = page.total_count if not self.pages else self.total
+        self.rows += len(page.rows)
+        self.pages += 1
+        self.requests += page.requests
+        for row in page.rows:
+            self._meet_row(row)
+
+    def _meet_row(self, row: Row) -> None:
+        created_at = instant(row.get("created_at"))
+        if key_of(row) in self.seen:
+            return
+        self.seen.add(key_of(row))
+        if created_at is None or (self.lowest is not None and created_at > self.lowest):
+            self.ordered = False
+        self.lowest = created_at or self.lowest
+
+
+def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any, _Descent]:
+    """Read page after page from the top, one at a time: side by side, a shift could hide a row."""
+    descent = _Descent()
+    while True:
+        page: Page = yield dialect.page(WHOLE, descent.pages)
+        descent.meet(page)
+        yield MergeRows(page.rows, page.server_time)
+        below = horizon is not None and descent.lowest is not None and descent.lowest < horizon
+        if not descent.ordered or not page.rows or below or descent.rows >= page.total_count:
+            return descent
+
+
+def _open_ones(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Generator[Step, Any, None]:
+    """Get the open requests that the descent did not meet."""
+    yield Flush()
+    open_here: list[str] = yield IdsWithStatus(strategy.open_statuses)
+    yield from get_by_id([identity for identity in open_here if identity not in descent.seen], reading.now)
+    yield Flush()
+
+
+def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificate:
+    return Certificate(
+        window=Window(end=reading.now),
+        kind="newest_first",
+        total_first=descent.total,
+        total_last=sum(counts.there.values()),
+        rows=descent.rows,
+        distinct_ids=len(descent.seen),
+        requests=descent.requests + counts.requests,
+        retries=0,
+        certified=True,
+        reason="totals by status agree" if counts.agree else "the total agrees; the status filter is ignored",
+        started=reading.now,
+        finished=reading.now,
+    )
+
+
+def _read_all(dialect: Dialect, reading: Reading, strategy: NewestFirst) -> Generator[Step, Any, Outcome]:
+    certified = yield from read_whole_list(dialect)
+    if certified:
+        yield MoveCursor({"through": reading.now.isoformat()})
+    yield Flush()
+    counts = yield from counts_agree(dialect, strategy.statuses)
+    gone = sum(counts.here.values()) - sum(counts.there.values())
+    notes = (f"{reading.endpoint.name}: {gone} rows here are no longer in the list",) if gone > 0 else ()
+    reason = "the whole list by distinct ids" if certified else "the list kept moving while it was read"
+    return Outcome(certified, reading.now if certified else None, reason, notes)
