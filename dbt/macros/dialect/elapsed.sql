@@ -1,0 +1,16 @@
+{#- Elapsed time between two instants as a double, exact to the microsecond: never a count of crossed boundaries. -#}
+{% macro hours_between(start, end) -%}
+    {{ microseconds_between(start, end) }} / 3.6e9
+{%- endmacro %}
+
+{% macro minutes_between(start, end) -%}
+    {{ microseconds_between(start, end) }} / 6e7
+{%- endmacro %}
+
+{% macro microseconds_between(start, end) -%}
+    {{ return(adapter.dispatch('microseconds_between', 'vetl')(start, end)) }}
+{%- endmacro %}
+
+{% macro duckdb__microseconds_between(start, end) -%}
+    date_diff('microsecond', {{ start }}, {{ end }})
+{%- endmacro %}

@@ -1,0 +1,8 @@
+{#- The practice's wall clock at an instant; null where the zone is unknown. -#}
+{% macro local_time(instant, time_zone) -%}
+    {{ return(adapter.dispatch('local_time', 'vetl')(instant, time_zone)) }}
+{%- endmacro %}
+
+{% macro duckdb__local_time(instant, time_zone) -%}
+    timezone({{ time_zone }}, {{ instant }})
+{%- endmacro %}

@@ -1,0 +1,110 @@
+with appointments as (
+    select * from {{ ref('int_appointments_identified') }}
+),
+
+sessions as (
+    select * from {{ ref('stg_partner__booking_sessions') }}
+),
+
+calls as (
+    select * from {{ ref('stg_partner__phone_calls') }}
+    where outcome = 'appointment_booked'
+),
+
+requests as (
+    select * from {{ ref('stg_partner__ai_outbound_requests') }}
+    where outcome = 'booked'
+),
+
+-- A session names its appointment.
+by_session as (
+    select
+        appointments.practice_id,
+        appointments.appointment_id,
+        'session' as booked_via,
+        'exact' as attribution,
+        sessions.session_id as evidence_id,
+        abs({{ microseconds_between('sessions.created_at', 'appointments.created_at') }}) as distance
+    from appointments
+    inner join sessions
+        on
+            appointments.practice_id = sessions.practice_id
+            and appointments.appointment_id = sessions.appointment_id
+),
+
+-- ... or names it by its id in the practice management system.
+by_session_remotely as (
+    select
+        appointments.practice_id,
+        appointments.appointment_id,
+        'session' as booked_via,
+        'exact' as attribution,
+        sessions.session_id as evidence_id,
+        abs({{ microseconds_between('sessions.created_at', 'appointments.created_at') }}) as distance
+    from appointments
+    inner join sessions
+        on
+            appointments.practice_id = sessions.practice_id
+            and appointments.remote_appointment_id = sessions.remote_appointment_id
+),
+
+-- Made for the caller, from the minute of the call on and within the hour.
+by_call as (
+    select
+        appointments.practice_id,
+        appointments.appointment_id,
+        'call' as booked_via,
+        'inferred' as attribution,
+        calls.call_key as evidence_id,
+        abs({{ microseconds_between('calls.called_at', 'appointments.created_at') }}) as distance
+    from appointments
+    inner join calls
+        on
+            appointments.practice_id = calls.practice_id
+            and appointments.remote_client_id = calls.remote_client_id
+    where {{ hours_between('calls.called_at', 'appointments.created_at') }} between 0 and 1
+),
+
+-- Made for the client contacted, after the first message and at most an hour after the request ended.
+by_outreach as (
+    select
+        appointments.practice_id,
+        appointments.appointment_id,
+        'outreach' as booked_via,
+        'inferred' as attribution,
+        requests.request_id as evidence_id,
+        abs({{ microseconds_between('requests.completed_at', 'appointments.created_at') }}) as distance
+    from appointments
+    inner join requests
+        on
+            appointments.practice_id = requests.practice_id
+            and appointments.client_id = requests.client_id
+    where
+        appointments.created_at >= requests.contacted_at
+        and {{ hours_between('requests.completed_at', 'appointments.created_at') }} <= 1
+),
+
+candidates as (
+    select * from by_session
+    union all
+    select * from by_session_remotely
+    union all
+    select * from by_call
+    union all
+    select * from by_outreach
+)
+
+select
+    practice_id,
+    appointment_id,
+    booked_via,
+    attribution,
+    case when booked_via = 'session' then evidence_id end as session_id,
+    case when booked_via = 'call' then evidence_id end as call_key,
+    case when booked_via = 'outreach' then evidence_id end as request_id
+from candidates
+-- Ids before inference ('exact' sorts first), then the nearest in time.
+qualify row_number() over (
+    partition by practice_id, appointment_id
+    order by attribution, distance nulls last, booked_via, evidence_id
+) = 1

@@ -1,0 +1,10 @@
+select
+    practice_id,
+    remote_patient_id,
+    min(patient_id) as patient_id
+from {{ ref('stg_partner__phone_calls') }}
+where
+    remote_patient_id is not null
+    and patient_id is not null
+group by practice_id, remote_patient_id
+having count(distinct patient_id) = 1

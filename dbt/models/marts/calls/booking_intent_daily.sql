@@ -1,0 +1,30 @@
+with counted as (
+    select
+        practice_id,
+        day,
+        direction,
+        caller_type,
+        call_classification,
+        count(*) as calls,
+        count(*) filter (where booking_intent) as intent_calls,
+        count(*) filter (where booked) as booked_calls,
+        count(*) filter (where booking_intent and booked) as intent_booked_calls,
+        count(*) filter (where is_missed_intent) as missed_intent_calls
+    from {{ ref('phone_calls') }}
+    group by practice_id, day, direction, caller_type, call_classification
+)
+
+select
+    practice_id,
+    day,
+    direction,
+    caller_type,
+    call_classification,
+    calls,
+    intent_calls,
+    booked_calls,
+    intent_booked_calls,
+    {{ rate('intent_calls', 'calls') }} as intent_rate,
+    {{ rate('intent_booked_calls', 'intent_calls') }} as intent_conversion_rate,
+    missed_intent_calls
+from counted

@@ -1,0 +1,31 @@
+select
+    -- ids
+    practice_id,
+    task_id,
+    client_id,
+    patient_id,
+
+    -- text
+    task_type,
+    status,
+    title,
+    description,
+    override_completion_action_text,
+
+    -- numerics
+    {{ hours_between('created_at', 'finalized_at') }} as hours_to_finalize,
+
+    -- booleans
+    cancellation_allowed,
+
+    -- times
+    cast(created_at_local as date) as day,
+    created_at,
+    created_at_local,
+    updated_at,
+    updated_at_local,
+    finalized_at,
+    finalized_at_local,
+    reference_time_at,
+    reference_time_at_local
+from {{ ref('stg_partner__staff_tasks') }}

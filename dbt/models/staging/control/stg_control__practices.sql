@@ -1,0 +1,15 @@
+with source as (
+    select * from {{ source('control', 'practices') }}
+),
+
+renamed as (
+    select
+        id as practice_id,
+        name,
+        group_name,
+        time_zone,
+        history_start
+    from source
+)
+
+select * from renamed

@@ -1,0 +1,6 @@
+{#- Fails for each row of which the condition is false. A condition that is null holds: there is nothing to judge. -#}
+{% test holds(model, condition) %}
+    select *
+    from {{ model }}
+    where not ({{ condition }})
+{% endtest %}
