@@ -4,12 +4,14 @@ VetlError
 ├── Permanent                the same call would fail the same way again
 │   ├── ConfigurationError   a setting is missing, malformed or contradicts the source
 │   │   └── SignInRefused    the platform does not accept the credentials
+│   ├── WrongUse             a command was given what it cannot take: an unknown practice, broken SQL
 │   ├── RequestRefused       the platform answers 4xx: it will not do this
 │   │   ├── PracticeRefused  ... for this practice (401 after a fresh sign-in, 403)
 │   │   └── NotFound         ... because there is no such thing (404, 410, 501)
 │   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
-│   └── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
-│       └── WarehouseBusy    another process holds it
+│   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
+│   │   └── WarehouseBusy    another process holds it
+│   └── BuildFailed          dbt could not build the marts; what was published before stays
 ├── Transient                the same call may work in a moment
 │   ├── Unreachable          no connection, a time-out, a 5xx
 │   ├── RateLimited          429; may say how long to wait
@@ -39,6 +41,12 @@ class ConfigurationError(Permanent):
 
 class SignInRefused(ConfigurationError):
     """The platform does not accept username, password and role."""
+
+
+class WrongUse(Permanent):
+    """A command was given something that it cannot take; the message names what it can."""
+
+    exit_code = 2
 
 
 class RequestRefused(Permanent):
@@ -75,8 +83,16 @@ class WarehouseBusy(WarehouseError):
     """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`."""
 
 
+class BuildFailed(Permanent):
+    """dbt could not build the marts."""
+
+
 class Transient(VetlError):
-    """Trying again may work."""
+    """Trying again may work. `retry_after`: the seconds that the server asks for, where it does."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class Unreachable(Transient):
@@ -84,11 +100,7 @@ class Unreachable(Transient):
 
 
 class RateLimited(Transient):
-    """429. `retry_after` is what the server asks for in seconds, or `None` where it does not say."""
-
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
+    """429: too many requests for this practice."""
 
 
 class TokenRejected(Transient):

@@ -1,0 +1,6 @@
+"""`python -m pipelines` is `vetl`."""
+
+from pipelines.cli import main
+
+if __name__ == "__main__":
+    main()

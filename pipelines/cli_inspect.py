@@ -1,0 +1,68 @@
+"""The commands that only look, and the one that writes the first settings."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pipelines import bundled
+from pipelines.cli_views import Format, show_query, show_records
+from pipelines.errors import ConfigurationError, WarehouseError
+from pipelines.loading.query import query as answer_query
+from pipelines.settings import load_settings
+from pipelines.settings_sources import DEFAULT_FILE
+from pipelines.terminal import print_json, say
+
+
+def init(*, as_json: bool) -> int:
+    """`vetl init`: the commented example as `vetl.toml` in the working directory."""
+    target = Path.cwd() / DEFAULT_FILE
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(bundled.example_settings().read_text("utf-8"))
+    except FileExistsError:
+        raise ConfigurationError(f"{target}: is already there and stays as it is") from None
+    except OSError as error:
+        raise ConfigurationError(f"{target}: cannot be written: {error.strerror}") from None
+    if as_json:
+        print_json({"exit_code": 0, "path": target})
+    else:
+        say(f"wrote {target}; set base_url and practices there, the credentials in the environment or .env")
+    return 0
+
+
+def status(*, as_json: bool) -> int:
+    """`vetl status`: the snapshot that the last commit left, so that a running sync is never disturbed."""
+    settings = load_settings()
+    lists = read_status(settings.warehouse.path)
+    if as_json:
+        print_json({"exit_code": 0, "warehouse": settings.warehouse.path, "lists": lists})
+    else:
+        show_records(str(settings.warehouse.path), lists)
+    return 0
+
+
+def read_status(warehouse: Path) -> list[dict[str, Any]]:
+    """What `<warehouse>.status.json` says of each list of each practice.
+
+    Raises:
+        WarehouseError: nothing has been synced yet.
+    """
+    snapshot = warehouse.with_name(f"{warehouse.name}.status.json")
+    try:
+        return json.loads(snapshot.read_text("utf-8"))
+    except FileNotFoundError:
+        raise WarehouseError(f"{warehouse}: nothing has been synced yet; run `vetl sync`") from None
+    except (OSError, ValueError):
+        raise WarehouseError(f"{snapshot}: cannot be read; the next sync writes it anew") from None
+
+
+def query(sql: str, style: Format, *, private: bool, as_json: bool) -> int:
+    """`vetl query`: one statement on the published file, or on the private one."""
+    warehouse = load_settings().warehouse
+    file = warehouse.path if private else warehouse.published
+    if as_json:
+        answer = answer_query(file, sql)
+        print_json({"exit_code": 0, "columns": answer.columns, "rows": answer.rows})
+    else:
+        show_query(file, sql, style)
+    return 0

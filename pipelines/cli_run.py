@@ -1,0 +1,107 @@
+"""The commands that change something: sync, build, publish, run."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+from typing import Any
+
+from pipelines import jobs
+from pipelines.cli_views import show_build, show_records, show_sync
+from pipelines.errors import VetlError
+from pipelines.results import SyncResult
+from pipelines.settings import Settings, load_settings
+from pipelines.sync_job import run_sync
+from pipelines.terminal import configure_logs, print_json, say
+from pipelines.terminal_progress import showing_lists, showing_nodes
+
+WORST_FIRST = (1, 2, 3, 0)
+
+
+def sync(
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    since: date | None,
+    *,
+    as_json: bool,
+    verbosity: int,
+) -> int:
+    """`vetl sync`."""
+    configure_logs(verbosity)
+    result = _sync(load_settings(), practices, endpoints, since)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        show_sync(result)
+    return result.exit_code
+
+
+def build(*, full_refresh: bool, as_json: bool, verbosity: int) -> int:
+    """`vetl build`: the marts, then the published file."""
+    configure_logs(verbosity)
+    report = build_and_publish(load_settings(), full_refresh=full_refresh, quiet=as_json)
+    if as_json:
+        print_json(report)
+    return report["exit_code"]
+
+
+def publish(*, as_json: bool) -> int:
+    """`vetl publish`."""
+    published = asdict(jobs.publish(load_settings()))
+    if as_json:
+        print_json({"exit_code": 0, "published": published})
+    else:
+        show_records("Published", [published])
+    return 0
+
+
+def run(*, as_json: bool, verbosity: int) -> int:
+    """`vetl run`: what is committed is built and published even where the sync failed."""
+    configure_logs(verbosity)
+    report = run_everything(load_settings(), quiet=as_json)
+    if as_json:
+        print_json(report)
+    return report["exit_code"]
+
+
+def run_everything(settings: Settings, *, quiet: bool) -> dict[str, Any]:
+    """Sync, build, publish; show each unless `quiet`. The report has the worst exit code."""
+    report: dict[str, Any] = {"sync": None, "build": None, "published": None}
+    codes: list[int] = []
+    try:
+        result = _sync(settings)
+        report["sync"] = result.as_json()
+        codes.append(result.exit_code)
+        if not quiet:
+            show_sync(result)
+    except VetlError as error:
+        report["error"] = str(error)
+        codes.append(error.exit_code)
+        say(f"vetl: {error}")
+    if settings.warehouse.path.exists():
+        built = build_and_publish(settings, full_refresh=False, quiet=quiet)
+        codes.append(built.pop("exit_code"))
+        report |= built
+    report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
+    return report
+
+
+def build_and_publish(settings: Settings, *, full_refresh: bool, quiet: bool) -> dict[str, Any]:
+    """Build; publish only where every node was built, so that analysts never see half a build."""
+    with showing_nodes() as advance:
+        result = jobs.build(settings, full_refresh=full_refresh, advance=advance)
+    if not quiet:
+        show_build(result)
+    published = None if result.failures else asdict(jobs.publish(settings))
+    if published and not quiet:
+        show_records("Published", [published])
+    return {"build": asdict(result), "published": published, "exit_code": result.exit_code}
+
+
+def _sync(
+    settings: Settings,
+    practices: Sequence[str] | None = None,
+    endpoints: Sequence[str] | None = None,
+    since: date | None = None,
+) -> SyncResult:
+    with showing_lists() as report:
+        return run_sync(settings, practices=practices, endpoints=endpoints, since=since, progress=report)

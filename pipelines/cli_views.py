@@ -1,0 +1,106 @@
+"""What each command shows when it is done."""
+
+import csv
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from pipelines.dbt_process import BuildResult
+from pipelines.errors import WrongUse
+from pipelines.loading.query import Answer, query, query_to_parquet
+from pipelines.results import EndpointResult, SyncResult
+from pipelines.terminal import print_json, print_table, say, text
+
+Format = Literal["table", "csv", "json", "parquet", "markdown"]
+
+
+def show_sync(result: SyncResult) -> None:
+    """One line for each list of each practice; what is not as it should be, below it."""
+    print_table(
+        f"Synced, source clock {text(result.source_clock)}",
+        ("practice", "list", "state", "rows", "new", "changed", "deleted", "requests", "certified through"),
+        [_sync_row(item) for item in result.results],
+    )
+    for item in result.results:
+        where = f"{item.practice_id} {item.endpoint}"
+        if item.state != "certified":
+            say(f"{where}: {item.state}: {item.reason}")
+        if item.changes.quarantined:
+            say(f"{where}: {item.changes.quarantined} rows quarantined")
+        for note in item.notes:
+            say(f"{where}: {note}")
+
+
+def _sync_row(item: EndpointResult) -> tuple[object, ...]:
+    changes = item.changes
+    return (
+        *(item.practice_id, item.endpoint, item.state, item.rows),
+        *(changes.inserted, changes.updated, changes.deleted),
+        *(item.requests, item.certified_through),
+    )
+
+
+def show_build(result: BuildResult) -> None:
+    """What dbt did; failing nodes and warnings in one line each."""
+    for warning in result.warnings:
+        say(f"warning: {warning}")
+    for failure in result.failures:
+        say(f"failed: {failure}")
+    print_table(
+        "Built",
+        ("succeeded", "warnings", "failed", "skipped", "seconds"),
+        [(result.succeeded, len(result.warnings), len(result.failures), result.skipped, result.seconds)],
+    )
+
+
+def show_records(title: str, records: Sequence[Mapping[str, Any]]) -> None:
+    """A table of records that share their keys."""
+    columns = tuple(records[0]) if records else ()
+    print_table(title, columns, [tuple(record.values()) for record in records])
+
+
+def show_query(file: Path, sql: str, style: Format) -> None:
+    """The rows of a statement, in the asked format, on standard output."""
+    if style == "parquet":
+        _write_parquet(file, sql)
+        return
+    answer = query(file, sql)
+    match style:
+        case "table":
+            print_table("", answer.columns, answer.rows)
+        case "json":
+            print_json(as_records(answer))
+        case "csv":
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow(answer.columns)
+            writer.writerows([text(value) for value in row] for row in answer.rows)
+        case "markdown":
+            sys.stdout.write(markdown(answer))
+
+
+def as_records(answer: Answer) -> list[dict[str, Any]]:
+    """The rows as objects, by column name."""
+    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+
+def markdown(answer: Answer) -> str:
+    """A table in Markdown; what would end a cell is escaped."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |\n"
+
+    body = "".join(line([text(value) for value in row]) for row in answer.rows)
+    return line(answer.columns) + line(["---"] * len(answer.columns)) + body
+
+
+def _write_parquet(file: Path, sql: str) -> None:
+    """Parquet is written from its end, so it goes through a file."""
+    if sys.stdout.isatty():
+        raise WrongUse("Parquet is not for a terminal; send it to a file: --format parquet > rows.parquet")
+    with TemporaryDirectory() as folder:
+        target = Path(folder) / "rows.parquet"
+        query_to_parquet(file, sql, target)
+        sys.stdout.buffer.write(target.read_bytes())
+        sys.stdout.buffer.flush()
