@@ -20,6 +20,7 @@ class Known:
 
 
 def known(*values: str) -> Known:
+    """The annotation that names an enum's values."""
     return Known(values)
 
 

@@ -1,0 +1,70 @@
+"""Who signs in where, and how hard the platform may be worked."""
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from pipelines.errors import ConfigurationError
+
+_HEADER_VALUE = re.compile(r"[!-~]+(?: [!-~]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Partner credentials (contract: Authentication). Its `repr` shows the address and nothing else."""
+
+    base_url: str
+    username: str = field(repr=False)
+    password: SecretStr = field(repr=False)
+    role: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is asked of the platform, and how patiently.
+
+    `max_in_flight` and `requests_per_minute` hold per practice, `max_in_flight_total` over all practices.
+    `timeout_seconds` is for connecting and for each piece of an answer; `attempts` counts the first one.
+    """
+
+    max_in_flight: int = 8
+    requests_per_minute: int | None = None
+    timeout_seconds: float = 30
+    attempts: int = 6
+    max_in_flight_total: int = 32
+
+
+def checked_base_url(base_url: str) -> str:
+    """`base_url` without trailing slash.
+
+    Raises:
+        ConfigurationError: it is no plain http(s) address. Credentials in it would override the bearer
+            token, a query would end up inside the path; the message shows neither.
+    """
+    try:
+        parts = urlsplit(base_url)
+        plain = parts.port is None or parts.port > 0
+    except ValueError:
+        parts, plain = urlsplit(""), False
+    extras = parts.username or parts.password or parts.query or parts.fragment
+    if not plain or parts.scheme not in ("http", "https") or not parts.hostname or extras:
+        raise ConfigurationError(
+            "partner.base_url: expected an address like https://platform.example.com,"
+            " without user, password, query or fragment"
+        )
+    return base_url.rstrip("/")
+
+
+def checked_practice_id(practice_id: str) -> str:
+    """The id, if it can stand in the `X-Client-Id` header.
+
+    Raises:
+        ConfigurationError: it is empty, or holds anything but printable ASCII.
+    """
+    if not _HEADER_VALUE.fullmatch(practice_id):
+        raise ConfigurationError(
+            f"practices: the id {practice_id[:60]!a} cannot be sent as X-Client-Id (printable ASCII only)"
+        )
+    return practice_id

@@ -1,0 +1,140 @@
+"""The facts of the phone-call CSV (contract: List phone calls), and a JSON record seen as one of its rows.
+
+Only facts and single values here; whole pages are parsed by `loading`, column by column.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum, auto
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from pipelines.errors import BadRecord
+from pipelines.pages import Row
+from pipelines.partner.models import PhoneCall
+
+Value = str | bool | int | datetime | None
+
+
+class Cell(Enum):
+    """How a column is written in the CSV."""
+
+    MINUTE = auto()
+    """Practice-local time, `YYYY-MM-DD HH:MM`."""
+    TEXT = auto()
+    """As it is."""
+    LABEL = auto()
+    """An enum value, humanised or raw: the contract names Intent, Sentiment and Outcome as humanised and
+    leaves Direction, Status and Caller Type open. Both ways map back to the same value."""
+    YES_NO = auto()
+    """`Yes` or `No`."""
+    DURATION = auto()
+    """`m:ss`; the minutes may exceed 59."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvColumn:
+    """One column: its name in the CSV, in `raw.phone_calls` and in the JSON record."""
+
+    header: str
+    raw: str
+    json: str
+    cell: Cell
+
+
+COLUMNS = (
+    CsvColumn("Date", "called_at_local", "created_at", Cell.MINUTE),
+    CsvColumn("Practice", "practice", "practice_name", Cell.TEXT),
+    CsvColumn("Direction", "direction", "direction", Cell.LABEL),
+    CsvColumn("Status", "state", "state", Cell.LABEL),
+    CsvColumn("Caller Type", "caller_type", "caller_type", Cell.LABEL),
+    CsvColumn("Client", "client_name", "client_name", Cell.TEXT),
+    CsvColumn("Patient", "patient_name", "patient_name", Cell.TEXT),
+    CsvColumn("Phone Number", "phone_number", "phone_number", Cell.TEXT),
+    CsvColumn("Intent", "call_classification", "call_classification", Cell.LABEL),
+    CsvColumn("Booking Intent", "booking_intent", "booking_intent", Cell.YES_NO),
+    CsvColumn("Summary", "summary", "summary", Cell.TEXT),
+    CsvColumn("Sentiment", "customer_sentiment", "customer_sentiment", Cell.LABEL),
+    CsvColumn("Outcome", "outcome", "outcome", Cell.LABEL),
+    CsvColumn("Booked", "booked", "booked", Cell.YES_NO),
+    CsvColumn("Duration", "duration_seconds", "duration_seconds", Cell.DURATION),
+)
+"""In the contract's order; a CSV is read by column name all the same."""
+
+DATE_FORMAT = "%Y-%m-%d %H:%M"
+DURATION_PATTERN = r"^(?:(\d+):)?(\d+):([0-5]\d)$"
+"""Hours (where a server writes them), minutes, seconds."""
+YES_NO = {"yes": True, "no": False}
+"""By the lower-case cell."""
+
+_DURATION = re.compile(DURATION_PATTERN, re.ASCII)
+
+
+def humanise(value: str) -> str:
+    """The label of an enum value: `appointment_booked` is shown as `Appointment booked`."""
+    text = value.replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def unhumanise(label: str) -> str | None:
+    """The enum value of a label, humanised or raw (contract: lowercase, replace spaces by underscores)."""
+    return label.strip().lower().replace(" ", "_") or None
+
+
+def duration_text(seconds: int) -> str:
+    """Seconds as `m:ss`."""
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+def parse(cell: Cell, text: str) -> Value:
+    """The value of one cell; an empty one is null.
+
+    Raises:
+        BadRecord: the text is not written as the contract says.
+    """
+    if not text:
+        return None
+    if cell is Cell.TEXT:
+        return text
+    if cell is Cell.LABEL:
+        return unhumanise(text)
+    if cell is Cell.YES_NO and text.strip().lower() in YES_NO:
+        return YES_NO[text.strip().lower()]
+    if cell is Cell.DURATION and (found := _DURATION.match(text.strip())):
+        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        return hours * 3600 + minutes * 60 + seconds
+    if cell is Cell.MINUTE:
+        return _minute(text.strip())
+    raise BadRecord(f"phone call: not a cell of the kind {cell.name}")
+
+
+def render(record: Row, time_zone: ZoneInfo) -> dict[str, Value]:
+    """What a JSON record looks like after its way through the CSV, by raw column: used to match the two.
+
+    Empty text is null, as a CSV cannot tell them apart; time is cut to the practice-local minute.
+
+    Raises:
+        BadRecord: the record does not fit its model; the message names the fields, not their values.
+    """
+    try:
+        call = PhoneCall.model_validate(record)
+    except ValidationError as error:
+        fields = sorted({str(item["loc"][0]) for item in error.errors(include_input=False) if item["loc"]})
+        raise BadRecord(f"phone call: unusable {', '.join(fields) or 'record'}") from None
+    return {column.raw: _rendered(column, call, time_zone) for column in COLUMNS}
+
+
+def _rendered(column: CsvColumn, call: PhoneCall, time_zone: ZoneInfo) -> Value:
+    value: Any = getattr(call, column.json)
+    if isinstance(value, datetime):
+        try:
+            return value.astimezone(time_zone).replace(tzinfo=None, second=0, microsecond=0)
+        except OverflowError:
+            return None
+    if isinstance(value, str):
+        return unhumanise(value) if column.cell is Cell.LABEL else value or None
+    return value

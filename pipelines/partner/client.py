@@ -1,0 +1,238 @@
+"""The client of the partner interface: whole answers or one of vetl's errors."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from types import TracebackType
+from typing import Self, TypeVar
+
+import structlog
+
+from pipelines.errors import ContractBroken, NotFound, PracticeRefused, TokenRejected, Transient
+from pipelines.pages import CallsPage, Page, Row
+from pipelines.partner import protocol, refusals
+from pipelines.partner.account import Account, Limits, checked_practice_id
+from pipelines.partner.bodies import Decoded
+from pipelines.partner.limits import Gate
+from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
+from pipelines.partner.retrying import REPLAYS, Patience
+from pipelines.partner.signin import Session, Token
+from pipelines.partner.timing import ServerClock, Timing
+from pipelines.partner.wire import Transport, Wire
+
+__all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
+
+T = TypeVar("T")
+Decipher = Callable[[Answer, int], T]
+
+_UNADDRESSABLE = frozenset({"", ".", ".."})
+
+_log = structlog.stdlib.get_logger("vetl.partner")
+
+
+@dataclass(slots=True)
+class Counters:
+    """HTTP requests sent, and how many of them repeated an earlier one."""
+
+    requests: int = 0
+    retries: int = 0
+
+
+def accept(page: Page) -> None:
+    """Any page is whole."""
+
+
+class PartnerClient:
+    """Reads the partner interface for any number of practices, within limits, through interruptions.
+
+    All reads raise, beside what they name: `SignInRefused`, `PracticeRefused`, `RequestRefused` at once, and
+    `Unreachable`, `RateLimited`, `TornAnswer`, `ContractBroken` when their attempts are used up.
+    """
+
+    def __init__(
+        self,
+        account: Account,
+        limits: Limits | None = None,
+        *,
+        transport: Transport | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.total = Counters()
+        self.practices: dict[str, Counters] = {}
+        self._account = account
+        self._limits = limits or Limits()
+        self._timing = timing or Timing()
+        self._wire = Wire(account.base_url, self._limits, transport)
+        self._clock = ServerClock(self._timing.now)
+        self._session = Session(self._sign_in)
+        self._gates: dict[str, Gate] = {}
+        self._everywhere = asyncio.Semaphore(self._limits.max_in_flight_total)
+        self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
+        self._repairs_told: set[str] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._session.close()
+        await self._wire.close()
+
+    @property
+    def requests(self) -> int:
+        """HTTP requests sent so far, sign-ins included."""
+        return self.total.requests
+
+    @property
+    def retries(self) -> int:
+        """How many of `requests` repeated an earlier one."""
+        return self.total.retries
+
+    async def sign_in(self) -> datetime:
+        """Sign in, and return the platform's clock (aware UTC).
+
+        Raises:
+            SignInRefused: the credentials are not accepted.
+            ConfigurationError: there is no platform at `base_url`.
+            Unreachable: it does not answer.
+        """
+        return (await self._session.sign_in()).server_time
+
+    async def page(
+        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
+    ) -> Page:
+        """One page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
+
+        `check` may raise `TornAnswer`: the page is then read again, like any answer that is not whole.
+        """
+        plain = path in protocol.PLAIN_LISTS
+
+        def decipher(answer: Answer, requests: int) -> Page:
+            page = protocol.page(answer, self._json(answer), plain=plain, requests=requests)
+            check(page)
+            return page
+
+        return await self._read(practice_id, protocol.list_request(path, query), decipher)
+
+    async def calls(
+        self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]
+    ) -> CallsPage:
+        """One page of the phone-call CSV. `parse` may raise `TornAnswer`, see `page`."""
+
+        def decipher(answer: Answer, requests: int) -> CallsPage:
+            return parse(protocol.csv_page(answer, requests=requests))
+
+        return await self._read(practice_id, protocol.calls_request(query), decipher)
+
+    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+        """One record by id; `None` where the platform has none (404, 410)."""
+        if record_id in _UNADDRESSABLE:
+            return None
+
+        def decipher(answer: Answer, _: int) -> Row:
+            return protocol.record(answer, self._json(answer))
+
+        try:
+            return await self._read(practice_id, protocol.record_request(path, record_id), decipher)
+        except NotFound as error:
+            if error.status in (404, 410):
+                return None
+            raise
+
+    async def _read(self, practice_id: str, request: Request, decipher: Decipher[T]) -> T:
+        """Ask until there is an answer that `decipher` accepts, or no patience left."""
+        gate, counters = self._gate(practice_id), self._counters(practice_id)
+        asked = f"{request.method} {request.name} for practice {practice_id}"
+        patience = Patience(asked, self._limits.attempts, self._timing)
+        while True:
+            token = await self._session.token()
+            try:
+                async with gate.passing(), self._everywhere:
+                    self._count(patience.attempt, counters)
+                    answer = await self._ask(request, asked, practice_id, token)
+                return decipher(answer, patience.attempt)
+            except TokenRejected as error:
+                await self._replay(error, patience, token, asked)
+            except (Transient, ContractBroken) as error:
+                await patience.wait(error)
+
+    async def _replay(self, error: TokenRejected, patience: Patience, token: Token, asked: str) -> None:
+        """Sign in for the next attempt; all requests that met a 401 with this token share one sign-in."""
+        try:
+            await patience.wait(error)
+        except TokenRejected:
+            raise PracticeRefused(
+                f"{asked}: 401 after each of {REPLAYS} fresh sign-ins; are the credentials good for it?",
+                status=401,
+            ) from None
+        await self._session.renew(token)
+
+    async def _sign_in(self) -> Token:
+        account = self._account
+        password = account.password.get_secret_value()
+        request = protocol.sign_in_request(account.username, password, account.role)
+        patience = Patience("sign-in", self._limits.attempts, self._timing)
+        gate = Gate("sign-in", 1, None, self._timing)
+        while True:
+            try:
+                async with gate.passing():
+                    self._count(patience.attempt)
+                    answer = await self._exchange(request, "sign-in", {}, ())
+                    text = refusals.token(answer)
+                return Token(text, answer.server_time)
+            except (Transient, ContractBroken) as error:
+                await patience.wait(error)
+
+    async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
+        """One attempt: a 2xx answer, or the error that its status stands for."""
+        headers = {"Authorization": f"Bearer {token.text}", "X-Client-Id": practice_id}
+        account = self._account
+        secrets = (token.text, account.username, account.password.get_secret_value())
+        answer = await self._exchange(request, asked, headers, secrets)
+        if not refusals.accepted(answer):
+            raise refusals.refusal(answer)
+        return answer
+
+    async def _exchange(
+        self, request: Request, asked: str, headers: dict[str, str], secrets: tuple[str, ...]
+    ) -> Answer:
+        sent = {**self._common_headers, "Accept": request.accept, **headers}
+        if request.body is not None:
+            sent["Content-Type"] = "application/json"
+        status, received, body = await self._wire.exchange(request, sent, asked)
+        return Answer(asked, status, received, body, self._clock.read(received.get("date")), secrets)
+
+    def _json(self, answer: Answer) -> Decoded:
+        """The JSON of an answer; that characters had to be replaced is said once per request name."""
+        document = answer.json()
+        if document.repaired and answer.asked not in self._repairs_told:
+            self._repairs_told.add(answer.asked)
+            _log.warning("characters_replaced", asked=answer.asked, cause="text that is not valid UTF-8")
+        return document
+
+    def _gate(self, practice_id: str) -> Gate:
+        gate = self._gates.get(practice_id)
+        if gate is None:
+            limits = self._limits
+            name = checked_practice_id(practice_id)
+            gate = Gate(name, limits.max_in_flight, limits.requests_per_minute, self._timing)
+            self._gates[practice_id] = gate
+        return gate
+
+    def _counters(self, practice_id: str) -> Counters:
+        return self.practices.setdefault(practice_id, Counters())
+
+    def _count(self, attempt: int, *practice: Counters) -> None:
+        for counters in (self.total, *practice):
+            counters.requests += 1
+            counters.retries += attempt > 1
+
+
+def _user_agent() -> str:
+    try:
+        return f"vetl/{version('vetl')}"
+    except PackageNotFoundError:
+        return "vetl"  # run from a checkout that is not installed

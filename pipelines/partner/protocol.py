@@ -1,0 +1,186 @@
+"""The partner interface as requests and answers. Pure: no I/O, no clock, nothing but values in and out.
+
+A request is built here and sent elsewhere; what came back is an `Answer`, from which these functions make
+rows or raise one of vetl's errors. `TornAnswer` and `ContractBroken` both deserve another attempt: a proxy's
+half answer looks like a broken contract. Only the last attempt decides what it was.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NoReturn
+from urllib.parse import quote, urlencode
+
+from pipelines.errors import ContractBroken, TornAnswer
+from pipelines.pages import Page, Row
+from pipelines.partner.bodies import Decoded, likeness, read_json, utf8
+from pipelines.partner.headers import Headers, count
+from pipelines.partner.hiding import fit_to_show
+
+Query = Mapping[str, str | Sequence[str]]
+"""Query parameters. A sequence matches any of its values (contract: `outcome[]=a&outcome[]=b`)."""
+
+PREFIX = "/services/core/open_api/v1/"
+SIGN_IN = "/services/user/v1/auth/sign-in"
+PHONE_CALLS = "phone_calls"
+PLAIN_LISTS = frozenset({"clients", "patients"})
+"""Lists whose `data` is a plain array (contract: Endpoints). Of any other list an array proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to send. `target` is path and query below the base address; `name` is for messages."""
+
+    name: str
+    target: str
+    accept: str = "application/json"
+    body: bytes | None = field(default=None, repr=False)
+
+    @property
+    def method(self) -> str:
+        """The HTTP method: vetl sends a body with its sign-in only."""
+        return "GET" if self.body is None else "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, whole. `asked` says in a few words what for; `secrets` must not be quoted from it."""
+
+    asked: str
+    status: int
+    headers: Headers
+    body: bytes = field(repr=False)
+    server_time: datetime
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    def json(self) -> Decoded:
+        """The body as JSON. Raises `TornAnswer`."""
+        return read_json(self.body, self.headers, self.asked)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvAnswer:
+    """One page of the phone-call CSV: UTF-8 bytes, and what the `X-` headers say of the whole list."""
+
+    body: bytes = field(repr=False)
+    total_count: int
+    page: int | None
+    per_page: int | None
+    server_time: datetime
+    requests: int = 1
+
+
+def sign_in_request(username: str, password: str, role: str) -> Request:
+    """Contract: Sign-in."""
+    body = json.dumps({"username": username, "password": password, "role": role}).encode()
+    return Request("sign-in", SIGN_IN, body=body)
+
+
+def list_request(path: str, query: Query) -> Request:
+    """One page of a JSON list; `path` is relative to `PREFIX`."""
+    return Request(path, _target(path, query))
+
+
+def calls_request(query: Query) -> Request:
+    """One page of the phone-call CSV, asked for in both ways that the contract shows."""
+    return Request(PHONE_CALLS, _target(PHONE_CALLS, {**query, "format": "csv"}), accept="text/csv")
+
+
+def record_request(path: str, record_id: str) -> Request:
+    """One record by id."""
+    return Request(
+        f"{path}/{fit_to_show(record_id)}", f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}"
+    )
+
+
+def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: int = 1) -> Page:
+    """One page of a list (contract: Endpoints); `plain` where `data` is an array without totals.
+
+    Raises:
+        TornAnswer: the envelope does not say `success: true`.
+        ContractBroken: no envelope, no `content`, or no usable `total_count`.
+    """
+    data = payload(answer, document)
+    if plain and isinstance(data, list):
+        return Page(_rows(data), len(data), None, None, answer.server_time, requests)
+    if not isinstance(data, dict):
+        _broken(answer, "`data` is not a page")
+    content, total = data.get("content"), count(data.get("total_count"))
+    if not isinstance(content, list):
+        _broken(answer, "the page has no list `content`")
+    if total is None:
+        _broken(answer, "the page has no usable `total_count`")
+    echoes = count(data.get("page")), count(data.get("per_page"))
+    return Page(_rows(content), total, *echoes, answer.server_time, requests)
+
+
+def record(answer: Answer, document: Decoded) -> Row:
+    """One record, directly under `data`. Raises like `page`."""
+    data = payload(answer, document)
+    if not isinstance(data, dict):
+        _broken(answer, "`data` is not a record")
+    return data
+
+
+def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
+    """One page of the phone-call CSV (contract: List phone calls), its rows still unread.
+
+    The body decides, not its content type: a CSV may come as text/plain or as an octet stream.
+
+    Raises:
+        TornAnswer: the body is empty, HTML or an error envelope.
+        ContractBroken: it is JSON although CSV was asked for, or there is no `X-Total-Count`.
+    """
+    start = answer.body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"{"):
+        payload(answer, answer.json())
+        _broken(answer, "JSON, although CSV was asked for")
+    if not start or start.startswith(b"<"):
+        raise TornAnswer(f"{answer.asked}: expected CSV, got {likeness(answer.body, answer.headers)}")
+    headers = answer.headers
+    total = count(headers.get("x-total-count"))
+    if total is None:
+        _broken(answer, "the CSV has no usable header X-Total-Count")
+    echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
+    return CsvAnswer(utf8(answer.body, headers), total, *echoes, answer.server_time, requests)
+
+
+def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
+    """`data` of the success envelope `{success, data, message}`.
+
+    Raises:
+        TornAnswer: it says `success: false` in spite of its status; on a read that passes.
+        ContractBroken: there is no such envelope.
+    """
+    envelope = document.value
+    if not isinstance(envelope, dict) or not isinstance(envelope.get("success"), bool):
+        _broken(answer, "the JSON is not an envelope with `success` and `data`")
+    if not envelope["success"]:
+        said = fit_to_show(envelope.get("message"), answer.secrets) or "no reason given"
+        raise TornAnswer(f"{answer.asked}: status {answer.status}, but `success` is false: {said}")
+    if "data" not in envelope:
+        _broken(answer, "the envelope has no `data`")
+    return envelope["data"]
+
+
+def _target(path: str, query: Query) -> str:
+    pairs: list[tuple[str, str]] = []
+    for name, value in query.items():
+        if isinstance(value, str):
+            pairs.append((name, value))
+        else:
+            pairs.extend((f"{name.removesuffix('[]')}[]", item) for item in value)
+    encoded = urlencode(pairs, quote_via=quote, errors="replace")
+    return f"{PREFIX}{path}?{encoded}" if encoded else PREFIX + path
+
+
+def _rows(content: list[Any]) -> tuple[Row, ...]:
+    """The rows. What is no object becomes one without id: the loader sets it aside, and the rest goes on."""
+    if set(map(type, content)) <= {dict}:
+        return tuple(content)
+    return tuple(row if isinstance(row, dict) else {"not_an_object": row} for row in content)
+
+
+def _broken(answer: Answer, what: str) -> NoReturn:
+    raise ContractBroken(f"{answer.asked}: {what} (status {answer.status}); the contract promises it")

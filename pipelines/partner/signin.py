@@ -1,0 +1,77 @@
+"""The access token, and the one sign-in that all requests share."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pipelines.errors import SignInRefused
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Token:
+    """An access token. Two of them are never equal: a platform may hand out the same text twice."""
+
+    text: str = field(repr=False)
+    server_time: datetime
+
+
+class Session:
+    """Signs in once for however many ask at once, and again when a token is rejected.
+
+    The sign-in runs as a task of its own, so that the end of one request does not cost the others theirs. A
+    refusal is final: to repeat it could lock the account.
+    """
+
+    def __init__(self, sign_in: Callable[[], Awaitable[Token]]) -> None:
+        self._sign_in = sign_in
+        self._token: Token | None = None
+        self._running: asyncio.Task[Token] | None = None
+        self._refused: SignInRefused | None = None
+
+    async def token(self) -> Token:
+        """The current token, after signing in where there is none yet."""
+        return self._token or await self._fresh()
+
+    async def renew(self, rejected: Token) -> Token:
+        """A token newer than `rejected`; only the first to ask for it signs in."""
+        if self._token is rejected:
+            self._token = None
+        return await self.token()
+
+    async def sign_in(self) -> Token:
+        """Sign in now, whatever is known; a refusal is asked for anew."""
+        self._refused = None
+        return await self._fresh()
+
+    async def close(self) -> None:
+        """End a sign-in that nobody waits for any more."""
+        if self._running is not None:
+            self._running.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await self._running
+
+    async def _fresh(self) -> Token:
+        if self._refused is not None:
+            raise SignInRefused(*self._refused.args)
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+            self._running.add_done_callback(_retrieve)
+        return await asyncio.shield(self._running)
+
+    async def _run(self) -> Token:
+        try:
+            self._token = await self._sign_in()
+        except SignInRefused as error:
+            self._refused = error
+            raise
+        finally:
+            self._running = None
+        return self._token
+
+
+def _retrieve(task: asyncio.Task[Token]) -> None:
+    """Look at the outcome, so that asyncio does not report an error that had nobody left to tell."""
+    if not task.cancelled():
+        task.exception()
