@@ -1,0 +1,9 @@
+"""The partner platform on this machine: an independent reading of the partner interface, for demos and tests."""
+
+from sandbox.clock import VirtualClock
+from sandbox.faults import Fault
+from sandbox.server import Handle, running, serve
+from sandbox.switches import ListSwitches, Switches
+from sandbox.world import World
+
+__all__ = ["Fault", "Handle", "ListSwitches", "Switches", "VirtualClock", "World", "running", "serve"]

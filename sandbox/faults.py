@@ -1,0 +1,97 @@
+"""Faults that the platform can be told to have, the same ones each time from a seed."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final, Literal, get_args
+
+Kind = Literal["status", "rate_limited", "closed", "truncated_csv", "login_page", "token_revoked"]
+KINDS: Final = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One rule: which requests go wrong, how, and how often.
+
+    Attributes:
+        kind: `status` (5xx), `rate_limited` (429), `closed` (the connection, in the middle of the body), `truncated_csv`
+            (200 with half the lines), `login_page` (200 with HTML), `token_revoked` (401, and every token is gone).
+        path: A pattern of paths, such as `*/phone_calls`.
+        share: The part of matching requests that it hits.
+        most: Hits in all; None for no end.
+        in_a_row: Hits of one and the same request (method, path, query, practice), so that a patient client gets through.
+        status: For `status`.
+        body: For `status`: the error envelope, or a proxy's page.
+        retry_after: For `rate_limited`: seconds, a date, or no header.
+        wait_seconds: How long `rate_limited` asks to wait.
+    """
+
+    kind: Kind
+    path: str = "*"
+    share: float = 1.0
+    most: int | None = None
+    in_a_row: int | None = 2
+    status: Literal[500, 502, 503, 504] = 503
+    body: Literal["json", "html"] = "json"
+    retry_after: Literal["seconds", "date", "none"] = "seconds"
+    wait_seconds: float = 1
+
+
+FLAKY: Final = (
+    Fault("status", share=0.02, status=500),
+    Fault("status", share=0.02, status=502, body="html"),
+    Fault("rate_limited", share=0.02),
+    Fault("rate_limited", share=0.01, retry_after="date"),
+    Fault("closed", share=0.01),
+    Fault("truncated_csv", path="*/phone_calls", share=0.03),
+    Fault("login_page", share=0.01),
+    Fault("token_revoked", share=0.005),
+)
+PRESETS: Final = {"none": (), "flaky": FLAKY}
+
+
+@dataclass
+class Faults:
+    """The rules in force, and how often each has hit."""
+
+    rules: tuple[Fault, ...] = ()
+    seed: int = 1
+    hits: Counter[Kind] = field(default_factory=Counter)
+    _of_rule: Counter[int] = field(default_factory=Counter)
+    _of_request: Counter[tuple[int, str]] = field(default_factory=Counter)
+    _seen: Counter[str] = field(default_factory=Counter)
+
+    def set(self, rules: Iterable[Fault], seed: int | None = None) -> None:
+        """Replace the rules and forget what has happened."""
+        self.rules, self.seed = tuple(rules), self.seed if seed is None else seed
+        for counter in (self.hits, self._of_rule, self._of_request, self._seen):
+            counter.clear()
+
+    def strike(self, path: str, request: str) -> Fault | None:
+        """The fault that this request meets, if any.
+
+        `request` names it in full. What it meets follows from the seed, its name and how often it came before,
+        not from what else goes on at the same time.
+        """
+        if not self.rules:
+            return None
+        self._seen[request] += 1
+        for place, rule in enumerate(self.rules):
+            if fnmatchcase(path, rule.path) and self._hits(place, rule, request):
+                self._of_rule[place] += 1
+                self._of_request[place, request] += 1
+                self.hits[rule.kind] += 1
+                return rule
+        return None
+
+    def _hits(self, place: int, rule: Fault, request: str) -> bool:
+        if rule.most is not None and self._of_rule[place] >= rule.most:
+            return False
+        if rule.in_a_row is not None and self._of_request[place, request] >= rule.in_a_row:
+            return False
+        drawn = hashlib.blake2b(
+            f"{self.seed}/{place}/{self._seen[request]}/{request}".encode(), digest_size=8
+        )
+        return int.from_bytes(drawn.digest()) / 2**64 < rule.share

@@ -1,0 +1,139 @@
+"""The platform without its door: world, clock, switches, faults, tokens and tables in one place."""
+
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from secrets import compare_digest, token_urlsafe
+from threading import RLock
+from typing import Any, Final
+
+from sandbox.clock import VirtualClock
+from sandbox.faults import Faults
+from sandbox.resources.registry import RESOURCES
+from sandbox.resources.resource import Record
+from sandbox.switches import Switches, patched
+from sandbox.table import Table
+from sandbox.world import World
+
+_CACHED_BYTES: Final = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What the one partner signs in with, and the secret that its webhooks are signed with."""
+
+    username: str = "partner@example.com"
+    password: str = "sandbox-password"  # noqa: S105 - of a made-up platform
+    role: str = "PARTNER"
+    webhook_secret: str = "whsec_sandbox"  # noqa: S105 - of a made-up platform
+
+    def match(self, username: str, password: str, role: str) -> bool:
+        return (
+            compare_digest(username.encode(), self.username.encode())
+            and compare_digest(password.encode(), self.password.encode())
+            and role == self.role
+        )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request as it came in, and what it got."""
+
+    method: str
+    path: str
+    query: str
+    practice_id: str | None
+    status: int
+
+
+@dataclass
+class Requests:
+    """The requests so far, without those to the control interface."""
+
+    log: list[Seen] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.log)
+
+    def by_path(self) -> Counter[str]:
+        return Counter(seen.path for seen in self.log)
+
+    def count(self, path: str) -> int:
+        """How many went to paths that end so, such as `phone_calls`."""
+        return sum(seen.path.endswith(path) for seen in self.log)
+
+    def clear(self) -> None:
+        self.log.clear()
+
+
+class Platform:
+    """Everything that the server shows, and that tests may change under it."""
+
+    def __init__(
+        self,
+        world: World,
+        clock: VirtualClock | None = None,
+        *,
+        switches: Switches | None = None,
+        credentials: Credentials | None = None,
+    ) -> None:
+        self.world = world
+        self.clock = clock or VirtualClock(world.start)
+        self.switches = switches or Switches()
+        self.credentials = credentials or Credentials()
+        self.faults = Faults(seed=world.seed)
+        self.requests = Requests()
+        self.lock = RLock()
+        self._tokens: dict[str, datetime] = {}
+        self._tables: dict[tuple[str, str], Table] = {}
+        self._pages: OrderedDict[Hashable, tuple[bytes, Any]] = OrderedDict()
+        self._page_bytes = 0
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def set(self, **changes: Any) -> Switches:  # noqa: ANN401 - checked by the switches themselves
+        """Change switches by name; see `switches.patched`."""
+        self.switches = patched(self.switches, changes)
+        return self.switches
+
+    def issue_token(self) -> str:
+        token = token_urlsafe(32)
+        self._tokens[token] = self.now() + timedelta(seconds=self.switches.token_lifetime_seconds)
+        return token
+
+    def knows_token(self, token: str) -> bool:
+        expires = self._tokens.get(token)
+        return expires is not None and self.now() < expires
+
+    def revoke_tokens(self) -> None:
+        self._tokens.clear()
+
+    def table(self, practice_id: str, name: str) -> Table:
+        """Raises KeyError where there is no such practice or list."""
+        key = practice_id, name
+        if key not in self._tables:
+            _ = self.world.practices[practice_id]
+            self._tables[key] = Table(self.world, practice_id, RESOURCES[name])
+        return self._tables[key]
+
+    def truth(self, practice_id: str, name: str) -> Iterator[Record]:
+        """A whole list as it is now, oldest first."""
+        with self.lock:
+            yield from self.table(practice_id, name).truth(self.now(), self.switches)
+
+    def cached(self, key: Hashable) -> tuple[bytes, Any] | None:
+        """A page that was rendered before, if it is still kept."""
+        found = self._pages.get(key)
+        if found is not None:
+            self._pages.move_to_end(key)
+        return found
+
+    def keep(self, key: Hashable, body: bytes, headers: Any) -> None:  # noqa: ANN401 - what the caller wants back
+        """Keep a rendered page; the least used ones make room."""
+        self._pages[key] = body, headers
+        self._page_bytes += len(body)
+        while self._page_bytes > _CACHED_BYTES:
+            _, (old, _) = self._pages.popitem(last=False)
+            self._page_bytes -= len(old)

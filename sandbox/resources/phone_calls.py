@@ -1,0 +1,63 @@
+"""Phone calls (contract: Phone call record; List phone calls)."""
+
+from typing import Final
+
+import polars as pl
+
+from sandbox.resources.resource import Resource, Scene, opaque_ids, text_id, with_people
+from sandbox.world import text
+from sandbox.world import vocabulary as v
+from sandbox.world.lives import INSTANT
+
+FIELDS: Final = (
+    "id", "created_at", "practice_name", "direction", "state", "caller_type", "client_id", "remote_client_id", "client_name",
+    "patient_id", "remote_patient_id", "patient_name", "phone_number", "call_classification", "summary", "customer_sentiment",
+    "outcome", "booked", "booking_intent", "duration_seconds",
+)  # fmt: skip
+
+
+def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    practice = scene.practice
+    # A number that no client has: theirs are seven digits behind the area code, these eight.
+    stranger = pl.format(
+        f"{practice.country_code}{practice.area_code}9{{}}", pl.col("line").cast(pl.String).str.zfill(7)
+    )
+    return with_people(rows, scene.people).select(
+        "created_at",
+        "direction",
+        "state",
+        "caller_type",
+        "call_classification",
+        "customer_sentiment",
+        "outcome",
+        "booked",
+        "booking_intent",
+        "duration_seconds",
+        "client_name",
+        "patient_name",
+        opaque_ids("call", rows["number"]).alias("id"),
+        practice_name=pl.lit(practice.name),
+        client_id=text_id("client_number"),
+        remote_client_id="client_remote_client_id",
+        patient_id=text_id("patient_number"),
+        remote_patient_id="patient_remote_patient_id",
+        phone_number=pl.col("client_phone").fill_null(stranger),
+        summary=text.call_summary(pl.col("summary"), pl.col("patient_name")),
+    )
+
+
+PHONE_CALLS: Final = Resource(
+    name="phone_calls",
+    path="phone_calls",
+    fields=FIELDS,
+    prefix="call",
+    render=render,
+    filterable={
+        "created_at": INSTANT,
+        "direction": v.DIRECTIONS.dtype,
+        "state": v.CALL_STATES.dtype,
+        "outcome": v.OUTCOMES.dtype,
+        "call_classification": v.CLASSIFICATIONS.dtype,
+        "booking_intent": pl.Boolean(),
+    },
+)

@@ -1,0 +1,117 @@
+"""What the lists have in common: a declaration, and how rows of the world become records of the contract."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import polars as pl
+
+from sandbox.switches import Switches
+from sandbox.world.ids import number_of, opaque
+from sandbox.world.lives import INSTANT
+from sandbox.world.people import People
+from sandbox.world.practices import Practice
+
+Record = dict[str, Any]
+
+_FORMATS: Final = {
+    "milliseconds": "%Y-%m-%dT%H:%M:%S%.3fZ",
+    "seconds": "%Y-%m-%dT%H:%M:%SZ",
+    "microseconds": "%Y-%m-%dT%H:%M:%S%.6fZ",
+    "offset": "%Y-%m-%dT%H:%M:%S%.3f+00:00",
+    "practice": "%Y-%m-%dT%H:%M:%S%.3f%:z",
+}
+_LONGEST_NUMBER: Final = 18
+_WITH_INTEGER_IDS: Final = {"client_id", "patient_id", "appointment_id"}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a practice's rows are shown with."""
+
+    practice: Practice
+    people: People
+    switches: Switches
+
+
+def _as_drawn(rows: pl.DataFrame, now: datetime, switches: Switches) -> pl.DataFrame:  # noqa: ARG001 - see Resource.derive
+    return rows
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One list of the partner interface.
+
+    Attributes:
+        name: What the truth, the switches and the control interface call it.
+        path: Its path below the interface's root.
+        fields: The fields of a record, in the contract's order.
+        render: Rows of the world to a frame with these fields (times still as instants).
+        filterable: Fields that filters and orders need, under the same names in rows and records.
+        prefix: What its ids begin with; None where ids are numbers.
+        statuses: Values of its status filter, if it has one.
+        second_id: Another field that a row can be got by, and what its values begin with.
+        derive: Adds to rows what follows from the time of reading.
+        derive_record: The same for one record that was written.
+        expires: When a row changes without a new version, for lists with `derive`.
+    """
+
+    name: str
+    path: str
+    fields: Sequence[str]
+    render: Callable[[pl.DataFrame, Scene], pl.DataFrame]
+    filterable: Mapping[str, pl.DataType]
+    prefix: str | None = None
+    statuses: Sequence[str] = ()
+    second_id: tuple[str, str] | None = None
+    derive: Callable[[pl.DataFrame, datetime, Switches], pl.DataFrame] = _as_drawn
+    derive_record: Callable[[Record, datetime, Switches], Record] | None = None
+    expires: Callable[[Switches], pl.Expr] | None = None
+
+    def records(self, rows: pl.DataFrame, scene: Scene) -> list[Record]:
+        """Rows as records of the contract, with times and ids as the switches want them."""
+        shown = self.render(rows, scene).select(self.fields)
+        zone = scene.practice.time_zone if scene.switches.timestamps == "practice" else "UTC"
+        times = pl.col(INSTANT).dt.convert_time_zone(zone).dt.strftime(_FORMATS[scene.switches.timestamps])
+        shown = shown.with_columns(times)
+        if scene.switches.integer_ids:
+            numbers = _WITH_INTEGER_IDS | ({"id"} if self.prefix is None else set[str]())
+            shown = shown.with_columns(pl.col(name).cast(pl.Int64) for name in self.fields if name in numbers)
+        return shown.to_dicts()
+
+    def number_of(self, text: str) -> int | None:
+        """The number behind an id; None where it cannot be one of this list's."""
+        if self.prefix is not None:
+            return number_of(self.prefix, text)
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+
+
+def opaque_ids(prefix: str, numbers: pl.Series) -> pl.Series:
+    return pl.Series([opaque(prefix, number) for number in numbers], dtype=pl.String)
+
+
+def with_people(rows: pl.DataFrame, people: People) -> pl.DataFrame:
+    """Rows with the columns of their client and patient beside them, as `client_*` and `patient_*`."""
+    clients, patients = rows["client"], rows["patient"]
+    return rows.with_columns(
+        *(people.clients[name].gather(clients).alias(f"client_{name}") for name in people.clients.columns),
+        *(
+            people.patients[name].gather(patients).alias(f"patient_{name}")
+            for name in people.patients.columns
+        ),
+    )
+
+
+def text_id(column: str) -> pl.Expr:
+    """A number as the id that partners see."""
+    return pl.col(column).cast(pl.String)
+
+
+def instant(value: object) -> datetime | None:
+    """A time stamp of a written record, None where it is none."""
+    try:
+        told = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return told if told is None or told.tzinfo else told.replace(tzinfo=UTC)

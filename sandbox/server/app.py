@@ -1,0 +1,66 @@
+"""The routes of the platform."""
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+
+from sandbox.platform import Platform
+from sandbox.resources.registry import RESOURCES
+from sandbox.server import lists, people
+from sandbox.server.auth import sign_in
+from sandbox.server.control import ROUTES as CONTROL_ROUTES
+from sandbox.server.envelopes import Refusal, refusal
+from sandbox.server.home import home
+from sandbox.server.middleware import CONTROL, FaultInjector, Journal
+from sandbox.server.phone_calls import phone_calls
+
+ROOT = "/services/core/open_api/v1"
+SIGN_IN = "/services/user/v1/auth/sign-in"
+
+_LISTS = {
+    "phone_calls": phone_calls,
+    "booking_sessions": lists.booking_sessions,
+    "appointments": lists.appointments,
+    "ai_outbound": lists.ai_outbound,
+    "staff_tasks": lists.staff_tasks,
+    "clients": people.clients,
+    "patients": people.patients,
+}
+_WITH_GET = ("phone_calls", "booking_sessions", "ai_outbound", "clients", "patients")
+
+
+def build_app(platform: Platform) -> Starlette:
+    """The platform as an ASGI application."""
+    app = Starlette(
+        routes=[
+            Route("/", home),
+            Route(SIGN_IN, sign_in, methods=["POST"]),
+            Mount(ROOT, routes=_resource_routes()),
+            Mount(CONTROL, routes=CONTROL_ROUTES),
+        ],
+        middleware=[Middleware(Journal, platform=platform), Middleware(FaultInjector, platform=platform)],
+        exception_handlers={Refusal: _refused, HTTPException: _unknown},
+    )
+    app.state.platform = platform
+    return app
+
+
+def _resource_routes() -> list[Route]:
+    paths = {name: f"/{RESOURCES[name].path}" for name in _LISTS}
+    return [
+        *(Route(paths[name], handler) for name, handler in _LISTS.items()),
+        *(Route(f"{paths[name]}/{{id}}", lists.getter(name)) for name in _WITH_GET),
+    ]
+
+
+async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - the shape of handlers
+    assert isinstance(error, Refusal)
+    return refusal(error)
+
+
+async def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001 - the shape of handlers
+    assert isinstance(error, HTTPException)
+    return refusal(Refusal(error.status_code, error.detail))

@@ -1,0 +1,61 @@
+"""Sign-in, bearer tokens and the practice header (contract: Sign-in; Authentication)."""
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.platform import Platform
+from sandbox.server.envelopes import FieldError, Invalid, Refusal, success
+from sandbox.world.practices import Practice
+
+_CREDENTIALS = ("username", "password", "role")
+
+
+def platform_of(request: Request) -> Platform:
+    return request.app.state.platform
+
+
+async def sign_in(request: Request) -> Response:
+    """A new token for the partner; every one stays good until it expires."""
+    platform = platform_of(request)
+    given = await json_object(request)
+    faults = [
+        FieldError(name, f"{name} is required and must be a string")
+        for name in _CREDENTIALS
+        if not isinstance(given.get(name), str) or not given[name]
+    ]
+    if faults:
+        raise Invalid(faults)
+    if not platform.credentials.match(given["username"], given["password"], given["role"]):
+        raise Refusal(401, "Invalid username, password or role")
+    return success({"token": platform.issue_token()}, status=platform.switches.sign_in_status)
+
+
+async def json_object(request: Request) -> dict[str, object]:
+    """The body of a request that must be a JSON object."""
+    try:
+        body = orjson.loads(await request.body())
+    except orjson.JSONDecodeError:
+        body = None
+    if not isinstance(body, dict):
+        raise Invalid([FieldError(None, "The body must be a JSON object")])
+    return body
+
+
+def practice_of(request: Request) -> Practice:
+    """The practice that an authorised request acts for.
+
+    Raises:
+        Refusal: 401 without a good token; then the switched statuses without a practice, or with a foreign one.
+    """
+    platform = platform_of(request)
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not platform.knows_token(token.strip()):
+        raise Refusal(401, "Unauthorized")
+    practice_id = request.headers.get("x-client-id")
+    if not practice_id:
+        raise Refusal(platform.switches.missing_practice_status, "The X-Client-Id header is required")
+    practice = platform.world.practices.get(practice_id)
+    if practice is None:
+        raise Refusal(platform.switches.foreign_practice_status, "This practice is not yours to act for")
+    return practice

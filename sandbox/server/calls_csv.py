@@ -1,0 +1,92 @@
+"""The phone calls as CSV (contract: List phone calls, CSV response)."""
+
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from sandbox.resources.phone_calls import render
+from sandbox.resources.resource import Record, Scene, instant
+from sandbox.table import Snapshot, Table
+
+COLUMNS: Final = (
+    "Date", "Practice", "Direction", "Status", "Caller Type", "Client", "Patient", "Phone Number", "Intent", "Booking Intent",
+    "Summary", "Sentiment", "Outcome", "Booked", "Duration",
+)  # fmt: skip
+_FIELDS: Final = (
+    "created_at", "practice_name", "direction", "state", "caller_type", "client_name", "patient_name", "phone_number",
+    "call_classification", "booking_intent", "summary", "customer_sentiment", "outcome", "booked", "duration_seconds",
+)  # fmt: skip
+_ALWAYS_HUMANIZED: Final = ("call_classification", "customer_sentiment", "outcome")
+_HUMANIZED_BY_SWITCH: Final = ("direction", "state", "caller_type")
+_MINUTE: Final = "%Y-%m-%d %H:%M"
+
+
+def render_csv(table: Table, snapshot: Snapshot, rows: pl.DataFrame) -> bytes:
+    """Rows of a snapshot as a CSV with its header line, in their order."""
+    scene = table.scene(snapshot.switches)
+    places = rows.with_row_index("place")
+    drawn = places.filter(pl.col("written").is_null())
+    lines = _drawn_lines(drawn, scene).with_columns(drawn["place"])
+    written = places.filter(pl.col("written").is_not_null())
+    if written.height:
+        records = [_written_line(snapshot.written[place], scene) for place in written["written"]]
+        extra = pl.DataFrame(records, schema=dict.fromkeys(COLUMNS, pl.String)).with_columns(written["place"])
+        lines = pl.concat([lines, extra]).sort("place")
+    return lines.select(COLUMNS).write_csv(line_terminator=scene.switches.csv_newline).encode()
+
+
+def _humanized(scene: Scene) -> tuple[str, ...]:
+    by_switch = _HUMANIZED_BY_SWITCH if scene.switches.csv_labels == "humanized" else ()
+    return (*_ALWAYS_HUMANIZED, *by_switch)
+
+
+def _drawn_lines(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    shown = render(rows, scene)
+    seconds = pl.col("duration_seconds").cast(pl.Int32)
+    return shown.select(
+        pl.col("created_at").dt.convert_time_zone(scene.practice.time_zone).dt.strftime(_MINUTE),
+        *(
+            pl.col(name).cast(pl.String)
+            for name in _FIELDS
+            if name in ("practice_name", "client_name", "patient_name")
+        ),
+        "phone_number",
+        "summary",
+        *(
+            _label(shown[name]) if name in _humanized(scene) else pl.col(name).cast(pl.String)
+            for name in (*_ALWAYS_HUMANIZED, *_HUMANIZED_BY_SWITCH)
+        ),
+        *(
+            pl.when(name).then(pl.lit("Yes")).otherwise(pl.lit("No")).alias(name)
+            for name in ("booking_intent", "booked")
+        ),
+        duration_seconds=pl.format("{}:{}", seconds // 60, (seconds % 60).cast(pl.String).str.zfill(2)),
+    ).select(pl.col(field).alias(column) for field, column in zip(_FIELDS, COLUMNS, strict=True))
+
+
+def _label(values: pl.Series) -> pl.Series:
+    labels = {value: humanize(value) for value in values.dtype.categories}  # pyright: ignore[reportAttributeAccessIssue]
+    return values.cast(pl.String).replace(labels)
+
+
+def humanize(value: str) -> str:
+    """`appointment_booked` to `Appointment booked`."""
+    return value.replace("_", " ").capitalize()
+
+
+def _written_line(record: Record, scene: Scene) -> dict[str, str | None]:
+    shown: dict[str, Any] = {
+        column: record.get(field) for field, column in zip(_FIELDS, COLUMNS, strict=True)
+    }
+    created = instant(shown["Date"])
+    if created is not None:
+        shown["Date"] = created.astimezone(ZoneInfo(scene.practice.time_zone)).strftime(_MINUTE)
+    for field, column in zip(_FIELDS, COLUMNS, strict=True):
+        if field in _humanized(scene) and shown[column] is not None:
+            shown[column] = humanize(str(shown[column]))
+    for column in ("Booking Intent", "Booked"):
+        shown[column] = "Yes" if shown[column] else "No"
+    if isinstance(shown["Duration"], int):
+        shown["Duration"] = "{}:{:02}".format(*divmod(shown["Duration"], 60))
+    return {column: None if value is None else str(value) for column, value in shown.items()}

@@ -1,0 +1,136 @@
+"""The control interface under `/_control`: clock, switches, faults, writes and the truth. No sign-in; this machine only."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from sandbox.faults import PRESETS, Fault
+from sandbox.resources.registry import RESOURCES
+from sandbox.server.auth import json_object, platform_of
+from sandbox.server.envelopes import FieldError, Invalid, Refusal, success
+from sandbox.switches import Switches, UnknownSwitch
+from sandbox.table import NoSuchRow, Table
+
+_FAULTS = TypeAdapter(list[Fault])
+
+
+async def clock(request: Request) -> Response:
+    """GET: the platform's time. POST `{"advance_seconds": 3600}`: move it forward. `{"freeze": true}`: stop it."""
+    platform = _local(request)
+    if request.method == "POST":
+        given = await json_object(request)
+        seconds = given.get("advance_seconds", 0)
+        if not isinstance(seconds, int | float) or seconds < 0:
+            raise Invalid([FieldError("advance_seconds", "advance_seconds must be a number of at least 0")])
+        if given.get("freeze"):
+            platform.clock.freeze()
+        platform.clock.advance(timedelta(seconds=seconds))
+    return success({"now": platform.now().isoformat(), "frozen": platform.clock.frozen})
+
+
+async def switches(request: Request) -> Response:
+    """GET: all switches. POST: change some. DELETE: back to the defaults."""
+    platform = _local(request)
+    if request.method == "DELETE":
+        platform.switches = Switches()
+    elif request.method == "POST":
+        try:
+            platform.set(**await json_object(request))
+        except UnknownSwitch as error:
+            raise Invalid([FieldError(None, str(error))]) from error
+    return success(asdict(platform.switches))
+
+
+async def faults(request: Request) -> Response:
+    """GET: rules and hits. POST `{"preset": "flaky"}` or `{"rules": [...], "seed": 7}`. DELETE: none."""
+    platform = _local(request)
+    if request.method == "DELETE":
+        platform.faults.set(())
+    elif request.method == "POST":
+        given: dict[str, Any] = await json_object(request)
+        try:
+            rules = (
+                PRESETS[given["preset"]] if "preset" in given else _FAULTS.validate_python(given.get("rules"))
+            )
+        except (KeyError, ValidationError) as error:
+            raise Invalid([FieldError("rules", f"not faults: {error}")]) from error
+        platform.faults.set(rules, given.get("seed"))
+    known = platform.faults
+    return success({"seed": known.seed, "rules": [asdict(rule) for rule in known.rules], "hits": known.hits})
+
+
+async def mutate(request: Request) -> Response:
+    """POST `{"practice_id", "list", "insert": [{...}], "update": {id: {...}}, "delete": [id]}`: write past the contract."""
+    platform = _local(request)
+    given: dict[str, Any] = await json_object(request)
+    table = _table(request, given.get("practice_id"), given.get("list"))
+    with platform.lock:
+        now = platform.now()
+        try:
+            for row_id, changes in given.get("update", {}).items():
+                table.update(row_id, changes, now, platform.switches)
+            for row_id in given.get("delete", []):
+                table.delete(row_id, now, platform.switches)
+        except NoSuchRow as error:
+            raise Refusal(404, f"no row with id {error}") from error
+        inserted = [table.insert(record, now) for record in given.get("insert", [])]
+    return success({"inserted": inserted})
+
+
+async def truth(request: Request) -> Response:
+    """GET `?practice_id=&list=`: the whole list as it is now, oldest first, one JSON record a line."""
+    platform = _local(request)
+    practice_id, name = (request.query_params.get(key, "") for key in ("practice_id", "list"))
+    _table(request, practice_id, name)
+
+    def lines() -> Iterator[bytes]:
+        for record in platform.truth(practice_id, name):
+            yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+async def requests(request: Request) -> Response:
+    """GET: how many requests each path has had. DELETE: start counting anew."""
+    platform = _local(request)
+    if request.method == "DELETE":
+        platform.requests.clear()
+    return success({"total": len(platform.requests), "by_path": platform.requests.by_path()})
+
+
+ROUTES = [
+    Route("/clock", clock, methods=["GET", "POST"]),
+    Route("/switches", switches, methods=["GET", "POST", "DELETE"]),
+    Route("/faults", faults, methods=["GET", "POST", "DELETE"]),
+    Route("/mutate", mutate, methods=["POST"]),
+    Route("/truth", truth),
+    Route("/requests", requests, methods=["GET", "DELETE"]),
+]
+
+
+def _local(request: Request) -> Any:  # noqa: ANN401 - Platform
+    if request.client is None or not ip_address(request.client.host).is_loopback:
+        raise Refusal(403, "The control interface answers this machine only")
+    return platform_of(request)
+
+
+def _table(request: Request, practice_id: object, name: object) -> Table:
+    platform = platform_of(request)
+    faults = []
+    if practice_id not in platform.world.practices:
+        faults.append(
+            FieldError("practice_id", f"practice_id must be one of: {', '.join(platform.world.practices)}")
+        )
+    if name not in RESOURCES:
+        faults.append(FieldError("list", f"list must be one of: {', '.join(RESOURCES)}"))
+    if faults:
+        raise Invalid(faults)
+    return platform.table(str(practice_id), str(name))

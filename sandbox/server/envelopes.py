@@ -1,0 +1,58 @@
+"""The envelopes of answers and errors (contract: What the service does, 7; Errors)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One thing wrong with a request; `field` is a dotted path, or None for the request as a whole."""
+
+    field: str | None
+    message: str
+
+
+class Refusal(Exception):  # noqa: N818 - a refusal is the answer, not a defect
+    """A request that gets a general error."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+    def data(self) -> dict[str, Any] | None:
+        return None
+
+
+class Invalid(Refusal):
+    """A request with invalid input: 400, with every offending field."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        super().__init__(400, errors[0].message)
+        self.errors = errors
+
+    def data(self) -> dict[str, Any]:
+        errors = [{"field": error.field, "message": error.message} for error in self.errors]
+        return {"message": self.message, "errors": errors}
+
+
+def encoded(data: object, message: str | None = None) -> bytes:
+    return orjson.dumps({"success": True, "data": data, "message": message})
+
+
+def success(data: object, *, status: int = 200, message: str | None = None) -> Response:
+    return json_response(encoded(data, message), status)
+
+
+def json_response(body: bytes, status: int = 200) -> Response:
+    return Response(body, status, media_type="application/json")
+
+
+def refusal(refused: Refusal) -> Response:
+    body: dict[str, Any] = {"success": False, "message": refused.message}
+    data = refused.data()
+    return json_response(orjson.dumps(body if data is None else body | {"data": data}), refused.status)

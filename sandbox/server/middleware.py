@@ -1,0 +1,127 @@
+"""Around every request: the clock's `Date`, the journal of requests, and faults."""
+
+from datetime import timedelta
+from email.utils import format_datetime
+from typing import Final
+
+import orjson
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sandbox.faults import Fault
+from sandbox.platform import Platform, Seen
+
+CONTROL: Final = "/_control"
+_HTML: Final = "<!doctype html><html><head><title>{0}</title></head><body><h1>{0}</h1></body></html>"
+
+
+class Journal:
+    """Dates every answer by the platform's clock, and keeps what was asked."""
+
+    def __init__(self, app: ASGIApp, platform: Platform) -> None:
+        self._app = app
+        self._platform = platform
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def dated(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Date"] = format_datetime(self._platform.now(), usegmt=True)
+                if not scope["path"].startswith(CONTROL):
+                    self._note(scope, message["status"])
+            await send(message)
+
+        await self._app(scope, receive, dated)
+
+    def _note(self, scope: Scope, status: int) -> None:
+        practice = Headers(scope=scope).get("x-client-id")
+        query = scope["query_string"].decode("latin-1")
+        self._platform.requests.log.append(Seen(scope["method"], scope["path"], query, practice, status))
+
+
+class FaultInjector:
+    """Lets requests meet the faults that are set."""
+
+    def __init__(self, app: ASGIApp, platform: Platform) -> None:
+        self._app = app
+        self._platform = platform
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        fault = self._fault(scope)
+        if fault is None:
+            await self._app(scope, receive, send)
+        elif fault.kind in ("closed", "truncated_csv"):
+            await self._spoil(fault, scope, receive, send)
+        else:
+            if fault.kind == "token_revoked":
+                self._platform.revoke_tokens()
+            await self._answer(fault)(scope, receive, send)
+
+    def _fault(self, scope: Scope) -> Fault | None:
+        if scope["type"] != "http" or scope["path"].startswith(CONTROL):
+            return None
+        practice = Headers(scope=scope).get("x-client-id")
+        query = scope["query_string"].decode("latin-1")
+        return self._platform.faults.strike(
+            scope["path"], f"{scope['method']} {scope['path']}?{query} {practice}"
+        )
+
+    def _answer(self, fault: Fault) -> Response:
+        match fault.kind:
+            case "rate_limited":
+                return _error(429, "Rate limit exceeded", self._retry_after(fault))
+            case "login_page":
+                return Response(_HTML.format("Please sign in"), 200, media_type="text/html")
+            case "token_revoked":
+                return _error(401, "Unauthorized")
+            case _ if fault.body == "html":
+                return Response(
+                    _HTML.format(f"{fault.status} upstream error"), fault.status, media_type="text/html"
+                )
+            case _:
+                return _error(fault.status, "Internal server error")
+
+    def _retry_after(self, fault: Fault) -> dict[str, str]:
+        match fault.retry_after:
+            case "seconds":
+                return {"Retry-After": f"{fault.wait_seconds:g}"}
+            case "date":
+                at = self._platform.now() + timedelta(seconds=fault.wait_seconds)
+                return {"Retry-After": format_datetime(at, usegmt=True)}
+            case "none":
+                return {}
+
+    async def _spoil(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request be answered, and hand on only half of the answer."""
+        start: Message = {}
+        body = b""
+
+        async def hold(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start":
+                start = message
+            else:
+                body += message.get("body", b"")
+
+        await self._app(scope, receive, hold)
+        half = body[: len(body) // 2]
+        if fault.kind == "closed":
+            await send(start)
+            # The promised length does not come: the server closes the connection.
+            await send({"type": "http.response.body", "body": half, "more_body": True})
+            return
+        if "text/csv" not in Headers(raw=start["headers"]).get("content-type", ""):
+            half = body
+        MutableHeaders(scope=start)["Content-Length"] = str(len(half))
+        await send(start)
+        await send({"type": "http.response.body", "body": half})
+
+
+def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    body = orjson.dumps({"success": False, "message": message})
+    return Response(body, status, headers, "application/json")

@@ -1,0 +1,85 @@
+"""Phone calls, as JSON and as CSV (contract: List phone calls)."""
+
+import polars as pl
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.platform import Platform
+from sandbox.server.auth import platform_of, practice_of
+from sandbox.server.calls_csv import render_csv
+from sandbox.server.envelopes import json_response
+from sandbox.server.lists import MAXIMUM_SIZE, Paging, page_body, read_paging
+from sandbox.server.query import Query, day_range
+from sandbox.table import Snapshot, Table
+from sandbox.world import vocabulary as v
+from sandbox.world.practices import Practice
+
+JSON_DEFAULT_SIZE = 50
+CSV_DEFAULT_SIZE, CSV_MAXIMUM_SIZE = 1000, 5000
+
+
+async def phone_calls(request: Request) -> Response:
+    """One page of calls; the CSV has its totals in headers."""
+    platform, practice = platform_of(request), practice_of(request)
+    query = Query(request.query_params)
+    as_csv = _wants_csv(request, query)
+    chosen = _chosen(query, platform, practice)
+    client_id = query.text(platform.switches.client_parameter)
+    size = (CSV_DEFAULT_SIZE, CSV_MAXIMUM_SIZE) if as_csv else (JSON_DEFAULT_SIZE, MAXIMUM_SIZE)
+    paging = read_paging(query, platform.switches.phone_calls, *size)
+    query.finish(refuse_unknown=platform.switches.unknown_parameters == "refused")
+    with platform.lock:
+        table = platform.table(practice.id, "phone_calls")
+        snapshot = table.snapshot(platform.now(), platform.switches)
+        key = snapshot.serial, request.url.query, as_csv
+        known = platform.cached(key)
+        if known is None:
+            if client_id is not None:
+                chosen &= table.of_client(client_id, snapshot)
+            rows = snapshot.ordered(platform.switches.phone_calls.order).filter(chosen)
+            known = _page(table, snapshot, rows, paging, as_csv=as_csv)
+            platform.keep(key, *known)
+    body, headers = known
+    return Response(body, 200, headers, "text/csv") if as_csv else json_response(body)
+
+
+def _wants_csv(request: Request, query: Query) -> bool:
+    return query.choice("format", ("csv", "json")) == "csv" or "text/csv" in request.headers.get("accept", "")
+
+
+def _chosen(query: Query, platform: Platform, practice: Practice) -> pl.Expr:
+    """The rows that every given filter lets through; unknown enum values are refused, except outcomes."""
+    chosen = day_range(query.day("start_date"), query.day("end_date"), practice.zone)
+    for name, vocabulary in (
+        ("direction", v.DIRECTIONS),
+        ("state", v.CALL_STATES),
+        ("call_classification", v.CLASSIFICATIONS),
+    ):
+        value = query.choice(name, vocabulary.values)
+        if value is not None:
+            chosen &= pl.col(name) == value
+    outcomes = query.texts("outcome")
+    if outcomes:
+        chosen &= pl.col("outcome").cast(pl.String).is_in(outcomes)
+    intent = query.flag(platform.switches.booking_intent_parameter)
+    if intent is not None:
+        chosen &= pl.col("booking_intent") == intent
+    return chosen
+
+
+def _page(
+    table: Table, snapshot: Snapshot, rows: pl.DataFrame, paging: Paging, *, as_csv: bool
+) -> tuple[bytes, dict[str, str]]:
+    if as_csv:
+        return render_csv(table, snapshot, paging.cut(rows)), _csv_headers(rows.height, paging)
+    return page_body(table, snapshot, rows, paging), {}
+
+
+def _csv_headers(total: int, paging: Paging) -> dict[str, str]:
+    return {
+        "X-Total-Count": str(total),
+        "X-Page": str(paging.number),
+        "X-Per-Page": str(paging.size),
+        "X-Total-Pages": str(paging.pages(total)),
+        "Content-Disposition": 'attachment; filename="phone_calls.csv"',
+    }

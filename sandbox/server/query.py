@@ -1,0 +1,137 @@
+"""Query parameters: read one by one, with every fault collected before the request is refused."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final, TypeVar
+
+import polars as pl
+from starlette.datastructures import QueryParams
+
+from sandbox.server.envelopes import FieldError, Invalid
+from sandbox.switches import ListSwitches
+
+Value = TypeVar("Value")
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_WHOLE: Final = re.compile(r"-?\d{1,9}", re.ASCII)
+Bound = date | datetime
+
+
+class Query:
+    """The parameters of one request."""
+
+    def __init__(self, given: QueryParams) -> None:
+        self._given = given
+        self._read: set[str] = set()
+        self._errors: list[FieldError] = []
+
+    def text(self, name: str) -> str | None:
+        """A parameter's value, None where it is missing or empty."""
+        self._read.add(name)
+        return self._given.get(name) or None
+
+    def texts(self, name: str) -> list[str]:
+        """A parameter's values, given once or repeated as `name[]`."""
+        self._read |= {name, f"{name}[]"}
+        return [value for key in (name, f"{name}[]") for value in self._given.getlist(key) if value]
+
+    def choice(self, name: str, allowed: Sequence[str]) -> str | None:
+        value = self.text(name)
+        if value is not None and value not in allowed:
+            self.fault(name, f"{name} must be one of: {', '.join(allowed)}")
+            return None
+        return value
+
+    def flag(self, name: str) -> bool | None:
+        value = self.choice(name, ("true", "false"))
+        return None if value is None else value == "true"
+
+    def integer(self, name: str, default: int, least: int) -> int:
+        value = self.text(name)
+        if value is None:
+            return default
+        if not _WHOLE.fullmatch(value) or int(value) < least:
+            self.fault(name, f"{name} must be an integer of at least {least}")
+            return default
+        return int(value)
+
+    def day(self, name: str) -> date | None:
+        return self._parsed(name, _as_day, f"{name} must be a date in the format YYYY-MM-DD")
+
+    def bound(self, name: str, *, required: bool = False) -> Bound | None:
+        """A date, or a date and time in ISO 8601."""
+        if required and self.text(name) is None:
+            self.fault(name, f"{name} is required")
+        return self._parsed(name, _as_bound, f"{name} must be an ISO 8601 date-time")
+
+    def fault(self, field: str | None, message: str) -> None:
+        self._errors.append(FieldError(field, message))
+
+    def finish(self, *, refuse_unknown: bool = False) -> None:
+        """Raises Invalid where something was wrong."""
+        if refuse_unknown:
+            for name in self._given:
+                if name not in self._read:
+                    self.fault(name, f"{name} is not a parameter of this endpoint")
+        if self._errors:
+            raise Invalid(self._errors)
+
+    def _parsed(self, name: str, parse: Callable[[str], Value], fault: str) -> Value | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            return parse(value)
+        except ValueError:
+            self.fault(name, fault)
+            return None
+
+
+def _as_day(value: str) -> date:
+    if not _DAY.fullmatch(value):
+        raise ValueError(value)
+    return date.fromisoformat(value)
+
+
+def _as_bound(value: str) -> Bound:
+    return _as_day(value) if _DAY.fullmatch(value) else datetime.fromisoformat(value)
+
+
+def start_of(day: date, zone: tzinfo) -> datetime:
+    """The first instant of a day in a zone."""
+    return datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)
+
+
+def day_range(first: date | None, last: date | None, zone: tzinfo) -> pl.Expr:
+    """Rows created on whole local days, both ends included (contract: List phone calls)."""
+    chosen = pl.lit(True)
+    if first is not None:
+        chosen &= pl.col("created_at") >= start_of(first, zone)
+    if last is not None and last < date.max:
+        chosen &= pl.col("created_at") < start_of(last + timedelta(days=1), zone)
+    return chosen
+
+
+def updated_range(
+    start: Bound | None, end: Bound | None, switches: ListSwitches, practice_zone: tzinfo
+) -> pl.Expr:
+    """Rows last updated between two bounds, with their inclusiveness and granularity as switched."""
+    zone = practice_zone if switches.day_zone == "practice" else UTC
+    chosen = pl.lit(True)
+    if start is not None:
+        chosen &= _after(start, switches.bounds[0] == "[", switches.granularity == "day", zone)
+    if end is not None:
+        chosen &= ~_after(end, switches.bounds[1] != "]", switches.granularity == "day", zone)
+    return chosen
+
+
+def _after(bound: Bound, inclusive: bool, by_day: bool, zone: tzinfo) -> pl.Expr:  # noqa: FBT001 - private
+    """Rows on or after a bound, or only those after it; a bound without a time stands for its whole day."""
+    updated = pl.col("updated_at")
+    if isinstance(bound, datetime):
+        moment = bound if bound.tzinfo else bound.replace(tzinfo=zone)
+        if not by_day:
+            return updated >= moment if inclusive else updated > moment
+        bound = moment.astimezone(zone).date()
+    return updated >= start_of(bound if inclusive else bound + timedelta(days=1), zone)

@@ -1,0 +1,112 @@
+"""What the contract does not show, as switches: each default is one reasonable server, each other value another."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered"]
+TimestampFormat = Literal["milliseconds", "seconds", "microseconds", "offset", "practice"]
+
+
+@dataclass(frozen=True)
+class ListSwitches:
+    """How one list is asked for and answered."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    start: str = "start_date"
+    """Name of the parameter for the start of the range."""
+    end: str = "end_date"
+    """Name of the parameter for its end."""
+    page: str = "page"
+    """Name of the page number."""
+    per_page: str = "per_page"
+    """Name of the page size."""
+    status: str = "status"
+    """Name of the status filter."""
+    page_base: Literal[0, 1] = 0
+    """The number of the first page."""
+    order: Order = "created_desc"
+    """The order of rows; `unordered` is fixed, but means nothing."""
+    default_size: int = 50
+    """Rows a page when none are asked for."""
+    over_large: Literal["clamp", "refuse"] = "clamp"
+    """A page size over the maximum is made smaller, or a 400."""
+    bounds: Literal["[]", "[)", "(]", "()"] = "[]"
+    """Whether a row on the start or end instant is in the range."""
+    granularity: Literal["instant", "day"] = "instant"
+    """Whether a bound's time of day counts, or only its day."""
+    day_zone: Literal["UTC", "practice"] = "UTC"
+    """Whose days: for `day`, for a date without time, for a time without offset."""
+    start_required: bool = True
+    """Whether a list with a range refuses a request that lacks its start."""
+    unknown_status: Literal["refuse", "nothing", "everything"] = "refuse"
+    """What a status outside the contract's gets: a 400, no rows, or all rows."""
+
+
+@dataclass(frozen=True)
+class Switches:
+    """Everything about the platform that the contract leaves open."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    phone_calls: ListSwitches = field(default_factory=ListSwitches)
+    """Only order, over_large and unknown names apply: the contract shows the rest."""
+    booking_sessions: ListSwitches = field(default_factory=lambda: ListSwitches(order="updated_desc"))
+    appointments: ListSwitches = field(default_factory=lambda: ListSwitches(order="updated_desc"))
+    ai_outbound: ListSwitches = field(default_factory=ListSwitches)
+    staff_tasks: ListSwitches = field(default_factory=ListSwitches)
+    booking_intent_parameter: str = "booking_intent"
+    """Name of the calls' boolean filter."""
+    client_parameter: str = "client_id"
+    """Name of the calls' client filter."""
+    unknown_parameters: Literal["ignored", "refused"] = "ignored"
+    """Query parameters that a list does not know are passed over, or a 400."""
+    token_lifetime_seconds: float = 3600
+    """How long a token is good for, by the platform's clock."""
+    sign_in_status: Literal[200, 201] = 200
+    """Status of a successful sign-in."""
+    missing_practice_status: Literal[400, 401, 403] = 400
+    """Answer to a request without `X-Client-Id`."""
+    foreign_practice_status: Literal[400, 403, 404] = 403
+    """Answer to a practice that is not the partner's."""
+    timestamps: TimestampFormat = "milliseconds"
+    """`2026-01-05T14:03:07.250Z`, the same without fraction or with six digits, `+00:00`, or the practice's offset."""
+    session_expiry_minutes: float = 30
+    """How long after its last activity a session without appointment is abandoned."""
+    appointments_withdrawn: Literal[404, 410, 501] | None = None
+    """Status with which the proposed list of appointments is gone; null while it is there."""
+    integer_ids: bool = False
+    """Whether ids of clients, patients and appointments are JSON integers."""
+    csv_labels: Literal["raw", "humanized"] = "raw"
+    """Direction, Status and Caller Type in the CSV: `no_answer` or `No answer`."""
+    csv_newline: Literal["\n", "\r\n"] = "\n"
+    """Line ends of the CSV."""
+
+    def for_list(self, name: str) -> ListSwitches:
+        return getattr(self, name)
+
+
+_SWITCHES = TypeAdapter(Switches)
+
+
+class UnknownSwitch(ValueError):
+    """A patch names a switch or value that there is not."""
+
+
+def patched(switches: Switches, patch: Mapping[str, Any]) -> Switches:
+    """Switches with some changed, lists by their own mapping: `{"staff_tasks": {"page_base": 1}}`.
+
+    Raises:
+        UnknownSwitch: A name or value that is none.
+    """
+    changed = asdict(switches)
+    for name, value in patch.items():
+        changed[name] = changed[name] | value if isinstance(value, dict) and name in changed else value
+    try:
+        return _SWITCHES.validate_python(changed)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UnknownSwitch(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -1,0 +1,217 @@
+"""One list of one practice: the rows of the world, and over them what was written since."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, Final
+from uuid import uuid4
+
+import polars as pl
+
+from sandbox.resources.resource import Record, Resource, Scene, instant
+from sandbox.switches import Order, Switches
+from sandbox.world import World
+from sandbox.world.lives import INSTANT
+
+_SERIALS = count()
+_SLICE: Final = 10_000
+_DISTANT: Final = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+class NoSuchRow(LookupError):
+    """A write names an id that is not in the list."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A row that was written; it no longer lives the life that was drawn for it.
+
+    `record` is shown as it is, with unknown fields and wrong types if it has them; None: deleted. `derives`:
+    whether what follows from the time of reading is still worked out.
+    """
+
+    record: Record | None
+    derives: bool = True
+
+
+@dataclass
+class Snapshot:
+    """A list at one time. `written` are the records that `frame` refers to; `until`: when it next changes."""
+
+    frame: pl.DataFrame
+    written: Sequence[Record]
+    until: datetime
+    switches: Switches
+    serial: int = field(default_factory=lambda: next(_SERIALS))
+    _ordered: dict[Order, pl.DataFrame] = field(default_factory=dict)
+
+    def ordered(self, order: Order) -> pl.DataFrame:
+        """The rows in one of the orders of a list; rows without the time that it goes by come last."""
+        if order not in self._ordered:
+            self._ordered[order] = _sorted(self.frame, order)
+        return self._ordered[order]
+
+
+def _sorted(frame: pl.DataFrame, order: Order) -> pl.DataFrame:
+    if order == "unordered":
+        return frame.sort((pl.col("number").fill_null(0) * 48_271 + 11) % 2_147_483_647, maintain_order=True)
+    by, _, direction = order.partition("_")
+    time = f"{by}_at" if f"{by}_at" in frame.columns else "created_at"
+    keys = [key for key in (time, "number") if key in frame.columns]
+    return frame.sort(keys, descending=direction == "desc", nulls_last=True, maintain_order=True)
+
+
+class Table:
+    """The rows of one list of one practice, as they are and as they are shown."""
+
+    def __init__(self, world: World, practice_id: str, resource: Resource) -> None:
+        self.resource = resource
+        self._world = world
+        self._practice_id = practice_id
+        self._written: dict[str, Written] = {}
+        self._snapshot: Snapshot | None = None
+
+    def scene(self, switches: Switches) -> Scene:
+        return Scene(
+            self._world.practices[self._practice_id], self._world.people(self._practice_id), switches
+        )
+
+    def snapshot(self, now: datetime, switches: Switches) -> Snapshot:
+        """The list at `now`; made anew only where something has changed."""
+        known = self._snapshot
+        if known is None or now >= known.until or known.switches is not switches:
+            known = self._snapshot = self._draw(now, switches)
+        return known
+
+    def records(self, rows: pl.DataFrame, snapshot: Snapshot) -> list[Record]:
+        """Rows of a snapshot as records, in their order."""
+        drawn = iter(
+            self.resource.records(rows.filter(pl.col("written").is_null()), self.scene(snapshot.switches))
+        )
+        return [next(drawn) if place is None else snapshot.written[place] for place in rows["written"]]
+
+    def truth(self, now: datetime, switches: Switches) -> Iterator[Record]:
+        """Every record as it is now, oldest first."""
+        snapshot = self.snapshot(now, switches)
+        for rows in snapshot.ordered("created_asc").iter_slices(_SLICE):
+            yield from self.records(rows, snapshot)
+
+    def of_client(self, client_id: str, snapshot: Snapshot) -> pl.Expr:
+        """The rows that belong to one client."""
+        place = self._world.people(self._practice_id).place_of.get(client_id, -1)
+        written = [
+            n for n, record in enumerate(snapshot.written) if str(record.get("client_id")) == client_id
+        ]
+        return ((pl.col("client") == place) & pl.col("written").is_null()) | pl.col("written").is_in(written)
+
+    def get(self, row_id: str, now: datetime, switches: Switches) -> Record | None:
+        """The record with this id, or with this second id where the list has one."""
+        snapshot = self.snapshot(now, switches)
+        for record in snapshot.written:
+            if row_id in {
+                str(record.get("id")),
+                self.resource.second_id and record.get(self.resource.second_id[0]),
+            }:
+                return record
+        found = snapshot.frame.filter(self._by_id(row_id)).head(1)
+        return self.records(found, snapshot)[0] if found.height else None
+
+    def insert(self, record: Mapping[str, Any], now: datetime) -> str:
+        """Add a record; fields that are not given are null, ids and times of birth are made."""
+        made: Record = dict.fromkeys(self.resource.fields)
+        stamp = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        made |= {name: stamp for name in ("created_at", "updated_at", "last_activity_at") if name in made}
+        row_id = str(record.get("id") or self._new_id())
+        self._write(row_id, Written(made | {"id": row_id} | dict(record), derives="status" not in record))
+        return row_id
+
+    def update(self, row_id: str, changes: Mapping[str, Any], now: datetime, switches: Switches) -> Record:
+        """Change fields of a record, those of the contract and others, and nothing else.
+
+        Raises:
+            NoSuchRow: There is no such record.
+        """
+        record = self.get(row_id, now, switches)
+        if record is None:
+            raise NoSuchRow(row_id)
+        changed = record | dict(changes)
+        self._write(str(record["id"]), Written(changed, derives="status" not in changes))
+        return changed
+
+    def delete(self, row_id: str, now: datetime, switches: Switches) -> None:
+        """Take a record away without a trace.
+
+        Raises:
+            NoSuchRow: There is no such record.
+        """
+        record = self.get(row_id, now, switches)
+        if record is None:
+            raise NoSuchRow(row_id)
+        self._write(str(record["id"]), Written(None))
+
+    def _write(self, row_id: str, written: Written) -> None:
+        self._written[row_id] = written
+        self._snapshot = None
+
+    def _new_id(self) -> str:
+        return (
+            str(uuid4().int % 10**15)
+            if self.resource.prefix is None
+            else f"{self.resource.prefix}_{uuid4().hex}"
+        )
+
+    def _by_id(self, row_id: str) -> pl.Expr:
+        drawn = pl.col("written").is_null()
+        number = self.resource.number_of(row_id)
+        if number is not None:
+            return drawn & (pl.col("number") == number)
+        if self.resource.second_id is not None:
+            prefix = self.resource.second_id[1]
+            digits = row_id.removeprefix(prefix)
+            if digits != row_id and digits.isascii() and digits.isdigit():
+                return drawn & pl.col("with_partner_id") & (pl.col("number").cast(pl.String) == digits)
+        return pl.lit(False)
+
+    def _draw(self, now: datetime, switches: Switches) -> Snapshot:
+        resource = self.resource
+        if resource.name in ("clients", "patients"):
+            frame, until = getattr(self._world.people(self._practice_id), resource.name), _DISTANT
+        else:
+            frame, until = self._world.rows(self._practice_id, resource.name, now)
+        frame = resource.derive(frame, now, switches).with_columns(written=pl.lit(None, dtype=pl.UInt32))
+        written = self._records_now(now, switches)
+        if self._written:
+            replaced = [number for row in self._written if (number := resource.number_of(row)) is not None]
+            frame = frame.filter(~pl.col("number").is_in(replaced))
+            frame = pl.concat([frame, self._index(written)], how="diagonal")
+        if resource.expires is not None:
+            coming = frame.select(at=resource.expires(switches)).filter(pl.col("at") > now)["at"].min()
+            until = min(until, coming) if isinstance(coming, datetime) else until
+        return Snapshot(frame, written, until, switches)
+
+    def _records_now(self, now: datetime, switches: Switches) -> list[Record]:
+        derive = self.resource.derive_record
+        return [
+            derive(row.record, now, switches) if derive is not None and row.derives else row.record
+            for row in self._written.values()
+            if row.record is not None
+        ]
+
+    def _index(self, records: Sequence[Record]) -> pl.DataFrame:
+        """What filters and orders need to know of written records; what cannot be understood is null."""
+        columns = {
+            name: pl.Series(
+                [_indexed(record.get(name), dtype) for record in records], dtype=dtype, strict=False
+            )
+            for name, dtype in self.resource.filterable.items()
+        }
+        return pl.DataFrame({**columns, "written": pl.Series(range(len(records)), dtype=pl.UInt32)})
+
+
+def _indexed(value: object, dtype: pl.DataType) -> object:
+    if dtype == INSTANT:
+        return instant(value)
+    if isinstance(dtype, pl.Enum):
+        return value if value in dtype.categories else None
+    return value

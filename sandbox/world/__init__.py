@@ -1,0 +1,116 @@
+"""A made-up world of veterinary practices: a pure function of its seed and of the time that one asks for."""
+
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Final
+
+import polars as pl
+
+from sandbox.clock import START
+from sandbox.world import practices as places
+from sandbox.world.appointments import draw_appointments
+from sandbox.world.calls import draw_calls
+from sandbox.world.hours import millis, month_of
+from sandbox.world.lives import at
+from sandbox.world.month import Month
+from sandbox.world.outreach import draw_outreach
+from sandbox.world.people import People, people
+from sandbox.world.practices import Practice
+from sandbox.world.sessions import draw_sessions
+from sandbox.world.tasks import draw_tasks
+
+LISTS: Final = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+"""The lists whose rows are drawn month by month; clients and patients are there from the beginning."""
+
+MAX_PRACTICES: Final = 500
+_CALLS_A_DAY: Final = 40.0
+_LEAST_CLIENTS, _CALLS_A_CLIENT, _MOST_CLIENTS = 120, 6, 2_000_000
+
+
+class World:
+    """What happened, happens and will happen in some practices.
+
+    Months are drawn when they are first asked for, each from the seed, the practice and the month alone: what
+    one sees does not depend on when it was asked for.
+
+    Args:
+        practices: How many practices, 1 to 500.
+        days: Days of history before `start`.
+        calls: Phone calls in that history, all practices together, about; 40 a day and practice if not given.
+        seed: Another seed, another world.
+        start: The present; nothing is known of rows as they were before it, only as they are from then on.
+    """
+
+    def __init__(
+        self,
+        *,
+        practices: int = 3,
+        days: int = 365,
+        calls: int | None = None,
+        seed: int = 1,
+        start: datetime = START,
+    ) -> None:
+        if not 1 <= practices <= MAX_PRACTICES:
+            raise ValueError(f"practices must be 1 to {MAX_PRACTICES}, not {practices}")
+        if days < 1:
+            raise ValueError(f"days must be at least 1, not {days}")
+        self.start = start
+        self.days = days
+        self.seed = seed
+        self.practices = {practice.id: practice for practice in places.practices(practices, seed)}
+        self.calls_a_day = calls / practices / days if calls else _CALLS_A_DAY
+        self._month = lru_cache(maxsize=None)(self._draw_month)
+        self.people = lru_cache(maxsize=None)(self._draw_people)
+
+    def since(self, practice: Practice) -> datetime:
+        """The local midnight at which a practice's history begins."""
+        first = (self.start.astimezone(practice.zone) - timedelta(days=self.days)).date()
+        return datetime(first.year, first.month, first.day, tzinfo=practice.zone)
+
+    def rows(self, practice_id: str, name: str, now: datetime) -> tuple[pl.DataFrame, datetime]:
+        """One list's rows as they are at `now`, in order of birth within each month, and until when that holds."""
+        practice = self.practices[practice_id]
+        last = month_of(now.astimezone(practice.zone))
+        months = [
+            self._month(practice_id, number)[name]
+            for number in range(month_of(self.since(practice)), last + 1)
+        ]
+        moment = pl.lit(now).cast(pl.Datetime("ms", "UTC"))
+        coming = [
+            frame.select(pl.col("valid_from").filter(pl.col("valid_from") > moment).min()).item()
+            for frame in months
+        ]
+        next_month = datetime(2000 + (last + 1) // 12, (last + 1) % 12 + 1, 1, tzinfo=practice.zone)
+        until = min([next_month.astimezone(now.tzinfo), *(change for change in coming if change is not None)])
+        return pl.concat([at(frame, moment) for frame in months]), until
+
+    def warm(self) -> None:
+        """Draw all of the history now rather than on demand."""
+        for practice_id in self.practices:
+            self.rows(practice_id, LISTS[0], self.start)
+
+    def _draw_people(self, practice_id: str) -> People:
+        practice = self.practices[practice_id]
+        count = int(self.calls_a_day * self.days / _CALLS_A_CLIENT)
+        count = min(max(count, _LEAST_CLIENTS), _MOST_CLIENTS)
+        return people(practice, count, self.seed, millis(self.since(practice)), millis(self.start))
+
+    def _draw_month(self, practice_id: str, number: int) -> dict[str, pl.DataFrame]:
+        practice = self.practices[practice_id]
+        month = Month(
+            practice=practice,
+            people=self.people(practice_id),
+            number=number,
+            seed=self.seed,
+            calls_a_day=self.calls_a_day,
+            since=millis(self.since(practice)),
+            horizon=millis(self.start),
+        )
+        calls, sessions, outreach = draw_calls(month), draw_sessions(month), draw_outreach(month)
+        return {
+            "phone_calls": calls.versions,
+            "booking_sessions": sessions.versions,
+            "appointments": draw_appointments(month, sessions, [calls.bookings, outreach.bookings]),
+            "ai_outbound": outreach.versions,
+            "staff_tasks": draw_tasks(month, calls),
+        }

@@ -1,0 +1,140 @@
+"""Appointments: made in calls, sessions and outreach or at the desk; accepted, moved, kept or missed."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from sandbox.world import vocabulary as v
+from sandbox.world.dice import Dice
+from sandbox.world.hours import DAY, HOUR, to_instant, to_local
+from sandbox.world.lives import NEVER, Mask, Millis, Phase, Plain, Schema, lives
+from sandbox.world.month import Births, Month, Referral
+from sandbox.world.sessions import Sessions
+
+SCHEMA: Final[Schema] = {
+    "number": Plain.NUMBER,
+    "created_at": Plain.INSTANT,
+    "client": Plain.REFERENCE,
+    "patient": Plain.REFERENCE,
+    "client_type": v.CLIENT_TYPES,
+    "referral_source": v.SOURCES,
+    "referral_campaign": v.CAMPAIGNS,
+    "referral_medium": v.MEDIUMS,
+    "status": v.APPOINTMENT_STATUSES,
+    "remote": Plain.FLAG,
+    "booking_date": Plain.INSTANT,
+    "end_date": Plain.INSTANT,
+    "updated_at": Plain.INSTANT,
+}
+_A_CALL: Final = 0.12
+_QUARTER: Final = 15 * 60_000
+
+
+@dataclass(frozen=True)
+class _Course:
+    """When an appointment changes; `NEVER` where it does not."""
+
+    synced: Millis
+    confirmed: Millis
+    moved: Millis
+    ended: Millis
+    visit: Millis
+    new_visit: Millis
+    length: Millis
+    end: v.Codes
+
+
+def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) -> pl.DataFrame:
+    """The appointments that this month's sessions, calls and outreach lead to, and those made at the desk."""
+    dice = month.dice(3)
+    desk = month.times(_A_CALL, dice)
+    at_desk = Births(desk, dice.place(len(month.people), len(desk)), np.full(len(desk), -1, dtype=np.int32))
+    births = [sessions.bookings, *others, at_desk]
+    created, client, patient = (
+        np.concatenate([getattr(birth, name) for birth in births]) for name in ("at", "client", "patient")
+    )
+    patient = np.where(patient < 0, month.people.patient_of(client, dice.luck(len(client))), patient)
+    visited = month.people.first_visit[client] < created
+    referral = _referrals(sessions.referral, len(created))
+    course = _draw_course(month, created, sessions.synced, dice)
+    born = {
+        "number": month.numbers(len(created)),
+        "created_at": created,
+        "client": client,
+        "patient": patient,
+        "client_type": np.where(visited, v.CLIENT_TYPES["existing"], v.CLIENT_TYPES["new"]),
+        "referral_source": referral.source,
+        "referral_campaign": referral.campaign,
+        "referral_medium": referral.medium,
+    }
+    return lives(SCHEMA, born, _phases(created, course, dice), month.horizon)
+
+
+def _referrals(known: Referral, size: int) -> Referral:
+    """Only those from a session know where the client came from, and these come first."""
+    missing = np.full(size - len(known.source), v.NONE, dtype=np.uint8)
+    return Referral(
+        *(np.concatenate([codes, missing]) for codes in (known.source, known.campaign, known.medium))
+    )
+
+
+def _draw_course(month: Month, created: Millis, synced: Millis, dice: Dice) -> _Course:
+    size = len(created)
+    visit = _slots(month, created + dice.around(6 * DAY, size).clip(3 * HOUR, 90 * DAY), dice)
+    moved = np.where(
+        dice.happens(0.12, size), created + (dice.luck(size) * (visit - created)).astype(np.int64), NEVER
+    )
+    new_visit = _slots(month, visit + dice.around(5 * DAY, size).clip(DAY, 40 * DAY), dice)
+    held = np.where(moved < NEVER, new_visit, visit)
+    length = (1 + dice.place(4, size).astype(np.int64)) * _QUARTER
+    end = dice.pick(v.APPOINTMENT_STATUSES, {"COMPLETED": 0.8, "CANCELED": 0.13, "NO_SHOW": 0.07}, size)
+    canceled = end == v.APPOINTMENT_STATUSES["CANCELED"]
+    last_change = np.where(moved < NEVER, moved, created)
+    ended = np.where(
+        canceled,
+        last_change + (dice.luck(size) * (held - last_change)).astype(np.int64),
+        held + length + dice.around(20 * 60_000, size),
+    )
+    all_synced = np.concatenate(
+        [synced, created[len(synced) :] + dice.around(4 * 60_000, size - len(synced))]
+    )
+    confirmed = np.where(dice.happens(0.7, size), held - dice.between(DAY // 2, 3 * DAY, size), NEVER)
+    confirmed = np.where((confirmed > all_synced) & (confirmed < ended), confirmed, NEVER)
+    return _Course(all_synced, confirmed, moved, ended, visit, new_visit, length, end)
+
+
+def _slots(month: Month, wished: Millis, dice: Dice) -> Millis:
+    """Quarters of an hour within opening hours on the wished days; Sunday's are Monday's."""
+    practice = month.practice
+    day = to_local(wished, practice.time_zone) // DAY
+    sunday = (day + 4) % 7 == 0
+    quarters = dice.place((practice.closes - practice.opens) * 4 - 2, len(wished)).astype(np.int64)
+    local = (day + sunday) * DAY + practice.opens * HOUR + quarters * _QUARTER
+    return np.maximum(to_instant(local, practice.time_zone), wished // _QUARTER * _QUARTER)
+
+
+def _phases(created: Millis, course: _Course, dice: Dice) -> list[Phase]:
+    size = len(created)
+    statuses = v.APPOINTMENT_STATUSES
+    accepted = np.where(dice.happens(0.9, size), statuses["ACCEPTED"], statuses["REQUESTED"])
+
+    def phase(at: Millis, status: Any, of: Mask | None = None, *, remote: bool = True) -> Phase:  # noqa: ANN401 - one or many
+        held = np.where(at >= course.moved, course.new_visit, course.visit)
+        fields = {
+            "status": status,
+            "remote": remote,
+            "booking_date": held,
+            "end_date": held + course.length,
+            "updated_at": at,
+        }
+        return Phase(at, fields, of)
+
+    return [
+        phase(created, statuses["REQUESTED"], remote=False),
+        phase(course.synced, accepted),
+        phase(course.moved, accepted, course.moved < NEVER),
+        phase(course.confirmed, statuses["CONFIRMED"], course.confirmed < NEVER),
+        phase(course.ended, course.end),
+    ]

@@ -1,0 +1,72 @@
+"""What a month of a practice is drawn from, and what one list's rows give birth to in another."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandbox.world.dice import Dice
+from sandbox.world.hours import draw_times
+from sandbox.world.ids import first_number
+from sandbox.world.lives import Mask, Millis
+from sandbox.world.people import People
+from sandbox.world.practices import Practice
+from sandbox.world.vocabulary import Codes
+
+
+@dataclass(frozen=True)
+class Month:
+    """One month of one practice.
+
+    Attributes:
+        number: Months since January 2000.
+        calls_a_day: Calls on an average day; the other lists follow from it.
+        since: Nothing is born before this instant (milliseconds).
+        horizon: Versions that ended before this instant need not be kept.
+    """
+
+    practice: Practice
+    people: People
+    number: int
+    seed: int
+    calls_a_day: float
+    since: int
+    horizon: int
+
+    def dice(self, stream: int) -> Dice:
+        return Dice(self.seed, self.practice.number, self.number, stream)
+
+    def times(self, a_call: float, dice: Dice) -> Millis:
+        """Instants of birth, `a_call` for each call."""
+        drawn = draw_times(self.practice, self.number, self.calls_a_day * a_call, dice.rng)
+        return drawn[drawn >= self.since]
+
+    def numbers(self, count: int, since: int = 0) -> NDArray[np.int64]:
+        return first_number(self.practice.number, self.number) + since + np.arange(count)
+
+
+@dataclass(frozen=True)
+class Referral:
+    """Codes of source, campaign and medium."""
+
+    source: Codes
+    campaign: Codes
+    medium: Codes
+
+    def __getitem__(self, of: Mask) -> "Referral":
+        return Referral(self.source[of], self.campaign[of], self.medium[of])
+
+
+@dataclass(frozen=True)
+class Births:
+    """Rows of another list that these rows lead to: when, and whose.
+
+    `client` and `patient` are places in the practice's people, -1 where unknown.
+    """
+
+    at: Millis
+    client: NDArray[np.int32]
+    patient: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.at)

@@ -1,0 +1,68 @@
+"""The practices: where they are, when they open, what their management system calls itself."""
+
+from dataclasses import dataclass
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+ZONES: Final = (
+    ("America/New_York", "+1", "212"),
+    ("America/Phoenix", "+1", "602"),  # no summer time
+    ("Australia/Sydney", "+61", "29"),  # summer in January
+    ("Europe/London", "+44", "20"),
+    ("America/Los_Angeles", "+1", "310"),
+    ("America/Chicago", "+1", "312"),
+    ("America/Denver", "+1", "303"),
+    ("America/St_Johns", "+1", "709"),  # half an hour off
+)
+_PLACES: Final = (
+    "Harbor", "Saguaro", "Coogee Bay", "St Mary's", "Sunset", "Lakeside", "Front Range", "Signal Hill",
+    "Maple Street", "Old Mill", "Riverbend", "Côte d'Or", "Green Valley", "Northgate", "Willow Creek", "Pinecrest",
+)  # fmt: skip
+_KINDS: Final = ("Animal Hospital", "Veterinary Clinic", "Pet Care, Inc.", "Vets")
+_UNQUALIFIED_EVERY: Final = 4
+
+
+@dataclass(frozen=True)
+class Practice:
+    """One practice. `server_id` qualifies its remote ids; None where its management system has none."""
+
+    number: int
+    id: str
+    name: str
+    time_zone: str
+    country_code: str
+    area_code: str
+    opens: int
+    closes: int
+    open_sunday: bool
+    server_id: str | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
+
+
+def practices(count: int, seed: int) -> tuple[Practice, ...]:
+    """The first `count` practices; the first ones stay the same when more are asked for."""
+    return tuple(_practice(number, seed) for number in range(1, count + 1))
+
+
+def _practice(number: int, seed: int) -> Practice:
+    rng = np.random.default_rng([seed, number])
+    zone, country, area = ZONES[(number - 1) % len(ZONES)]
+    place = _PLACES[(number - 1) % len(_PLACES)]
+    branch = (number - 1) // len(_PLACES)
+    return Practice(
+        number=number,
+        id=f"loc-{number:03d}",
+        name=f"{place} {_KINDS[(number - 1) % len(_KINDS)]}" + (f" {branch + 1}" if branch else ""),
+        time_zone=zone,
+        country_code=country,
+        area_code=area,
+        opens=int(rng.integers(7, 9)),
+        closes=int(rng.integers(17, 20)),
+        open_sunday=bool(rng.random() < 0.2),  # noqa: PLR2004 - one practice in five
+        server_id=str(100 + number * 17 % 900) if number % _UNQUALIFIED_EVERY else None,
+    )

@@ -1,0 +1,162 @@
+"""Online booking sessions: step by step towards an appointment, or left alone until they expire."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sandbox.world import vocabulary as v
+from sandbox.world.dice import Dice
+from sandbox.world.hours import HOUR
+from sandbox.world.lives import NO_REFERENCE, Mask, Millis, Phase, Plain, Schema, lives
+from sandbox.world.month import Births, Month, Referral
+
+SCHEMA: Final[Schema] = {
+    "number": Plain.NUMBER,
+    "created_at": Plain.INSTANT,
+    "client_type": v.CLIENT_TYPES,
+    "referral_source": v.SOURCES,
+    "referral_campaign": v.CAMPAIGNS,
+    "referral_medium": v.MEDIUMS,
+    "stage": v.STAGES,
+    "appointment": Plain.NUMBER,
+    "remote_appointment": Plain.FLAG,
+    "last_activity_at": Plain.INSTANT,
+    "updated_at": Plain.INSTANT,
+}
+_A_CALL: Final = 0.25
+_REACHES: Final = {
+    "started": 0.22,
+    "client_details": 0.14,
+    "pet_details": 0.12,
+    "reason_selected": 0.1,
+    "slot_selected": 0.07,
+    "confirmed": 0.35,
+}
+_COMES_BACK: Final = 0.06
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """The sessions of a month, and the appointments they end in: the first ones of that month, in this order."""
+
+    versions: pl.DataFrame
+    bookings: Births
+    synced: Millis
+    referral: Referral
+
+
+def draw_referrals(dice: Dice, size: int) -> Referral:
+    """Where clients came from; missing, empty and given in all mixtures."""
+    return Referral(
+        dice.pick(
+            v.SOURCES,
+            {
+                "google": 0.3,
+                "website": 0.22,
+                "facebook": 0.1,
+                "instagram": 0.06,
+                "newsletter": 0.05,
+                "Nextdoor": 0.03,
+                "": 0.08,
+                None: 0.16,
+            },
+            size,
+        ),
+        dice.pick(
+            v.CAMPAIGNS,
+            {
+                "spring_wellness": 0.15,
+                "dental-month": 0.1,
+                "Puppy & kitten, first visit": 0.06,
+                "win_back": 0.04,
+                "": 0.15,
+                None: 0.5,
+            },
+            size,
+        ),
+        dice.pick(
+            v.MEDIUMS,
+            {
+                "cpc": 0.25,
+                "organic": 0.25,
+                "email": 0.08,
+                "social": 0.1,
+                "referral": 0.05,
+                "": 0.07,
+                None: 0.2,
+            },
+            size,
+        ),
+    )
+
+
+def draw_sessions(month: Month) -> Sessions:
+    """The sessions that begin in this month. Their status is derived where they are shown."""
+    dice = month.dice(2)
+    created = month.times(_A_CALL, dice)
+    size = len(created)
+    client = dice.place(len(month.people), size)
+    reached = dice.pick(v.STAGES, _REACHES, size)
+    confirmed = reached == v.STAGES["confirmed"]
+    steps = _steps(created, confirmed, dice)
+    booked_at = steps[-1]
+    synced = booked_at + dice.around(4 * 60_000, size)
+    referral = draw_referrals(dice, size)
+    appointment = np.where(confirmed, month.numbers(1)[0] + np.cumsum(confirmed) - 1, NO_REFERENCE)
+    visited = month.people.first_visit[client] < created
+    born = {
+        "number": month.numbers(size),
+        "created_at": created,
+        "client_type": np.where(
+            dice.happens(0.95, size),
+            np.where(visited, v.CLIENT_TYPES["existing"], v.CLIENT_TYPES["new"]),
+            v.NONE,
+        ),
+        "referral_source": referral.source,
+        "referral_campaign": referral.campaign,
+        "referral_medium": referral.medium,
+    }
+    patient = month.people.patient_of(client, dice.luck(size))
+    return Sessions(
+        versions=lives(SCHEMA, born, _phases(steps, reached, confirmed, appointment, synced), month.horizon),
+        bookings=Births(booked_at[confirmed], client[confirmed], patient[confirmed]),
+        synced=synced[confirmed],
+        referral=referral[confirmed],
+    )
+
+
+def _steps(created: Millis, confirmed: Mask, dice: Dice) -> list[Millis]:
+    """When each stage is reached; a few come back hours later, after they had expired, and finish."""
+    steps = [created]
+    for _ in v.STAGES.values[1:]:
+        steps.append(steps[-1] + dice.around(50_000, len(created)).clip(2_000, 15 * 60_000))
+    later = np.where(
+        confirmed & dice.happens(_COMES_BACK, len(created)), dice.between(HOUR, 9 * HOUR, len(created)), 0
+    )
+    return [*steps[:-1], steps[-1] + later]
+
+
+def _phases(
+    steps: list[Millis], reached: v.Codes, confirmed: Mask, appointment: NDArray[np.int64], synced: Millis
+) -> list[Phase]:
+    phases = [
+        Phase(
+            at,
+            {
+                "stage": stage,
+                "appointment": appointment if stage == v.STAGES["confirmed"] else NO_REFERENCE,
+                "remote_appointment": False,
+                "last_activity_at": at,
+                "updated_at": at,
+            },
+            reached >= stage,
+        )
+        for stage, at in enumerate(steps)
+    ]
+    return [
+        *phases,
+        Phase(synced, phases[-1].fields | {"remote_appointment": True, "updated_at": synced}, confirmed),
+    ]
