@@ -1,0 +1,48 @@
+"""What the marts' descriptions say of them: which columns hold personal data, for publishing to mask."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pipelines.errors import Permanent
+
+_MODELS = {".sql", ".py"}
+
+
+def pii_columns(project: Path) -> dict[str, frozenset[str]]:
+    """The columns of each mart that hold personal data, by the mart's table name (none: an empty set).
+
+    Read from `models/marts/**/<name>.yml`, where such columns are marked `config: meta: {contains_pii: true}`.
+
+    Raises:
+        Permanent: a mart is not described, so nobody can tell what it holds; nothing may be published then.
+    """
+    folder = project / "models" / "marts"
+    models = sorted(path for path in folder.rglob("*") if path.suffix in _MODELS)
+    if not models:
+        raise Permanent(f"{folder}: there are no marts here; is this vetl's dbt project?")
+    return {path.stem: frozenset(_marked(path.stem, path.with_suffix(".yml"))) for path in models}
+
+
+def _marked(mart: str, description: Path) -> Iterator[str]:
+    for column in _described(mart, description).get("columns", ()):
+        if column.get("config", {}).get("meta", {}).get("contains_pii", False):
+            yield column["name"]
+
+
+def _described(mart: str, description: Path) -> dict[str, Any]:
+    """The entry of a mart in its yml."""
+    try:
+        content = yaml.safe_load(description.read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        content = {}
+    except yaml.YAMLError as error:
+        raise Permanent(f"{description}: not YAML ({' '.join(str(error).split())})") from None
+    for model in content.get("models", ()):
+        if model["name"] == mart:
+            return model
+    raise Permanent(
+        f"{description}: does not describe the mart {mart}; say there which columns hold personal data"
+    )

@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from pipelines.bundled import dbt_project
+from pipelines.errors import Permanent
+from pipelines.marts import pii_columns
+
+DESCRIPTION = """
+models:
+  - name: clients
+    columns:
+      - name: client_id
+      - name: email
+        config:
+          meta: {contains_pii: true}
+      - name: remote_client_id
+        config:
+          meta: {contains_pii: false}
+"""
+
+
+@pytest.fixture
+def mart(tmp_path: Path) -> Path:
+    """A project's only mart, not described yet."""
+    path = tmp_path / "models" / "marts" / "practice" / "clients.sql"
+    path.parent.mkdir(parents=True)
+    path.write_text("select 1")
+    return path
+
+
+def test_marked_columns_are_named(tmp_path: Path, mart: Path) -> None:
+    mart.with_suffix(".yml").write_text(DESCRIPTION)
+
+    assert {"clients": frozenset({"email"})} == pii_columns(tmp_path)
+
+
+def test_a_mart_without_personal_data_is_there_with_no_columns() -> None:
+    assert frozenset() == pii_columns(dbt_project())["booking_funnel_daily"]
+
+
+@pytest.mark.usefixtures("mart")
+def test_a_mart_without_a_description_is_refused(tmp_path: Path) -> None:
+    """Nobody could tell what is personal in it: publishing it as it is would be a guess."""
+    with pytest.raises(Permanent, match=r"clients\.yml: does not describe the mart clients"):
+        pii_columns(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "models: [{name: patients}]", "sources: []"])
+def test_a_description_of_something_else_is_refused(tmp_path: Path, mart: Path, content: str) -> None:
+    mart.with_suffix(".yml").write_text(content)
+
+    with pytest.raises(Permanent, match="does not describe the mart clients"):
+        pii_columns(tmp_path)
+
+
+def test_a_description_that_is_not_yaml_is_refused_in_one_line(tmp_path: Path, mart: Path) -> None:
+    mart.with_suffix(".yml").write_text("models: [")
+
+    with pytest.raises(Permanent, match=r"clients\.yml: not YAML") as refused:
+        pii_columns(tmp_path)
+
+    assert "\n" not in str(refused.value)
+
+
+def test_a_python_mart_must_be_described_too(tmp_path: Path, mart: Path) -> None:
+    mart.rename(mart.with_suffix(".py"))
+
+    with pytest.raises(Permanent, match="does not describe the mart clients"):
+        pii_columns(tmp_path)
+
+
+def test_a_folder_without_marts_is_refused(tmp_path: Path) -> None:
+    """An empty answer would publish everything in the clear."""
+    with pytest.raises(Permanent, match="no marts here"):
+        pii_columns(tmp_path)
