@@ -138,6 +138,21 @@ def demo(
     return demo(folder, days=days, practices=practices, as_json=as_json, verbosity=verbose)
 
 
+@sandbox_app.command()
+def serve(  # noqa: PLR0913, PLR0917 - a command's options
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")] = 0,
+    practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
+    days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
+    seed: Annotated[int, typer.Option(help="The same seed, the same world.")] = 1,
+    faults: Annotated[str, typer.Option(help="A set of faults to show.")] = "none",
+    as_json: AsJson = False,
+) -> int:
+    """Serve the sandbox until interrupted; says one line once it answers."""
+    from pipelines.cli_sandbox import serve
+
+    return serve(port=port, practices=practices, days=days, seed=seed, faults=faults, as_json=as_json)
+
+
 def main() -> None:
     """The `vetl` command."""
     signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(TERMINATED))

@@ -61,6 +61,11 @@ def show_records(title: str, records: Sequence[Mapping[str, Any]]) -> None:
     print_table(title, columns, [tuple(record.values()) for record in records])
 
 
+def show_answer(title: str, answer: Answer) -> None:
+    """The rows of a statement as a table."""
+    print_table(title, answer.columns, answer.rows)
+
+
 def show_query(file: Path, sql: str, style: Format) -> None:
     """The rows of a statement, in the asked format, on standard output."""
     if style == "parquet":
@@ -69,7 +74,7 @@ def show_query(file: Path, sql: str, style: Format) -> None:
     answer = query(file, sql)
     match style:
         case "table":
-            print_table("", answer.columns, answer.rows)
+            show_answer("", answer)
         case "json":
             print_json(as_records(answer))
         case "csv":
