@@ -14,7 +14,7 @@ _MODELS = {".sql", ".py"}
 def pii_columns(project: Path) -> dict[str, frozenset[str]]:
     """The columns of each mart that hold personal data, by the mart's table name (none: an empty set).
 
-    Read from `models/marts/**/<name>.yml`, where such columns are marked `config: meta: {contains_pii: true}`.
+    Read from `models/marts/**/<name>.yml`, where they are marked `config: meta: {contains_pii: true}`.
 
     Raises:
         Permanent: a mart is not described, so nobody can tell what it holds; nothing may be published then.

@@ -1,0 +1,168 @@
+"""Rows of every raw table, drawn from a seed: the values that the source may send, the awkward ones included."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+from zoneinfo import ZoneInfo
+
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+
+ZONES = {"ny": "America/New_York", "phx": "America/Phoenix", "syd": "Australia/Sydney"}
+SOURCE_CLOCK = datetime(2025, 11, 12, 12, tzinfo=UTC)
+_FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 November
+
+_SOURCES = ["google", "Google", "mail", " ", "", None]
+_OUTCOMES = {
+    "completed": ["booked", "booked", "opted_out", "no_response", None],
+    "failed": ["undeliverable", None, "", "no_response"],
+}
+
+
+def random_tables(seed: int, rows: int = 1500) -> Tables:
+    """A whole warehouse: practices in three zones, one without a row, and one that is configured no more."""
+    random = Random(seed)
+    draws: dict[str, Callable[[Random, str], Row]] = {
+        "raw.phone_calls": _call,
+        "raw.booking_sessions": _session,
+        "raw.appointments": _appointment,
+        "raw.ai_outbound_requests": _request,
+        "raw.staff_tasks": _task,
+        "raw.clients": _client,
+        "raw.patients": _patient,
+    }
+    return {
+        "control.practices": [
+            {"id": practice, "name": practice, "time_zone": zone}
+            for practice, zone in {**ZONES, "empty": "Europe/London"}.items()
+        ],
+        "control.runs": [
+            {"run_id": "1", "source_clock": SOURCE_CLOCK - timedelta(days=1)},
+            {"run_id": "2", "source_clock": SOURCE_CLOCK},
+            {"run_id": "3", "source_clock": None},
+        ],
+        **{table: [_row(random, number, draw) for number in range(rows)] for table, draw in draws.items()},
+    }
+
+
+def _row(random: Random, number: int, draw: Callable[[Random, str], Row]) -> Row:
+    practice = random.choice([*ZONES, "gone"])
+    return {
+        "practice_id": practice,
+        "id": str(number),
+        **draw(random, practice),
+        "_deleted_at": SOURCE_CLOCK if random.random() < 0.1 else None,
+    }
+
+
+def _instant(random: Random) -> datetime:
+    return _FIRST + timedelta(microseconds=random.randrange(16 * 86_400_000_000))
+
+
+def _later(random: Random, start: datetime | None, hours: float) -> datetime | None:
+    """Some time after, or never; never before what has no beginning."""
+    if start is None or random.random() < 0.2:
+        return None
+    return start + timedelta(hours=random.random() * hours)
+
+
+def _created(random: Random) -> datetime | None:
+    return _instant(random) if random.random() < 0.97 else None
+
+
+def _call(random: Random, practice: str) -> Row:
+    instant = _instant(random)
+    minute = instant.replace(second=0, microsecond=0)
+    local = minute.astimezone(ZoneInfo(ZONES.get(practice, "UTC"))).replace(tzinfo=None)
+    known = random.random() < 0.5
+    return {
+        "call_date": local.date(),
+        "call_key": f"{random.getrandbits(64):016x}",
+        "called_at_local": local,
+        "called_at": minute,
+        "direction": random.choice(["inbound", "outbound", "", None]),
+        "state": random.choice(["completed", "no_answer", "in_progress", "teleported"]),
+        "caller_type": random.choice(["existing", "new", "unknown", None]),
+        "call_classification": random.choice(["scheduling", "billing", "", None]),
+        "booking_intent": random.choice([True, True, False, None]),
+        "booked": random.choice([True, False, False, None]),
+        "outcome": random.choice(["appointment_booked", "resolved", "", None]),
+        "duration_seconds": random.randrange(600),
+        "id": f"call-{random.getrandbits(64):016x}" if known else None,
+        "created_at": instant if known else None,
+        "client_id": str(random.randrange(2000)) if known else None,
+        "remote_client_id": f"R{random.randrange(2000)}-7" if known else None,
+    }
+
+
+def _session(random: Random, _practice: str) -> Row:
+    created = _created(random)
+    return {
+        "status": random.choice(["active", "completed", "completed", "abandoned", "paused", None]),
+        "stage": random.choice(["started", "slot_chosen"]),
+        "client_type": random.choice(["new", "existing", "", None]),
+        "appointment_id": random.choice([str(random.randrange(1500)), "", None]),
+        "remote_appointment_id": random.choice([f"A{random.randrange(1500)}", "", None]),
+        "referral_source": random.choice(_SOURCES),
+        "referral_campaign": random.choice(["spring", "", None]),
+        "referral_medium": random.choice(["cpc", None]),
+        "created_at": created,
+        "updated_at": _later(random, created, 30),
+        "last_activity_at": _later(random, created, 1),
+    }
+
+
+def _appointment(random: Random, _practice: str) -> Row:
+    created = _created(random)
+    return {
+        "remote_id": f"A{random.randrange(1500)}",
+        "remote_client_id": random.choice([f"R{random.randrange(2000)}-7", "", None]),
+        "status": random.choice(["REQUESTED", "CONFIRMED", ""]),
+        "booking_date": _later(random, created, 500),
+        "created_at": created,
+        "updated_at": _later(random, created, 100),
+        "referral_source": random.choice(_SOURCES),
+        "client_email": random.choice(["zoë@example.org", "", None]),
+    }
+
+
+def _request(random: Random, _practice: str) -> Row:
+    created = _created(random)
+    status = random.choice(["received", "queued", "completed", "completed", "suppressed", "failed", "paused"])
+    ended = status in {"completed", "suppressed", "failed"}
+    return {
+        "channel": random.choice(["sms", "voice", "", None]),
+        "purpose": random.choice(["scheduling", "refill", "recall", None]),
+        "status": status,
+        "outcome": random.choice(_OUTCOMES.get(status, [None])),
+        "client_id": str(random.randrange(2000)),
+        "contacted_at": _later(random, created, 10) if status != "suppressed" else None,
+        "completed_at": _later(random, created, 96) if ended else None,
+        "created_at": created,
+    }
+
+
+def _task(random: Random, _practice: str) -> Row:
+    created = _created(random)
+    status = random.choice(["pending", "completed", "canceled"])
+    return {
+        "task_type": random.choice(["task", "rx_refill"]),
+        "status": status,
+        "client_id": str(random.randrange(2000)),
+        "cancellation_allowed": random.choice([True, False, None]),
+        "finalized_at": _later(random, created, 200) if status != "pending" else None,
+        "created_at": created,
+    }
+
+
+def _client(random: Random, _practice: str) -> Row:
+    return {
+        "name": random.choice(["Siobhán O'Neill", "", None]),
+        "patients": random.choice(['[{"id": "1"}, {"id": "2"}]', "[]", None]),
+        "remote_id": f"R{random.randrange(2000)}",
+    }
+
+
+def _patient(random: Random, _practice: str) -> Row:
+    return {"client_id": str(random.randrange(2000)), "species": random.choice(["Dog", "Cat", "", None])}

@@ -1,0 +1,58 @@
+"""Real builds of the shipped dbt project, made once for all tests that look at them."""
+
+import fcntl
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support.dbt_build import Build, build
+from support.random_rows import Tables, random_tables
+from support.raw_tables import create_warehouse
+
+Query = Callable[[str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="session")
+def rows() -> Tables:
+    """What the filled warehouse holds, as `sync` would have left it."""
+    return random_tables(seed=20251112)
+
+
+@pytest.fixture(scope="session")
+def filled(rows: Tables, once_per_run: Callable[[str, Callable[[Path], Build]], Build]) -> Build:
+    """A build over random rows; several test processes share it."""
+    return once_per_run(
+        "filled", lambda folder: build(create_warehouse(folder / "vetl.duckdb", rows), folder)
+    )
+
+
+@pytest.fixture(scope="session")
+def once_per_run(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Callable[[str, Callable[[Path], Build]], Build]:
+    """Make something in a folder that all test processes of this run share; only the first one works."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if hasattr(request.config, "workerinput") else base
+
+    def make(name: str, work: Callable[[Path], Build]) -> Build:
+        folder = shared / name
+        folder.mkdir(exist_ok=True)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            result = folder / "result.pickle"
+            if not result.exists():
+                result.write_bytes(pickle.dumps(work(folder)))
+            return pickle.loads(result.read_bytes())
+
+    return make
+
+
+@pytest.fixture
+def query(filled: Build) -> Iterator[Query]:
+    """Rows of the filled warehouse, times in UTC."""
+    with duckdb.connect(filled.warehouse, read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        yield lambda sql: connection.execute(sql).fetchall()
