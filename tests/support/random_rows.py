@@ -1,4 +1,4 @@
-"""Rows of every raw table, drawn from a seed: the values that the source may send, the awkward ones included."""
+"""Rows of every raw table, drawn from a seed: what the source may send, the awkward values included."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A private warehouse as `sync` leaves it, without a source: the tables that dbt reads, filled with given rows."""
+"""A private warehouse as `sync` leaves it: the tables that dbt reads, filled with given rows."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ _CONTROL = """
         id varchar, name varchar, time_zone varchar, history_start date, group_name varchar
     );
     create table control.runs (
-        run_id varchar, started_at timestamptz, finished_at timestamptz, source_clock timestamptz, exit_code integer
+        run_id varchar, started_at timestamptz, finished_at timestamptz, source_clock timestamptz
     );
 """
 

@@ -103,7 +103,7 @@ def cells(rows: list[tuple[Any, ...]], key_width: int) -> Cells:
     return found
 
 
-def same(expected: Any, actual: Any) -> bool:
+def same(expected: object, actual: object) -> bool:
     """Floats to their last bits, where two engines may round differently; anything else exactly."""
     if isinstance(expected, float) and isinstance(actual, float):
         return math.isclose(expected, actual, rel_tol=1e-12)
@@ -117,7 +117,7 @@ def assert_equal(expected: Cells, actual: Cells) -> None:
         for key, row in expected.items()
         if not all(same(*pair) for pair in zip(row, actual[key], strict=True))
     }
-    assert {} == different
+    assert different == {}
 
 
 def test_booking_funnel_daily(rows: Tables, query: Query) -> None:

@@ -1,0 +1,67 @@
+"""The build as an operator meets it: silent when all is well, and at home in any folder."""
+
+import re
+import shutil
+
+import duckdb
+import pytest
+from support.dbt_build import Build, build
+from support.raw_tables import create_warehouse
+
+from pipelines.bundled import dbt_project
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """A copy of the project, built on a warehouse that has not seen a row, with every warning an error."""
+    folder = tmp_path_factory.mktemp("empty")
+    shutil.copytree(dbt_project(), folder / "project", ignore=shutil.ignore_patterns("target", "logs"))
+    warehouse = create_warehouse(folder / "marts. it's-new.duckdb", {})
+    return build(warehouse, folder, "--warn-error", project=folder / "project")
+
+
+def test_a_warehouse_without_a_row_builds_without_a_warning(empty: Build) -> None:
+    assert empty.exit_code == 0, empty.output
+
+
+def test_an_empty_build_makes_every_mart(empty: Build) -> None:
+    with duckdb.connect(empty.warehouse, read_only=True) as connection:
+        found = connection.execute(
+            "select table_name from duckdb_tables() where schema_name = 'marts'"
+        ).fetchall()
+
+    assert {path.stem for path in (dbt_project() / "models" / "marts").rglob("*.sql")} == {
+        name for (name,) in found
+    }
+
+
+def test_a_build_writes_nothing_into_the_project(empty: Build) -> None:
+    """It may be installed where nobody may write."""
+    project = empty.target.parent / "project"
+    shipped = {path.relative_to(project) for path in project.rglob("*") if path.is_file()}
+
+    assert not [path for path in shipped if not (dbt_project() / path).is_file()]
+
+
+def test_a_build_keeps_to_its_schemas(empty: Build) -> None:
+    with duckdb.connect(empty.warehouse, read_only=True) as connection:
+        found = connection.execute(
+            "select distinct table_schema from information_schema.tables"
+            " where table_schema not in ('raw', 'control')"
+        ).fetchall()
+
+    assert {("staging",), ("intermediate",), ("marts",)} == set(found)
+
+
+def test_a_filled_warehouse_builds(filled: Build) -> None:
+    assert filled.exit_code == 0, filled.output
+    assert filled.results("error", "fail", "skipped", "runtime error") == []
+
+
+def test_only_what_the_source_says_makes_warnings(filled: Build) -> None:
+    """Unknown clients, values that the interface does not list, contradictions: named, not fatal."""
+    warned = filled.results("warn")
+
+    assert warned
+    assert all(re.search("known_in|accepted_values|books_whom_it_contacted", name) for name in warned)
+    assert "deprecat" not in filled.output.lower()

@@ -1,0 +1,160 @@
+"""The dbt project keeps its own rules: described, owned, classified, portable."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support.dbt_build import Build
+
+from pipelines.bundled import dbt_project
+from pipelines.endpoints import REGISTRY
+
+MODELS = sorted((dbt_project() / "models").rglob("*.sql"))
+MARTS = [path for path in MODELS if "marts" in path.parts]
+
+PERSONAL = re.compile(
+    r"(^|_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
+)
+NOT_PERSONAL = {("practices", "name"), ("practices", "group_name"), ("phone_calls", "practice_name")}
+
+ONE_ENGINE_ONLY = {
+    "at time zone": "local_time()",
+    "strftime": "a cast to date",
+    "date_diff": "hours_between()",
+    "epoch": "hours_between()",
+    "timezone(": "local_time()",
+    "quantile_cont": "percentile_cont",
+    "arg_max": "max_by",
+    "* exclude": "* except",
+    "::": "cast()",
+    "current_": "int_source_clock",
+    "now()": "int_source_clock",
+    '"': "bare identifiers",
+}
+"""What only one of the engines understands, or understands otherwise, and what stands for it in a model."""
+
+
+def nodes(build: Build, kind: str) -> Iterator[dict[str, Any]]:
+    return (node for node in build.manifest["nodes"].values() if node["resource_type"] == kind)
+
+
+def layer(model: dict[str, Any]) -> str:
+    return model["fqn"][1]
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_model_is_described_beside_itself(path: Path) -> None:
+    assert f"- name: {path.stem}\n" in path.with_suffix(".yml").read_text()
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_model_is_written_for_more_than_one_engine(path: Path) -> None:
+    sql = re.sub(r"--.*", "", path.read_text()).lower()
+
+    assert {words: instead for words, instead in ONE_ENGINE_ONLY.items() if words in sql} == {}
+
+
+def test_every_description_begins_with_the_grain(filled: Build) -> None:
+    assert [
+        model["name"] for model in nodes(filled, "model") if not model["description"].startswith("One row")
+    ] == []
+
+
+def test_every_column_is_described(filled: Build) -> None:
+    """The columns that a model really has, by the warehouse, against those that its description tells of."""
+    with duckdb.connect(filled.warehouse, read_only=True) as connection:
+        found = connection.execute(
+            "select schema_name, table_name, column_name from duckdb_columns()"
+        ).fetchall()
+    described = {
+        (model["schema"], model["name"], name)
+        for model in nodes(filled, "model")
+        for name, column in model["columns"].items()
+        if column["description"].strip()
+    }
+
+    assert described == {column for column in found if column[0] in {"staging", "intermediate", "marts"}}
+
+
+def test_every_source_is_described_and_every_list_is_one(filled: Build) -> None:
+    sources = filled.manifest["sources"].values()
+
+    assert [source["unique_id"] for source in sources if not source["description"].strip()] == []
+    assert {endpoint.table for endpoint in REGISTRY} == {
+        source["name"] for source in sources if source["source_name"] == "partner"
+    }
+
+
+def test_sources_lie_where_loading_puts_them(filled: Build) -> None:
+    """One source is spread over several files; dbt takes a contradicting schema without a word."""
+    schemas = {(source["source_name"], source["schema"]) for source in filled.manifest["sources"].values()}
+
+    assert {("partner", "raw"), ("control", "control")} == schemas
+
+
+def test_only_staging_reads_sources(filled: Build) -> None:
+    readers = {
+        layer(model)
+        for model in nodes(filled, "model")
+        if any(parent.startswith("source.") for parent in model["depends_on"]["nodes"])
+    }
+
+    assert {"staging"} == readers
+
+
+def test_every_mart_has_an_owner_a_grain_and_an_enforced_contract(filled: Build) -> None:
+    for model in nodes(filled, "model"):
+        if layer(model) == "marts":
+            assert model["config"]["contract"]["enforced"], model["name"]
+            assert model["config"]["meta"]["owner"], model["name"]
+            assert set(model["config"]["meta"]["grain"].split(", ")) <= model["columns"].keys(), model["name"]
+
+
+def test_every_mart_is_tested_for_its_grain_and_for_lost_rows(filled: Build) -> None:
+    tested = {(node["attached_node"], node["test_metadata"]["name"]) for node in nodes(filled, "test")}
+
+    for model in nodes(filled, "model"):
+        if layer(model) == "marts":
+            assert (model["unique_id"], "unique_combination") in tested
+            assert (model["unique_id"], "ties_out") in tested
+
+
+def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
+    grains = {
+        model["unique_id"]: model["config"]["meta"]["grain"]
+        for model in nodes(filled, "model")
+        if layer(model) == "marts"
+    }
+    tested = {
+        node["attached_node"]: ", ".join(node["test_metadata"]["kwargs"]["columns"])
+        for node in nodes(filled, "test")
+        if node["test_metadata"]["name"] == "unique_combination"
+    }
+
+    assert grains == {name: tested[name] for name in grains}
+
+
+def test_every_computed_mart_has_unit_tests(filled: Build) -> None:
+    """Marts that only pass columns on have nothing to compute."""
+    with_unit_tests = {test["model"] for test in filled.manifest["unit_tests"].values()}
+    computing = {
+        path.stem for path in MARTS if re.search(r"\bcase\b|\bcount\(|\{\{ (?!ref)", path.read_text())
+    }
+
+    assert computing <= with_unit_tests
+
+
+def test_columns_that_hold_personal_data_are_marked(filled: Build) -> None:
+    marked, personal = set[tuple[str, str]](), set[tuple[str, str]]()
+    for model in nodes(filled, "model"):
+        for name, column in model["columns"].items() if layer(model) == "marts" else ():
+            if PERSONAL.search(name):
+                personal.add((model["name"], name))
+            if column["config"].get("meta", {}).get("contains_pii"):
+                marked.add((model["name"], name))
+                assert column["data_type"] == "string", "a mask is text"
+
+    assert personal - NOT_PERSONAL == marked
