@@ -1,4 +1,4 @@
-"""The partner platform on this machine: an independent reading of the partner interface, for demos and tests."""
+"""The partner platform on this machine: an independent reading of the partner interface."""
 
 from sandbox.clock import VirtualClock
 from sandbox.faults import Fault

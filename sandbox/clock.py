@@ -31,6 +31,7 @@ class VirtualClock:
 
     @property
     def frozen(self) -> bool:
+        """Whether it stands still."""
         return self._frozen
 
     def freeze(self) -> None:
@@ -38,6 +39,7 @@ class VirtualClock:
         self._start, self._frozen = self.now(), True
 
     def now(self) -> datetime:
+        """The time, in UTC."""
         passed = 0.0 if self._frozen else self._monotonic() - self._began
         told = self._start + timedelta(seconds=passed)
         return told.replace(microsecond=told.microsecond // 1000 * 1000)

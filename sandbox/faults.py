@@ -16,12 +16,14 @@ class Fault:
     """One rule: which requests go wrong, how, and how often.
 
     Attributes:
-        kind: `status` (5xx), `rate_limited` (429), `closed` (the connection, in the middle of the body), `truncated_csv`
-            (200 with half the lines), `login_page` (200 with HTML), `token_revoked` (401, and every token is gone).
+        kind: `status` (5xx), `rate_limited` (429), `closed` (the connection, in the middle of the body),
+            `truncated_csv` (200 with half the bytes), `login_page` (200 with HTML), `token_revoked` (401, and
+            every token is gone).
         path: A pattern of paths, such as `*/phone_calls`.
         share: The part of matching requests that it hits.
         most: Hits in all; None for no end.
-        in_a_row: Hits of one and the same request (method, path, query, practice), so that a patient client gets through.
+        in_a_row: Hits of one and the same request (method, path, query, practice), so that a patient client
+            gets through.
         status: For `status`.
         body: For `status`: the error envelope, or a proxy's page.
         retry_after: For `rate_limited`: seconds, a date, or no header.
@@ -72,8 +74,8 @@ class Faults:
     def strike(self, path: str, request: str) -> Fault | None:
         """The fault that this request meets, if any.
 
-        `request` names it in full. What it meets follows from the seed, its name and how often it came before,
-        not from what else goes on at the same time.
+        `request` names it in full. What it meets follows from the seed, its name and how often it came
+        before, not from what else goes on at the same time.
         """
         if not self.rules:
             return None

@@ -29,6 +29,7 @@ class Credentials:
     webhook_secret: str = "whsec_sandbox"  # noqa: S105 - of a made-up platform
 
     def match(self, username: str, password: str, role: str) -> bool:
+        """Whether these are the partner's."""
         return (
             compare_digest(username.encode(), self.username.encode())
             and compare_digest(password.encode(), self.password.encode())
@@ -57,6 +58,7 @@ class Requests:
         return len(self.log)
 
     def by_path(self) -> Counter[str]:
+        """How many went to each path."""
         return Counter(seen.path for seen in self.log)
 
     def count(self, path: str) -> int:
@@ -64,6 +66,7 @@ class Requests:
         return sum(seen.path.endswith(path) for seen in self.log)
 
     def clear(self) -> None:
+        """Start anew."""
         self.log.clear()
 
 
@@ -91,6 +94,7 @@ class Platform:
         self._page_bytes = 0
 
     def now(self) -> datetime:
+        """The platform's time."""
         return self.clock.now()
 
     def set(self, **changes: Any) -> Switches:  # noqa: ANN401 - checked by the switches themselves
@@ -99,15 +103,18 @@ class Platform:
         return self.switches
 
     def issue_token(self) -> str:
+        """A new token, good for the switched lifetime."""
         token = token_urlsafe(32)
         self._tokens[token] = self.now() + timedelta(seconds=self.switches.token_lifetime_seconds)
         return token
 
     def knows_token(self, token: str) -> bool:
+        """Whether a token is still good."""
         expires = self._tokens.get(token)
         return expires is not None and self.now() < expires
 
     def revoke_tokens(self) -> None:
+        """Make every token invalid."""
         self._tokens.clear()
 
     def table(self, practice_id: str, name: str) -> Table:
@@ -121,7 +128,9 @@ class Platform:
     def truth(self, practice_id: str, name: str) -> Iterator[Record]:
         """A whole list as it is now, oldest first."""
         with self.lock:
-            yield from self.table(practice_id, name).truth(self.now(), self.switches)
+            table = self.table(practice_id, name)
+            snapshot = table.snapshot(self.now(), self.switches)
+        return table.every_record(snapshot)
 
     def cached(self, key: Hashable) -> tuple[bytes, Any] | None:
         """A page that was rendered before, if it is still kept."""

@@ -1,4 +1,4 @@
-"""What the contract does not show, as switches: each default is one reasonable server, each other value another."""
+"""What the contract does not show, as switches: the defaults are one reasonable server of many."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -73,7 +73,7 @@ class Switches:
     foreign_practice_status: Literal[400, 403, 404] = 403
     """Answer to a practice that is not the partner's."""
     timestamps: TimestampFormat = "milliseconds"
-    """`2026-01-05T14:03:07.250Z`, the same without fraction or with six digits, `+00:00`, or the practice's offset."""
+    """`2026-01-05T14:03:07.250Z`, without fraction, with six digits, `+00:00`, or the practice's offset."""
     session_expiry_minutes: float = 30
     """How long after its last activity a session without appointment is abandoned."""
     appointments_withdrawn: Literal[404, 410, 501] | None = None
@@ -86,13 +86,14 @@ class Switches:
     """Line ends of the CSV."""
 
     def for_list(self, name: str) -> ListSwitches:
+        """The switches of one list, by its name."""
         return getattr(self, name)
 
 
 _SWITCHES = TypeAdapter(Switches)
 
 
-class UnknownSwitch(ValueError):
+class UnknownSwitchError(ValueError):
     """A patch names a switch or value that there is not."""
 
 
@@ -100,7 +101,7 @@ def patched(switches: Switches, patch: Mapping[str, Any]) -> Switches:
     """Switches with some changed, lists by their own mapping: `{"staff_tasks": {"page_base": 1}}`.
 
     Raises:
-        UnknownSwitch: A name or value that is none.
+        UnknownSwitchError: A name or value that is none.
     """
     changed = asdict(switches)
     for name, value in patch.items():
@@ -109,4 +110,4 @@ def patched(switches: Switches, patch: Mapping[str, Any]) -> Switches:
         return _SWITCHES.validate_python(changed)
     except ValidationError as error:
         first = error.errors()[0]
-        raise UnknownSwitch(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise UnknownSwitchError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

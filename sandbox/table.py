@@ -19,7 +19,7 @@ _SLICE: Final = 10_000
 _DISTANT: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 
-class NoSuchRow(LookupError):
+class NoSuchRowError(LookupError):
     """A write names an id that is not in the list."""
 
 
@@ -73,6 +73,7 @@ class Table:
         self._snapshot: Snapshot | None = None
 
     def scene(self, switches: Switches) -> Scene:
+        """What this practice's rows are shown with."""
         return Scene(
             self._world.practices[self._practice_id], self._world.people(self._practice_id), switches
         )
@@ -91,9 +92,8 @@ class Table:
         )
         return [next(drawn) if place is None else snapshot.written[place] for place in rows["written"]]
 
-    def truth(self, now: datetime, switches: Switches) -> Iterator[Record]:
-        """Every record as it is now, oldest first."""
-        snapshot = self.snapshot(now, switches)
+    def every_record(self, snapshot: Snapshot) -> Iterator[Record]:
+        """All records of a snapshot, oldest first."""
         for rows in snapshot.ordered("created_asc").iter_slices(_SLICE):
             yield from self.records(rows, snapshot)
 
@@ -130,11 +130,11 @@ class Table:
         """Change fields of a record, those of the contract and others, and nothing else.
 
         Raises:
-            NoSuchRow: There is no such record.
+            NoSuchRowError: There is no such record.
         """
         record = self.get(row_id, now, switches)
         if record is None:
-            raise NoSuchRow(row_id)
+            raise NoSuchRowError(row_id)
         changed = record | dict(changes)
         self._write(str(record["id"]), Written(changed, derives="status" not in changes))
         return changed
@@ -143,11 +143,11 @@ class Table:
         """Take a record away without a trace.
 
         Raises:
-            NoSuchRow: There is no such record.
+            NoSuchRowError: There is no such record.
         """
         record = self.get(row_id, now, switches)
         if record is None:
-            raise NoSuchRow(row_id)
+            raise NoSuchRowError(row_id)
         self._write(str(record["id"]), Written(None))
 
     def _write(self, row_id: str, written: Written) -> None:

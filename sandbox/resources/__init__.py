@@ -1,1 +1,1 @@
-"""One module for each list of the contract: its fields, how its rows are shown, what it can be filtered by."""
+"""One module for each list of the contract: its fields, and how rows of the world are shown as records."""

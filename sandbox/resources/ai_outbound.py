@@ -4,25 +4,28 @@ from typing import Final
 
 import polars as pl
 
-from sandbox.resources.resource import Resource, Scene, opaque_ids, text_id, with_people
+from sandbox.resources.resource import Resource, Scene, text_id, with_people
 from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.lives import INSTANT
 
 FIELDS: Final = (
-    "id", "partner_request_id", "channel", "purpose", "status", "outcome", "suppression_reason", "error_message", "client_id",
-    "patient_id", "contact_number", "context", "contacted_at", "completed_at", "created_at",
+    "id", "partner_request_id", "channel", "purpose", "status", "outcome", "suppression_reason",
+    "error_message", "client_id", "patient_id", "contact_number", "context", "contacted_at",
+    "completed_at", "created_at",
 )  # fmt: skip
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    """Requests with the fields of the contract."""
     error = (
         pl.when(pl.col("outcome") == "undeliverable")
         .then(pl.lit("The carrier reports that the number cannot receive SMS"))
         .when(pl.col("status") == "failed")
         .then(pl.lit("Dispatch did not complete within 96 hours"))
     )
-    return with_people(rows, scene.people).select(
+    known = with_people(rows, scene.people)
+    return known.select(
         "channel",
         "purpose",
         "status",
@@ -31,13 +34,12 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         "contacted_at",
         "completed_at",
         "created_at",
-        opaque_ids("aor", rows["number"]).alias("id"),
         partner_request_id=pl.when("with_partner_id").then(pl.format("campaign-{}", "number")),
         error_message=error,
         client_id=text_id("client_number"),
         patient_id=text_id("patient_number"),
         contact_number="client_phone",
-        context=text.outreach_context(pl.col("context"), pl.col("patient_name")),
+        context=text.outreach_contexts(known["context"], known["patient_name"]),
     )
 
 

@@ -5,17 +5,18 @@ from typing import Final
 import polars as pl
 
 from sandbox.resources.booking_sessions import remote_appointment_id
-from sandbox.resources.resource import Resource, Scene, text_id, with_people
+from sandbox.resources.resource import Resource, Scene, with_people
 from sandbox.world.lives import INSTANT
 
 FIELDS: Final = (
-    "id", "remote_id", "remote_client_id", "remote_patient_id", "status", "booking_date", "end_date", "created_at", "updated_at",
-    "referral_source", "referral_campaign", "referral_medium", "client_first_name", "client_last_name", "client_email",
-    "client_phone", "client_type", "patient_name",
+    "id", "remote_id", "remote_client_id", "remote_patient_id", "status", "booking_date", "end_date",
+    "created_at", "updated_at", "referral_source", "referral_campaign", "referral_medium",
+    "client_first_name", "client_last_name", "client_email", "client_phone", "client_type", "patient_name",
 )  # fmt: skip
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    """Appointments with the fields of the contract."""
     return with_people(rows, scene.people).select(
         "status",
         "booking_date",
@@ -31,7 +32,6 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         "client_phone",
         "client_type",
         "patient_name",
-        id=text_id("number"),
         remote_id=pl.when("remote").then(remote_appointment_id("number")),
         remote_client_id="client_remote_client_id",
         remote_patient_id="patient_remote_patient_id",

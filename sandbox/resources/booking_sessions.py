@@ -5,14 +5,14 @@ from typing import Final
 
 import polars as pl
 
-from sandbox.resources.resource import Record, Resource, Scene, instant, opaque_ids, text_id
+from sandbox.resources.resource import Record, Resource, Scene, instant, text_id
 from sandbox.switches import Switches
 from sandbox.world import vocabulary as v
 from sandbox.world.lives import INSTANT
 
 FIELDS: Final = (
-    "id", "status", "stage", "client_type", "appointment_id", "remote_appointment_id", "referral_source", "referral_campaign",
-    "referral_medium", "created_at", "updated_at", "last_activity_at",
+    "id", "status", "stage", "client_type", "appointment_id", "remote_appointment_id", "referral_source",
+    "referral_campaign", "referral_medium", "created_at", "updated_at", "last_activity_at",
 )  # fmt: skip
 
 
@@ -43,6 +43,7 @@ def derive_record(record: Record, now: datetime, switches: Switches) -> Record:
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:  # noqa: ARG001 - the shape of Resource.render
+    """Sessions with the fields of the contract."""
     return rows.select(
         "status",
         "stage",
@@ -53,7 +54,6 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:  # noqa: ARG001 - 
         "created_at",
         "updated_at",
         "last_activity_at",
-        opaque_ids("session", rows["number"]).alias("id"),
         appointment_id=text_id("appointment"),
         remote_appointment_id=pl.when("remote_appointment").then(remote_appointment_id("appointment")),
     )

@@ -4,18 +4,20 @@ from typing import Final
 
 import polars as pl
 
-from sandbox.resources.resource import Resource, Scene, text_id
+from sandbox.resources.resource import Resource, Scene
 
 CLIENT_FIELDS: Final = ("id", "name", "email", "phone", "patients", "remote_id")
 PATIENT_FIELDS: Final = ("id", "name", "client_id", "species", "breed")
 
 
 def render_clients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    """Clients, each with its patients."""
     people = scene.people
     places = (rows["number"] - people.clients["number"][0]).cast(pl.Int32)
     pets = people.patients.filter(pl.col("client").is_in(places.implode()))
     patients = (
         render_patients(pets, scene)
+        .with_columns(id=pets["number"].cast(pl.String))
         .select(pl.struct(PATIENT_FIELDS).alias("patients"))
         .with_columns(pets["client"])
         .group_by("client", maintain_order=True)
@@ -24,13 +26,14 @@ def render_clients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
     return (
         rows.with_columns(client=places)
         .join(patients, on="client", how="left", maintain_order="left")
-        .select("name", "email", "phone", "patients", "remote_id", id=text_id("number"))
+        .select("name", "email", "phone", "patients", "remote_id")
     )
 
 
 def render_patients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    """Patients with the fields of the contract."""
     owners = scene.people.clients["number"].gather(rows["client"]).cast(pl.String)
-    return rows.select("name", "species", "breed", owners.alias("client_id"), id=text_id("number"))
+    return rows.select("name", "species", "breed", owners.alias("client_id"))
 
 
 CLIENTS: Final = Resource(

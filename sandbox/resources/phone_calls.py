@@ -4,25 +4,27 @@ from typing import Final
 
 import polars as pl
 
-from sandbox.resources.resource import Resource, Scene, opaque_ids, text_id, with_people
+from sandbox.resources.resource import Resource, Scene, text_id, with_people
 from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.lives import INSTANT
 
 FIELDS: Final = (
-    "id", "created_at", "practice_name", "direction", "state", "caller_type", "client_id", "remote_client_id", "client_name",
-    "patient_id", "remote_patient_id", "patient_name", "phone_number", "call_classification", "summary", "customer_sentiment",
-    "outcome", "booked", "booking_intent", "duration_seconds",
+    "id", "created_at", "practice_name", "direction", "state", "caller_type", "client_id", "remote_client_id",
+    "client_name", "patient_id", "remote_patient_id", "patient_name", "phone_number", "call_classification",
+    "summary", "customer_sentiment", "outcome", "booked", "booking_intent", "duration_seconds",
 )  # fmt: skip
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
+    """Calls with the fields of the contract."""
     practice = scene.practice
-    # A number that no client has: theirs are seven digits behind the area code, these eight.
+    # A number that no client has: theirs do not begin with 9 behind the area code.
     stranger = pl.format(
-        f"{practice.country_code}{practice.area_code}9{{}}", pl.col("line").cast(pl.String).str.zfill(7)
+        f"{practice.country_code}{practice.area_code}9{{}}", pl.col("line").cast(pl.String).str.zfill(6)
     )
-    return with_people(rows, scene.people).select(
+    known = with_people(rows, scene.people)
+    return known.select(
         "created_at",
         "direction",
         "state",
@@ -35,14 +37,13 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         "duration_seconds",
         "client_name",
         "patient_name",
-        opaque_ids("call", rows["number"]).alias("id"),
         practice_name=pl.lit(practice.name),
         client_id=text_id("client_number"),
         remote_client_id="client_remote_client_id",
         patient_id=text_id("patient_number"),
         remote_patient_id="patient_remote_patient_id",
         phone_number=pl.col("client_phone").fill_null(stranger),
-        summary=text.call_summary(pl.col("summary"), pl.col("patient_name")),
+        summary=text.call_summaries(known["summary"], known["patient_name"]),
     )
 
 

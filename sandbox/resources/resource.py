@@ -47,7 +47,7 @@ class Resource:
         name: What the truth, the switches and the control interface call it.
         path: Its path below the interface's root.
         fields: The fields of a record, in the contract's order.
-        render: Rows of the world to a frame with these fields (times still as instants).
+        render: Rows of the world to a frame with these fields but the id, times still as instants.
         filterable: Fields that filters and orders need, under the same names in rows and records.
         prefix: What its ids begin with; None where ids are numbers.
         statuses: Values of its status filter, if it has one.
@@ -71,7 +71,7 @@ class Resource:
 
     def records(self, rows: pl.DataFrame, scene: Scene) -> list[Record]:
         """Rows as records of the contract, with times and ids as the switches want them."""
-        shown = self.render(rows, scene).select(self.fields)
+        shown = self.render(rows, scene).with_columns(self._ids(rows)).select(self.fields)
         zone = scene.practice.time_zone if scene.switches.timestamps == "practice" else "UTC"
         times = pl.col(INSTANT).dt.convert_time_zone(zone).dt.strftime(_FORMATS[scene.switches.timestamps])
         shown = shown.with_columns(times)
@@ -80,6 +80,12 @@ class Resource:
             shown = shown.with_columns(pl.col(name).cast(pl.Int64) for name in self.fields if name in numbers)
         return shown.to_dicts()
 
+    def _ids(self, rows: pl.DataFrame) -> pl.Series:
+        numbers = rows["number"]
+        if self.prefix is None:
+            return numbers.cast(pl.String).alias("id")
+        return pl.Series("id", [opaque(self.prefix, number) for number in numbers], dtype=pl.String)
+
     def number_of(self, text: str) -> int | None:
         """The number behind an id; None where it cannot be one of this list's."""
         if self.prefix is not None:
@@ -87,20 +93,11 @@ class Resource:
         return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
 
 
-def opaque_ids(prefix: str, numbers: pl.Series) -> pl.Series:
-    return pl.Series([opaque(prefix, number) for number in numbers], dtype=pl.String)
-
-
 def with_people(rows: pl.DataFrame, people: People) -> pl.DataFrame:
     """Rows with the columns of their client and patient beside them, as `client_*` and `patient_*`."""
-    clients, patients = rows["client"], rows["patient"]
-    return rows.with_columns(
-        *(people.clients[name].gather(clients).alias(f"client_{name}") for name in people.clients.columns),
-        *(
-            people.patients[name].gather(patients).alias(f"patient_{name}")
-            for name in people.patients.columns
-        ),
-    )
+    clients = people.clients.select(pl.all().gather(rows["client"]).name.prefix("client_"))
+    patients = people.patients.select(pl.all().gather(rows["patient"]).name.prefix("patient_"))
+    return pl.concat([rows, clients, patients], how="horizontal")
 
 
 def text_id(column: str) -> pl.Expr:

@@ -4,7 +4,7 @@ from typing import Final
 
 import polars as pl
 
-from sandbox.resources.resource import Resource, Scene, opaque_ids, text_id, with_people
+from sandbox.resources.resource import Resource, Scene, text_id, with_people
 from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.lives import INSTANT
@@ -16,7 +16,9 @@ FIELDS: Final = (
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    return with_people(rows, scene.people).select(
+    """Tasks with the fields of the contract."""
+    known = with_people(rows, scene.people)
+    return known.select(
         "task_type",
         "status",
         "cancellation_allowed",
@@ -24,8 +26,7 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         "finalized_at",
         "created_at",
         "updated_at",
-        opaque_ids("task", rows["number"]).alias("id"),
-        title=text.task_title(pl.col("title"), pl.col("patient_name")),
+        title=text.task_titles(known["title"], known["patient_name"]),
         description=pl.when(pl.col("client_name").is_not_null()).then(
             pl.format("{}\n{}", "client_name", pl.col("client_phone"))
         ),

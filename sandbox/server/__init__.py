@@ -1,5 +1,6 @@
 """The platform's door: HTTP on this machine."""
 
-from sandbox.server.serving import Handle, running, serve
+from sandbox.server.handle import Handle
+from sandbox.server.serving import running, serve
 
 __all__ = ["Handle", "running", "serve"]

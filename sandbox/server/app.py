@@ -1,5 +1,8 @@
 """The routes of the platform."""
 
+import sys
+import traceback
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -42,7 +45,7 @@ def build_app(platform: Platform) -> Starlette:
             Mount(CONTROL, routes=CONTROL_ROUTES),
         ],
         middleware=[Middleware(Journal, platform=platform), Middleware(FaultInjector, platform=platform)],
-        exception_handlers={Refusal: _refused, HTTPException: _unknown},
+        exception_handlers={Refusal: _refused, HTTPException: _unknown, Exception: _broken},
     )
     app.state.platform = platform
     return app
@@ -64,3 +67,9 @@ async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG
 async def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001 - the shape of handlers
     assert isinstance(error, HTTPException)
     return refusal(Refusal(error.status_code, error.detail))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    sys.stderr.write(f"sandbox: a defect in answering {request.url.path}\n")
+    traceback.print_exception(error)
+    return refusal(Refusal(500, "Internal server error"))

@@ -12,6 +12,7 @@ _CREDENTIALS = ("username", "password", "role")
 
 
 def platform_of(request: Request) -> Platform:
+    """The platform behind a request."""
     return request.app.state.platform
 
 
@@ -19,14 +20,11 @@ async def sign_in(request: Request) -> Response:
     """A new token for the partner; every one stays good until it expires."""
     platform = platform_of(request)
     given = await json_object(request)
-    faults = [
-        FieldError(name, f"{name} is required and must be a string")
-        for name in _CREDENTIALS
-        if not isinstance(given.get(name), str) or not given[name]
-    ]
-    if faults:
-        raise Invalid(faults)
-    if not platform.credentials.match(given["username"], given["password"], given["role"]):
+    texts = [value for name in _CREDENTIALS if isinstance(value := given.get(name), str) and value]
+    if len(texts) < len(_CREDENTIALS):
+        missing = [name for name in _CREDENTIALS if given.get(name) not in texts]
+        raise Invalid([FieldError(name, f"{name} is required and must be a string") for name in missing])
+    if not platform.credentials.match(*texts):
         raise Refusal(401, "Invalid username, password or role")
     return success({"token": platform.issue_token()}, status=platform.switches.sign_in_status)
 
@@ -46,7 +44,7 @@ def practice_of(request: Request) -> Practice:
     """The practice that an authorised request acts for.
 
     Raises:
-        Refusal: 401 without a good token; then the switched statuses without a practice, or with a foreign one.
+        Refusal: 401 without a good token; the switched statuses without a practice, or with a foreign one.
     """
     platform = platform_of(request)
     scheme, _, token = request.headers.get("authorization", "").partition(" ")

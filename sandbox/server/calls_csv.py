@@ -1,5 +1,6 @@
 """The phone calls as CSV (contract: List phone calls, CSV response)."""
 
+from io import BytesIO
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -8,18 +9,38 @@ import polars as pl
 from sandbox.resources.phone_calls import render
 from sandbox.resources.resource import Record, Scene, instant
 from sandbox.table import Snapshot, Table
+from sandbox.world import vocabulary as v
 
 COLUMNS: Final = (
-    "Date", "Practice", "Direction", "Status", "Caller Type", "Client", "Patient", "Phone Number", "Intent", "Booking Intent",
-    "Summary", "Sentiment", "Outcome", "Booked", "Duration",
+    "Date", "Practice", "Direction", "Status", "Caller Type", "Client", "Patient", "Phone Number", "Intent",
+    "Booking Intent", "Summary", "Sentiment", "Outcome", "Booked", "Duration",
 )  # fmt: skip
 _FIELDS: Final = (
-    "created_at", "practice_name", "direction", "state", "caller_type", "client_name", "patient_name", "phone_number",
-    "call_classification", "booking_intent", "summary", "customer_sentiment", "outcome", "booked", "duration_seconds",
+    "created_at", "practice_name", "direction", "state", "caller_type", "client_name", "patient_name",
+    "phone_number", "call_classification", "booking_intent", "summary", "customer_sentiment", "outcome",
+    "booked", "duration_seconds",
 )  # fmt: skip
 _ALWAYS_HUMANIZED: Final = ("call_classification", "customer_sentiment", "outcome")
 _HUMANIZED_BY_SWITCH: Final = ("direction", "state", "caller_type")
 _MINUTE: Final = "%Y-%m-%d %H:%M"
+
+
+def humanize(value: str) -> str:
+    """`appointment_booked` to `Appointment booked`."""
+    return value.replace("_", " ").capitalize()
+
+
+_LABELS: Final = {
+    field: pl.Enum([humanize(value) for value in vocabulary.values])
+    for field, vocabulary in (
+        ("call_classification", v.CLASSIFICATIONS),
+        ("customer_sentiment", v.SENTIMENTS),
+        ("outcome", v.OUTCOMES),
+        ("direction", v.DIRECTIONS),
+        ("state", v.CALL_STATES),
+        ("caller_type", v.CALLER_TYPES),
+    )
+}
 
 
 def render_csv(table: Table, snapshot: Snapshot, rows: pl.DataFrame) -> bytes:
@@ -32,8 +53,11 @@ def render_csv(table: Table, snapshot: Snapshot, rows: pl.DataFrame) -> bytes:
     if written.height:
         records = [_written_line(snapshot.written[place], scene) for place in written["written"]]
         extra = pl.DataFrame(records, schema=dict.fromkeys(COLUMNS, pl.String)).with_columns(written["place"])
-        lines = pl.concat([lines, extra]).sort("place")
-    return lines.select(COLUMNS).write_csv(line_terminator=scene.switches.csv_newline).encode()
+        texts = lines.with_columns(pl.selectors.enum().cast(pl.String))
+        lines = pl.concat([texts, extra]).sort("place")
+    page = BytesIO()
+    lines.select(COLUMNS).write_csv(page, line_terminator=scene.switches.csv_newline)
+    return page.getvalue()
 
 
 def _humanized(scene: Scene) -> tuple[str, ...]:
@@ -42,37 +66,19 @@ def _humanized(scene: Scene) -> tuple[str, ...]:
 
 
 def _drawn_lines(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    shown = render(rows, scene)
+    local = pl.col("created_at").dt.convert_time_zone(scene.practice.time_zone)
     seconds = pl.col("duration_seconds").cast(pl.Int32)
-    return shown.select(
-        pl.col("created_at").dt.convert_time_zone(scene.practice.time_zone).dt.strftime(_MINUTE),
-        *(
-            pl.col(name).cast(pl.String)
-            for name in _FIELDS
-            if name in ("practice_name", "client_name", "patient_name")
-        ),
-        "phone_number",
-        "summary",
-        *(
-            _label(shown[name]) if name in _humanized(scene) else pl.col(name).cast(pl.String)
-            for name in (*_ALWAYS_HUMANIZED, *_HUMANIZED_BY_SWITCH)
-        ),
-        *(
-            pl.when(name).then(pl.lit("Yes")).otherwise(pl.lit("No")).alias(name)
-            for name in ("booking_intent", "booked")
-        ),
+    shown = render(rows, scene).with_columns(
+        local.dt.strftime(_MINUTE),
+        *(pl.col(name).to_physical().cat.to(_LABELS[name]) for name in _humanized(scene)),
+        *(_yes_or_no(name) for name in ("booking_intent", "booked")),
         duration_seconds=pl.format("{}:{}", seconds // 60, (seconds % 60).cast(pl.String).str.zfill(2)),
-    ).select(pl.col(field).alias(column) for field, column in zip(_FIELDS, COLUMNS, strict=True))
+    )
+    return shown.select(pl.col(field).alias(column) for field, column in zip(_FIELDS, COLUMNS, strict=True))
 
 
-def _label(values: pl.Series) -> pl.Series:
-    labels = {value: humanize(value) for value in values.dtype.categories}  # pyright: ignore[reportAttributeAccessIssue]
-    return values.cast(pl.String).replace(labels)
-
-
-def humanize(value: str) -> str:
-    """`appointment_booked` to `Appointment booked`."""
-    return value.replace("_", " ").capitalize()
+def _yes_or_no(name: str) -> pl.Expr:
+    return pl.when(name).then(pl.lit("Yes")).otherwise(pl.lit("No")).alias(name)
 
 
 def _written_line(record: Record, scene: Scene) -> dict[str, str | None]:

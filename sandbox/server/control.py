@@ -1,4 +1,4 @@
-"""The control interface under `/_control`: clock, switches, faults, writes and the truth. No sign-in; this machine only."""
+"""The control interface: clock, switches, faults, writes and the truth. No sign-in; this machine only."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -16,14 +16,14 @@ from sandbox.faults import PRESETS, Fault
 from sandbox.resources.registry import RESOURCES
 from sandbox.server.auth import json_object, platform_of
 from sandbox.server.envelopes import FieldError, Invalid, Refusal, success
-from sandbox.switches import Switches, UnknownSwitch
-from sandbox.table import NoSuchRow, Table
+from sandbox.switches import Switches, UnknownSwitchError
+from sandbox.table import NoSuchRowError, Table
 
 _FAULTS = TypeAdapter(list[Fault])
 
 
 async def clock(request: Request) -> Response:
-    """GET: the platform's time. POST `{"advance_seconds": 3600}`: move it forward. `{"freeze": true}`: stop it."""
+    """GET: the time. POST `{"advance_seconds": 3600}`: move it forward; `{"freeze": true}`: stop it."""
     platform = _local(request)
     if request.method == "POST":
         given = await json_object(request)
@@ -44,7 +44,7 @@ async def switches(request: Request) -> Response:
     elif request.method == "POST":
         try:
             platform.set(**await json_object(request))
-        except UnknownSwitch as error:
+        except UnknownSwitchError as error:
             raise Invalid([FieldError(None, str(error))]) from error
     return success(asdict(platform.switches))
 
@@ -68,7 +68,7 @@ async def faults(request: Request) -> Response:
 
 
 async def mutate(request: Request) -> Response:
-    """POST `{"practice_id", "list", "insert": [{...}], "update": {id: {...}}, "delete": [id]}`: write past the contract."""
+    """POST `{"practice_id", "list", "insert": [{}], "update": {id: {}}, "delete": [id]}`: write rows."""
     platform = _local(request)
     given: dict[str, Any] = await json_object(request)
     table = _table(request, given.get("practice_id"), given.get("list"))
@@ -79,7 +79,7 @@ async def mutate(request: Request) -> Response:
                 table.update(row_id, changes, now, platform.switches)
             for row_id in given.get("delete", []):
                 table.delete(row_id, now, platform.switches)
-        except NoSuchRow as error:
+        except NoSuchRowError as error:
             raise Refusal(404, f"no row with id {error}") from error
         inserted = [table.insert(record, now) for record in given.get("insert", [])]
     return success({"inserted": inserted})

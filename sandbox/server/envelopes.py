@@ -25,6 +25,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is the answer, not a defect
         self.message = message
 
     def data(self) -> dict[str, Any] | None:
+        """What the envelope holds beside the message."""
         return None
 
 
@@ -36,23 +37,28 @@ class Invalid(Refusal):
         self.errors = errors
 
     def data(self) -> dict[str, Any]:
+        """Every offending field."""
         errors = [{"field": error.field, "message": error.message} for error in self.errors]
         return {"message": self.message, "errors": errors}
 
 
 def encoded(data: object, message: str | None = None) -> bytes:
+    """A payload in the success envelope."""
     return orjson.dumps({"success": True, "data": data, "message": message})
 
 
 def success(data: object, *, status: int = 200, message: str | None = None) -> Response:
+    """An answer with a payload in the success envelope."""
     return json_response(encoded(data, message), status)
 
 
 def json_response(body: bytes, status: int = 200) -> Response:
+    """An answer whose JSON is ready."""
     return Response(body, status, media_type="application/json")
 
 
 def refusal(refused: Refusal) -> Response:
+    """An error as its envelope."""
     body: dict[str, Any] = {"success": False, "message": refused.message}
     data = refused.data()
     return json_response(orjson.dumps(body if data is None else body | {"data": data}), refused.status)

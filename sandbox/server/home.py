@@ -11,13 +11,16 @@ from sandbox.world import LISTS
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Partner platform sandbox</title>
-<style>body{{font:16px/1.5 system-ui;margin:2rem auto;max-width:60rem}}td,th{{text-align:left;padding:.2rem 1rem .2rem 0}}
+<style>body{{font:16px/1.5 system-ui;margin:2rem auto;max-width:60rem}}
+td,th{{text-align:left;padding:.2rem 1rem .2rem 0}}
 td.n{{text-align:right}}code{{background:#eee;padding:0 .3rem}}</style></head><body>
 <h1>Partner platform sandbox</h1>
 <p>A made-up veterinary practice platform. Its clock stands at <b>{now}</b>. Nobody in here is real.</p>
 <table><tr><th>Practice</th><th>Id</th><th>Time zone</th>{heads}</tr>{rows}</table>
-<p>Sign in at <code>POST /services/user/v1/auth/sign-in</code>; the lists are below <code>/services/core/open_api/v1</code>;
-clock, switches, faults and the truth below <code>/_control</code>.</p></body></html>"""
+<p>Sign in at <code>POST /services/user/v1/auth/sign-in</code>; the lists are below
+<code>/services/core/open_api/v1</code>;
+clock, switches, faults and the truth below <code>/_control</code>.</p>
+</body></html>"""
 _COUNTED = 20
 
 

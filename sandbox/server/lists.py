@@ -29,9 +29,11 @@ class Paging:
     base: int = 0
 
     def cut(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows of this page."""
         return rows.slice((self.number - self.base) * self.size, self.size)
 
     def pages(self, rows: int) -> int:
+        """How many pages that many rows fill."""
         return -(-rows // self.size)
 
 

@@ -24,6 +24,7 @@ class Journal:
         self._platform = platform
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See `Journal`."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -52,6 +53,7 @@ class FaultInjector:
         self._platform = platform
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See `FaultInjector`."""
         fault = self._fault(scope)
         if fault is None:
             await self._app(scope, receive, send)

@@ -37,6 +37,7 @@ class Query:
         return [value for key in (name, f"{name}[]") for value in self._given.getlist(key) if value]
 
     def choice(self, name: str, allowed: Sequence[str]) -> str | None:
+        """A value that must be one of a few."""
         value = self.text(name)
         if value is not None and value not in allowed:
             self.fault(name, f"{name} must be one of: {', '.join(allowed)}")
@@ -44,10 +45,12 @@ class Query:
         return value
 
     def flag(self, name: str) -> bool | None:
+        """`true` or `false`."""
         value = self.choice(name, ("true", "false"))
         return None if value is None else value == "true"
 
     def integer(self, name: str, default: int, least: int) -> int:
+        """A whole number, not below `least`."""
         value = self.text(name)
         if value is None:
             return default
@@ -57,6 +60,7 @@ class Query:
         return int(value)
 
     def day(self, name: str) -> date | None:
+        """A date as `YYYY-MM-DD`."""
         return self._parsed(name, _as_day, f"{name} must be a date in the format YYYY-MM-DD")
 
     def bound(self, name: str, *, required: bool = False) -> Bound | None:
@@ -66,6 +70,7 @@ class Query:
         return self._parsed(name, _as_bound, f"{name} must be an ISO 8601 date-time")
 
     def fault(self, field: str | None, message: str) -> None:
+        """Note something wrong with a parameter, or with the request as a whole."""
         self._errors.append(FieldError(field, message))
 
     def finish(self, *, refuse_unknown: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypedDict
 
 import polars as pl
 
@@ -25,6 +25,16 @@ LISTS: Final = ("phone_calls", "booking_sessions", "appointments", "ai_outbound"
 MAX_PRACTICES: Final = 500
 _CALLS_A_DAY: Final = 40.0
 _LEAST_CLIENTS, _CALLS_A_CLIENT, _MOST_CLIENTS = 120, 6, 2_000_000
+
+
+class WorldArguments(TypedDict, total=False):
+    """What a world is made from; see `World`."""
+
+    practices: int
+    days: int
+    calls: int | None
+    seed: int
+    start: datetime
 
 
 class World:
@@ -68,7 +78,7 @@ class World:
         return datetime(first.year, first.month, first.day, tzinfo=practice.zone)
 
     def rows(self, practice_id: str, name: str, now: datetime) -> tuple[pl.DataFrame, datetime]:
-        """One list's rows as they are at `now`, in order of birth within each month, and until when that holds."""
+        """One list's rows as they are at `now`, month by month, and until when that holds."""
         practice = self.practices[practice_id]
         last = month_of(now.astimezone(practice.zone))
         months = [

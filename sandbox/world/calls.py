@@ -1,4 +1,4 @@
-"""Phone calls: ringing, talking, over within minutes; some are told differently days later, without a trace."""
+"""Phone calls: over within minutes, but some are told differently days later, without a trace."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sandbox.world import call_shares as shares
 from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.dice import Dice
@@ -36,44 +37,8 @@ SCHEMA: Final[Schema] = {
 _SECOND: Final = 1000
 _TWINS: Final = 0.002
 _REVISED: Final = 0.03
-_LINES: Final = 7_000_000
+_LINES: Final = 1_000_000
 
-_INBOUND_ENDS: Final = {
-    "completed": 0.86,
-    "no_answer": 0.04,
-    "voicemail": 0.04,
-    "busy": 0.02,
-    "failed": 0.02,
-    "canceled": 0.02,
-}
-_OUTBOUND_ENDS: Final = {
-    "completed": 0.55,
-    "no_answer": 0.2,
-    "voicemail": 0.15,
-    "busy": 0.04,
-    "failed": 0.04,
-    "canceled": 0.02,
-}
-_SUBJECTS: Final = {
-    "scheduling": 0.38, "prescription_refill": 0.12, "medical_question": 0.13, "billing": 0.06, "records_request": 0.05,
-    "emergency": 0.03, "callback": 0.05, "general_inquiry": 0.11, "price_shopping": 0.05, "other": 0.02,
-}  # fmt: skip
-_SCHEDULING_OUTCOMES: Final = {
-    "appointment_booked": 0.42, "appointment_rescheduled": 0.11, "appointment_confirmed": 0.12, "appointment_canceled": 0.07,
-    "callback_requested": 0.08, "declined": 0.07, "transferred": 0.04, "abandoned": 0.04, "quick_abandoned": 0.03, "resolved": 0.02,
-}  # fmt: skip
-_OTHER_OUTCOMES: Final = {
-    "resolved": 0.36, "task_created": 0.16, "callback_requested": 0.09, "forwarded": 0.05, "transferred": 0.06, "transfer_completed": 0.08,
-    "transfer_no_human": 0.03, "transfer_caller_abandoned": 0.03, "abandoned_after_transfer": 0.02, "abandoned": 0.03, "quick_abandoned": 0.03,
-    "declined": 0.02, "do_not_call": 0.01, "appointment_booked": 0.03,
-}  # fmt: skip
-_LATER_OUTCOMES: Final = {
-    "appointment_booked": 0.35,
-    "resolved": 0.3,
-    "declined": 0.15,
-    "task_created": 0.1,
-    "appointment_confirmed": 0.1,
-}
 _TOOL_WITHOUT_RESULT: Final = 0.05
 
 
@@ -117,7 +82,8 @@ def draw_calls(month: Month) -> Calls:
     created = month.times(1.0, dice)
     twin = dice.happens(_TWINS, len(created))
     twin[1:2] = True
-    twin &= ~np.roll(twin, 1)
+    twin[1:] &= ~twin[:-1]
+    twin[0:1] = False
     drawn = _with_twins(_draw(month, created, dice), twin)
     booked_late = (drawn.revised < NEVER) & (drawn.revised_outcome == v.OUTCOMES["appointment_booked"])
     booked = (drawn.outcome == v.OUTCOMES["appointment_booked"]) | booked_late
@@ -143,9 +109,11 @@ def _draw(month: Month, created: Millis, dice: Dice) -> _Drawn:
     known = dice.happens(0.8, size) | ~inbound
     client = np.where(known, dice.place(len(people), size), NO_REFERENCE).astype(np.int32)
     visited = known & (people.first_visit[client] < created)
-    end = dice.pick_where(v.CALL_STATES, [(inbound, _INBOUND_ENDS), (~inbound, _OUTBOUND_ENDS)], size)
+    end = dice.pick_where(
+        v.CALL_STATES, [(inbound, shares.INBOUND_ENDS), (~inbound, shares.OUTBOUND_ENDS)], size
+    )
     completed = end == v.CALL_STATES["completed"]
-    subject = np.where(completed, dice.pick(v.CLASSIFICATIONS, _SUBJECTS, size), NONE).astype(np.uint8)
+    subject = np.where(completed, dice.pick(v.CLASSIFICATIONS, shares.SUBJECTS, size), NONE).astype(np.uint8)
     answered = created + dice.between(2 * _SECOND, 25 * _SECOND, size)
     duration = np.where(completed, dice.around(150, size).clip(4, 4000), dice.between(0, 40, size))
     ended = answered + duration * _SECOND
@@ -194,19 +162,19 @@ def _draw(month: Month, created: Millis, dice: Dice) -> _Drawn:
         summary=text.pick_summaries(dice, end, subject, size),
         duration=duration,
         revised=revised,
-        revised_outcome=dice.pick(v.OUTCOMES, _LATER_OUTCOMES, size),
+        revised_outcome=dice.pick(v.OUTCOMES, shares.LATER_OUTCOMES, size),
         revised_summary=text.pick_summaries(dice, end, subject, size),
     )
 
 
 def _outcomes(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
-    ended = {state: end == v.CALL_STATES[state] for state in _INBOUND_ENDS}
+    ended = {state: end == v.CALL_STATES[state] for state in shares.INBOUND_ENDS}
     scheduling = subject == v.CLASSIFICATIONS["scheduling"]
     return dice.pick_where(
         v.OUTCOMES,
         [
-            (ended["completed"] & scheduling, _SCHEDULING_OUTCOMES),
-            (ended["completed"], _OTHER_OUTCOMES),
+            (ended["completed"] & scheduling, shares.SCHEDULING_OUTCOMES),
+            (ended["completed"], shares.OTHER_OUTCOMES),
             (ended["no_answer"], {"no_answer": 1}),
             (ended["voicemail"], {"voicemail": 1}),
             (ended["busy"], {"quick_abandoned": 0.4, None: 0.6}),
@@ -218,7 +186,7 @@ def _outcomes(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
 
 
 def _with_twins(drawn: _Drawn, twin: Mask) -> _Drawn:
-    """Make some calls like the one before in all but the second: one row in the CSV cannot be told from the other."""
+    """Make some calls like the one before in all but the second: the CSV cannot tell them apart."""
     source = np.maximum.accumulate(np.where(twin, 0, np.arange(len(twin))))
     fields: dict[str, Any] = {name: getattr(drawn, name)[source] for name in drawn.__dataclass_fields__}
     begun = fields["created"]
@@ -229,8 +197,8 @@ def _with_twins(drawn: _Drawn, twin: Mask) -> _Drawn:
 
 def _versions(month: Month, drawn: _Drawn) -> pl.DataFrame:
     live = {
-        "call_classification": NONE, "customer_sentiment": NONE, "outcome": NONE, "booked": False, "booking_intent": False,
-        "summary": NONE, "duration_seconds": NO_SMALL,
+        "call_classification": NONE, "customer_sentiment": NONE, "outcome": NONE, "booked": False,
+        "booking_intent": False, "summary": NONE, "duration_seconds": NO_SMALL,
     }  # fmt: skip
     states = v.CALL_STATES
     first = np.where(drawn.direction == v.DIRECTIONS["inbound"], states["ringing"], states["queued"])

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from sandbox.world.lives import Mask
 from sandbox.world.vocabulary import NONE, Codes, Vocabulary
 
+Shares = Mapping[str, float] | Mapping[str | None, float]
+"""How likely each value is; `None`: that there is none."""
+
 
 class Dice:
     """Draws arrays; two with the same seeds draw the same."""
@@ -16,9 +19,11 @@ class Dice:
         self.rng = np.random.default_rng(seeds)
 
     def luck(self, size: int) -> NDArray[np.float64]:
+        """Numbers from 0 to below 1."""
         return self.rng.random(size)
 
     def happens(self, chance: float, size: int) -> Mask:
+        """Whether something with this chance comes true."""
         return self.rng.random(size) < chance
 
     def between(self, low: float, high: float, size: int) -> NDArray[np.int64]:
@@ -30,9 +35,10 @@ class Dice:
         return (median * self.rng.lognormal(0.0, 0.8, size)).astype(np.int64)
 
     def place(self, count: int, size: int) -> NDArray[np.int32]:
+        """Places in a table of `count` rows."""
         return self.rng.integers(0, count, size, dtype=np.int32)
 
-    def pick(self, vocabulary: Vocabulary, shares: Mapping[str | None, float], size: int) -> Codes:
+    def pick(self, vocabulary: Vocabulary, shares: Shares, size: int) -> Codes:
         """Codes of a vocabulary; `None` among the shares is a missing value."""
         codes = np.array([NONE if value is None else vocabulary[value] for value in shares], dtype=np.uint8)
         bounds = np.cumsum(list(shares.values()))
@@ -40,9 +46,7 @@ class Dice:
             np.searchsorted(bounds / bounds[-1], self.rng.random(size), side="right").clip(0, len(codes) - 1)
         ]
 
-    def pick_where(
-        self, vocabulary: Vocabulary, cases: Sequence[tuple[Mask, Mapping[str | None, float]]], size: int
-    ) -> Codes:
+    def pick_where(self, vocabulary: Vocabulary, cases: Sequence[tuple[Mask, Shares]], size: int) -> Codes:
         """Codes drawn with the shares of the first case that holds; missing where none does."""
         codes = np.full(size, NONE, dtype=np.uint8)
         for holds, shares in reversed(cases):

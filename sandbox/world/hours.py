@@ -27,6 +27,7 @@ def month_of(moment: datetime) -> int:
 
 
 def millis(moment: datetime) -> int:
+    """Milliseconds since 1970 UTC."""
     return int(moment.timestamp() * 1000)
 
 

@@ -1,7 +1,7 @@
 """Rows that change: every version of every row with the time from which it holds.
 
 A row's whole life is drawn at its birth, so a list at any time is a pure function of that time. The clock
-never goes back: versions that ended before it started are not kept, which makes old history one version a row.
+never goes back: versions that ended before it started are not kept, so old history is one version a row.
 """
 
 from collections.abc import Mapping, Sequence

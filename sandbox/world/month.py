@@ -34,6 +34,7 @@ class Month:
     horizon: int
 
     def dice(self, stream: int) -> Dice:
+        """The randomness of one list."""
         return Dice(self.seed, self.practice.number, self.number, stream)
 
     def times(self, a_call: float, dice: Dice) -> Millis:
@@ -41,8 +42,9 @@ class Month:
         drawn = draw_times(self.practice, self.number, self.calls_a_day * a_call, dice.rng)
         return drawn[drawn >= self.since]
 
-    def numbers(self, count: int, since: int = 0) -> NDArray[np.int64]:
-        return first_number(self.practice.number, self.number) + since + np.arange(count)
+    def numbers(self, count: int) -> NDArray[np.int64]:
+        """The numbers behind the ids of one list's first rows."""
+        return first_number(self.practice.number, self.number) + np.arange(count)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from sandbox.world.lives import NEVER, Millis, Phase, Plain, Schema, lives
 from sandbox.world.month import Births, Month
 from sandbox.world.vocabulary import NONE, Codes
 
+_CONTEXTS: Final = v.Vocabulary(tuple(text.OUTREACH_CONTEXTS))
 SCHEMA: Final[Schema] = {
     "number": Plain.NUMBER,
     "created_at": Plain.INSTANT,
@@ -22,7 +23,7 @@ SCHEMA: Final[Schema] = {
     "client": Plain.REFERENCE,
     "patient": Plain.REFERENCE,
     "with_partner_id": Plain.FLAG,
-    "context": v.Vocabulary(tuple(text.OUTREACH_CONTEXTS)),
+    "context": _CONTEXTS,
     "status": v.REQUEST_STATUSES,
     "outcome": v.REQUEST_OUTCOMES,
     "suppression_reason": v.SUPPRESSIONS,
@@ -96,9 +97,7 @@ def draw_outreach(month: Month) -> Outreach:
         "client": client,
         "patient": np.where(dice.happens(0.9, size), patient, -1),
         "with_partner_id": dice.happens(0.6, size),
-        "context": dice.pick(
-            SCHEMA["context"], {**dict.fromkeys(text.OUTREACH_CONTEXTS, 1.0), None: 0.5}, size
-        ),
+        "context": dice.pick(_CONTEXTS, {**dict.fromkeys(text.OUTREACH_CONTEXTS, 1.0), None: 0.5}, size),
     }
     return Outreach(
         versions=lives(SCHEMA, born, _phases(created, course), month.horizon),

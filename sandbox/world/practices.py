@@ -18,7 +18,8 @@ ZONES: Final = (
 )
 _PLACES: Final = (
     "Harbor", "Saguaro", "Coogee Bay", "St Mary's", "Sunset", "Lakeside", "Front Range", "Signal Hill",
-    "Maple Street", "Old Mill", "Riverbend", "Côte d'Or", "Green Valley", "Northgate", "Willow Creek", "Pinecrest",
+    "Maple Street", "Old Mill", "Riverbend", "Côte d'Or", "Green Valley", "Northgate", "Willow Creek",
+    "Pinecrest",
 )  # fmt: skip
 _KINDS: Final = ("Animal Hospital", "Veterinary Clinic", "Pet Care, Inc.", "Vets")
 _UNQUALIFIED_EVERY: Final = 4
@@ -41,6 +42,7 @@ class Practice:
 
     @property
     def zone(self) -> ZoneInfo:
+        """Its time zone."""
         return ZoneInfo(self.time_zone)
 
 

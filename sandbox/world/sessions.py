@@ -35,12 +35,23 @@ _REACHES: Final = {
     "slot_selected": 0.07,
     "confirmed": 0.35,
 }
+_SOURCES: Final = {
+    "google": 0.3, "website": 0.22, "facebook": 0.1, "instagram": 0.06, "newsletter": 0.05, "Nextdoor": 0.03,
+    "": 0.08, None: 0.16,
+}  # fmt: skip
+_CAMPAIGNS: Final = {
+    "spring_wellness": 0.15, "dental-month": 0.1, "Puppy & kitten, first visit": 0.06, "win_back": 0.04,
+    "": 0.15, None: 0.5,
+}  # fmt: skip
+_MEDIUMS: Final = {
+    "cpc": 0.25, "organic": 0.25, "email": 0.08, "social": 0.1, "referral": 0.05, "": 0.07, None: 0.2,
+}  # fmt: skip
 _COMES_BACK: Final = 0.06
 
 
 @dataclass(frozen=True)
 class Sessions:
-    """The sessions of a month, and the appointments they end in: the first ones of that month, in this order."""
+    """The sessions of a month, and the appointments they end in: the month's first ones, in this order."""
 
     versions: pl.DataFrame
     bookings: Births
@@ -51,45 +62,9 @@ class Sessions:
 def draw_referrals(dice: Dice, size: int) -> Referral:
     """Where clients came from; missing, empty and given in all mixtures."""
     return Referral(
-        dice.pick(
-            v.SOURCES,
-            {
-                "google": 0.3,
-                "website": 0.22,
-                "facebook": 0.1,
-                "instagram": 0.06,
-                "newsletter": 0.05,
-                "Nextdoor": 0.03,
-                "": 0.08,
-                None: 0.16,
-            },
-            size,
-        ),
-        dice.pick(
-            v.CAMPAIGNS,
-            {
-                "spring_wellness": 0.15,
-                "dental-month": 0.1,
-                "Puppy & kitten, first visit": 0.06,
-                "win_back": 0.04,
-                "": 0.15,
-                None: 0.5,
-            },
-            size,
-        ),
-        dice.pick(
-            v.MEDIUMS,
-            {
-                "cpc": 0.25,
-                "organic": 0.25,
-                "email": 0.08,
-                "social": 0.1,
-                "referral": 0.05,
-                "": 0.07,
-                None: 0.2,
-            },
-            size,
-        ),
+        dice.pick(v.SOURCES, _SOURCES, size),
+        dice.pick(v.CAMPAIGNS, _CAMPAIGNS, size),
+        dice.pick(v.MEDIUMS, _MEDIUMS, size),
     )
 
 
@@ -158,5 +133,5 @@ def _phases(
     ]
     return [
         *phases,
-        Phase(synced, phases[-1].fields | {"remote_appointment": True, "updated_at": synced}, confirmed),
+        Phase(synced, {**phases[-1].fields, "remote_appointment": True, "updated_at": synced}, confirmed),
     ]

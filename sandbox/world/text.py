@@ -14,7 +14,7 @@ _CALL_SUMMARIES: Final = {
     "book": "Wanted to book a wellness exam for {}.",
     "book_soon": "Asked for the first free slot for {}, preferably before noon, and took it.",
     "move": "Needs to move {}'s appointment; \"any day but Friday\" works.",
-    "vaccines": "Caller asked which vaccines {} is due for, and scheduled them.\nWill bring the old records along.",
+    "vaccines": "Caller asked which vaccines {} is due for, and scheduled them.\nWill bring old records.",
     "refill": "Requested a refill for {} (apoquel, 16 mg), pick-up after 5 pm.",
     "refill_urgent": "{} is out of medication since yesterday; refill passed on to the pharmacy team.",
     "limping": "{} has been limping since the walk, no swelling; advised to come in if it gets worse.",
@@ -25,8 +25,8 @@ _CALL_SUMMARIES: Final = {
     "hours": "Asked about opening hours over the holidays and whether {} can board.",
     "price": "Compared prices for {}'s dental cleaning; will call back.",
     "silent": "The caller hung up before {} could be discussed.",
-    "long": "Long call about {}: diet, weight, the itch behind the left ear, and — after some thought — a follow-up"
-    ' in two weeks; the owner said "thank you, thank you" and sounded relieved.',
+    "long": "Long call about {}: diet, weight, the itch behind the left ear, and — after some thought —"
+    ' a follow-up in two weeks; the owner said "thank you, thank you" and sounded relieved.',
 }  # fmt: skip
 CALL_SUMMARY_NAMES: Final = tuple(_CALL_SUMMARIES)
 _SUMMARY: Final = v.Vocabulary(CALL_SUMMARY_NAMES)
@@ -67,24 +67,24 @@ def pick_summaries(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
     return np.where(talked, chosen, NONE).astype(np.uint8)
 
 
-def call_summary(template: pl.Expr, pet: pl.Expr) -> pl.Expr:
-    return _filled(_CALL_SUMMARIES, template, pet)
+def call_summaries(codes: pl.Series, pets: pl.Series) -> pl.Series:
+    """Summaries of calls, each about a pet; null where there is no code."""
+    return _filled(_CALL_SUMMARIES, codes, pets)
 
 
-def task_title(template: pl.Expr, pet: pl.Expr) -> pl.Expr:
-    return _filled(TASK_TITLES, template, pet)
+def task_titles(codes: pl.Series, pets: pl.Series) -> pl.Series:
+    """Titles of tasks, each about a pet."""
+    return _filled(TASK_TITLES, codes, pets)
 
 
-def outreach_context(template: pl.Expr, pet: pl.Expr) -> pl.Expr:
-    return _filled(OUTREACH_CONTEXTS, template, pet)
+def outreach_contexts(codes: pl.Series, pets: pl.Series) -> pl.Series:
+    """Reasons for outreach, each about a pet; null where there is no code."""
+    return _filled(OUTREACH_CONTEXTS, codes, pets)
 
 
-def _filled(templates: dict[str, str], template: pl.Expr, pet: pl.Expr) -> pl.Expr:
-    parts = {name: text.partition("{}") for name, text in templates.items()}
-    before, after = ({name: part[side] for name, part in parts.items()} for side in (0, 2))
-    name = template.cast(pl.String)
-    return pl.concat_str(
-        name.replace_strict(before, return_dtype=pl.String),
-        pet.fill_null("their pet"),
-        name.replace_strict(after, return_dtype=pl.String),
-    )
+def _filled(templates: dict[str, str], codes: pl.Series, pets: pl.Series) -> pl.Series:
+    parts = [text.partition("{}") for text in templates.values()]
+    sides = pl.DataFrame({"before": [part[0] for part in parts], "after": [part[2] for part in parts]})
+    chosen = sides.select(pl.all().gather(codes.to_physical()))
+    text = pl.concat_str("before", pets.fill_null("their pet").alias("pet"), "after")
+    return chosen.select(text.alias("text"))["text"]

@@ -69,8 +69,8 @@ PURPOSES = _words("scheduling callback_followup refill general")
 REQUEST_STATUSES = _words("received queued in_progress completed suppressed failed")
 REQUEST_OUTCOMES = _words("booked opted_out no_response undeliverable")
 SUPPRESSIONS = _words(
-    "recent_contact active_conversation sms_opted_out voice_not_supported notifications_disabled client_inactive"
-    " recent_or_upcoming_appointment pet_deceased stopped"
+    "recent_contact active_conversation sms_opted_out voice_not_supported notifications_disabled"
+    " client_inactive recent_or_upcoming_appointment pet_deceased stopped"
 )
 
 TASK_TYPES = _words("task rx_refill")

@@ -1,0 +1,125 @@
+"""A running platform, as tests and the demo see it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sandbox.faults import Faults
+from sandbox.platform import Platform, Requests
+from sandbox.resources.resource import Record
+from sandbox.switches import Switches
+from sandbox.table import Table
+from sandbox.world.practices import Practice
+
+
+@dataclass(frozen=True)
+class Handle:
+    """What a client needs to know, and what a test may do behind its back."""
+
+    base_url: str
+    platform: Platform
+
+    @property
+    def username(self) -> str:
+        """Whom to sign in as."""
+        return self.platform.credentials.username
+
+    @property
+    def password(self) -> str:
+        """With what."""
+        return self.platform.credentials.password
+
+    @property
+    def role(self) -> str:
+        """In which role."""
+        return self.platform.credentials.role
+
+    @property
+    def webhook_secret(self) -> str:
+        """What webhooks are signed with."""
+        return self.platform.credentials.webhook_secret
+
+    @property
+    def practices(self) -> tuple[Practice, ...]:
+        """All practices, each with `id`, `name` and `time_zone`."""
+        return tuple(self.platform.world.practices.values())
+
+    @property
+    def requests(self) -> Requests:
+        """The requests so far."""
+        return self.platform.requests
+
+    @property
+    def faults(self) -> Faults:
+        """The faults in force; `faults.set([Fault(...)])` changes them."""
+        return self.platform.faults
+
+    @property
+    def switches(self) -> Switches:
+        """The switches in force; `set` changes them."""
+        return self.platform.switches
+
+    def set(self, **changes: Any) -> Switches:  # noqa: ANN401 - checked by the switches themselves
+        """Change switches: `set(token_lifetime_seconds=5, staff_tasks={"page_base": 1})`.
+
+        Raises:
+            UnknownSwitchError: A name or value that is none.
+        """
+        return self.platform.set(**changes)
+
+    def now(self) -> datetime:
+        """The platform's time, in UTC."""
+        return self.platform.now()
+
+    def advance(self, by: timedelta) -> datetime:
+        """Move the platform's clock forward."""
+        return self.platform.clock.advance(by)
+
+    def truth(self, practice_id: str, list_name: str) -> list[Record]:
+        """A whole list as it is now, oldest first.
+
+        Raises:
+            KeyError: No such practice or list.
+        """
+        return list(self.platform.truth(practice_id, list_name))
+
+    def insert(self, practice_id: str, list_name: str, record: Mapping[str, Any]) -> str:
+        """Add a row and return its id; fields that are not given are null, or the present time."""
+        with self.platform.lock:
+            return self._table(practice_id, list_name).insert(record, self.now())
+
+    def update(self, practice_id: str, list_name: str, row_id: str, changes: Mapping[str, Any]) -> Record:
+        """Change fields of a row and nothing else: `updated_at` moves only if it is among them.
+
+        Raises:
+            NoSuchRowError: There is no such row.
+        """
+        with self.platform.lock:
+            return self._table(practice_id, list_name).update(row_id, changes, self.now(), self.switches)
+
+    def delete(self, practice_id: str, list_name: str, row_id: str) -> None:
+        """Take a row away without a trace.
+
+        Raises:
+            NoSuchRowError: There is no such row.
+        """
+        with self.platform.lock:
+            self._table(practice_id, list_name).delete(row_id, self.now(), self.switches)
+
+    def describe(self) -> dict[str, Any]:
+        """What a client needs to know, as `--json` prints it."""
+        return {
+            "base_url": self.base_url,
+            "username": self.username,
+            "password": self.password,
+            "role": self.role,
+            "webhook_secret": self.webhook_secret,
+            "practices": [
+                {"id": practice.id, "name": practice.name, "time_zone": practice.time_zone}
+                for practice in self.practices
+            ],
+        }
+
+    def _table(self, practice_id: str, list_name: str) -> Table:
+        return self.platform.table(practice_id, list_name)
