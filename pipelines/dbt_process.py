@@ -114,27 +114,27 @@ def one_line(message: str) -> str:
 def _run(warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance) -> int:
     state, project = state_folder(warehouse), bundled.dbt_project()
     state.mkdir(parents=True, exist_ok=True)
-    process = subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
-        [
-            *_COMMAND,
-            *("--no-version-check", "--no-use-colors", "--log-format", "json"),
-            *arguments,
-            *("--project-dir", str(project), "--profiles-dir", str(project)),
-            *("--target-path", str(state / "target"), "--log-path", str(state / "logs")),
-        ],
+    command = [
+        *_COMMAND,
+        *("--no-version-check", "--no-use-colors", "--log-format", "json"),
+        *arguments,
+        *("--project-dir", str(project), "--profiles-dir", str(project)),
+        *("--target-path", str(state / "target"), "--log-path", str(state / "logs")),
+    ]
+    with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
+        command,
         cwd=state,
         env=environment(warehouse),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-    )
-    try:
-        for event in _events(process):
-            log.take(event, advance)
-        return process.wait()
-    finally:
-        process.kill()
-        process.wait()
+    ) as process:
+        try:
+            for event in _events(process):
+                log.take(event, advance)
+            return process.wait()
+        finally:
+            process.kill()  # where we were interrupted; a dbt that has ended does not mind
 
 
 def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:

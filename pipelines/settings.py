@@ -7,7 +7,7 @@ the folder of `vetl.toml`, wherever vetl was started; without that file, at the 
 """
 
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -54,7 +54,7 @@ class Login:
     """Where the platform is and who signs in (contract: Sign-in)."""
 
     base_url: str
-    username: str
+    username: str = field(repr=False)
     password: SecretStr
     role: str
 
@@ -63,7 +63,7 @@ class PartnerSettings(Section):
     """`[partner]`: where the platform is, who signs in, how hard it may be worked."""
 
     base_url: Annotated[str, AfterValidator(http_address)] | None = None
-    username: str | None = Field(default=None, repr=False)
+    username: SecretStr | None = None
     password: SecretStr | None = None
     role: str | None = Field(default=None, repr=False)
     requests_per_minute: Positive | None = None
@@ -151,7 +151,9 @@ class Settings(BaseSettings):
         """
         partner = self.partner
         if partner.base_url and partner.username and partner.password and partner.role:
-            return Login(partner.base_url, partner.username, partner.password, partner.role)
+            return Login(
+                partner.base_url, partner.username.get_secret_value(), partner.password, partner.role
+            )
         missing = [
             f"VETL_PARTNER__{key.upper()}"
             for key in ("base_url", "username", "password", "role")

@@ -57,21 +57,21 @@ class Sources:
         try:
             return tomllib.loads(self.config.read_text("utf-8-sig"))
         except OSError as error:
-            raise ConfigurationError(f"{self.config}: cannot be read: {error.strerror}") from None
+            raise _one_line(f"{self.config}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise ConfigurationError(f"{self.config}: is not UTF-8 text") from None
+            raise _one_line(f"{self.config}: is not UTF-8 text") from None
         except tomllib.TOMLDecodeError as error:
-            raise ConfigurationError(f"{self.config}: is not TOML: {error}") from None
+            raise _one_line(f"{self.config}: is not TOML: {error}") from None
 
     def refuse_unknown_sections(self, table: Mapping[str, Any], known: Collection[str]) -> None:
         """A misspelled section would otherwise be silently without effect."""
         for name in table:
             if name not in known:
-                raise ConfigurationError(f"{self.config}: unknown key {name}{_nearest(name, known)}")
+                raise _one_line(f"{self.config}: unknown key {name}{_nearest(name, known)}")
         for variable, origin in self._variables():
             section, delimiter, _ = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
             if delimiter and section not in known:
-                raise ConfigurationError(f"{origin}: unknown section {section}{_nearest(section, known)}")
+                raise _one_line(f"{origin}: unknown section {section}{_nearest(section, known)}")
 
     def refuse_secrets(self, table: Mapping[str, Any], secrets: Mapping[str, Collection[str]]) -> None:
         """Secrets belong into the environment or `.env`."""
@@ -79,7 +79,7 @@ class Sources:
             for key in keys:
                 if isinstance(table.get(section), dict) and key in table[section]:
                     variable = _variable((section, key))
-                    raise ConfigurationError(
+                    raise _one_line(
                         f"{self.config}: {section}.{key} must not be in this file; "
                         f"set {variable} in the environment or in .env"
                     )
@@ -90,13 +90,13 @@ class Sources:
         """The first thing that is wrong, in one line."""
         problem = error.errors(include_url=False, include_input=False)[0]
         origin = self._origin(problem["loc"])
-        return ConfigurationError(f"{origin}: {_wording(problem, known_keys)}")
+        return _one_line(f"{origin}: {_wording(problem, known_keys)}")
 
     def explain_undecoded(self, error: SettingsError) -> ConfigurationError:
         """A variable that holds a whole section or list at once, and is not JSON."""
         field = re.search(r'field "(\w+)"', str(error))
         name = field[1] if field else ""
-        return ConfigurationError(f"{self._origin((name,))}: {name} must be JSON")
+        return _one_line(f"{self._origin((name,))}: {name} must be JSON")
 
     def _origin(self, location: Location) -> str:
         """The variable that set this key, or one of the tables it is in, else the file."""
@@ -117,6 +117,11 @@ class Sources:
         for name, value in os.environ.items():
             if value and name.upper().startswith(PREFIX):
                 yield name.upper(), f"environment variable {name}"
+
+
+def _one_line(text: str) -> ConfigurationError:
+    """A quoted key of TOML may hold line breaks."""
+    return ConfigurationError(" ".join(text.split()))
 
 
 def _named_by_environment() -> Path | None:
