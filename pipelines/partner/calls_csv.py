@@ -3,10 +3,8 @@
 Only facts and single values here; whole pages are parsed by `loading`, column by column.
 """
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import Enum, auto
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -66,50 +64,15 @@ COLUMNS = (
 """In the contract's order; a CSV is read by column name all the same."""
 
 DATE_FORMAT = "%Y-%m-%d %H:%M"
-DURATION_PATTERN = r"^(?:(\d+):)?(\d+):([0-5]\d)$"
+DURATION_PATTERN = r"^(?:([0-9]+):)?([0-9]+):([0-5][0-9])$"
 """Hours (where a server writes them), minutes, seconds."""
 YES_NO = {"yes": True, "no": False}
 """By the lower-case cell."""
-
-_DURATION = re.compile(DURATION_PATTERN, re.ASCII)
-
-
-def humanise(value: str) -> str:
-    """The label of an enum value: `appointment_booked` is shown as `Appointment booked`."""
-    text = value.replace("_", " ")
-    return text[:1].upper() + text[1:]
 
 
 def unhumanise(label: str) -> str | None:
     """The enum value of a label, humanised or raw (contract: lowercase, replace spaces by underscores)."""
     return label.strip().lower().replace(" ", "_") or None
-
-
-def duration_text(seconds: int) -> str:
-    """Seconds as `m:ss`."""
-    return f"{seconds // 60}:{seconds % 60:02}"
-
-
-def parse(cell: Cell, text: str) -> Value:
-    """The value of one cell; an empty one is null.
-
-    Raises:
-        BadRecord: the text is not written as the contract says.
-    """
-    if not text:
-        return None
-    if cell is Cell.TEXT:
-        return text
-    if cell is Cell.LABEL:
-        return unhumanise(text)
-    if cell is Cell.YES_NO and text.strip().lower() in YES_NO:
-        return YES_NO[text.strip().lower()]
-    if cell is Cell.DURATION and (found := _DURATION.match(text.strip())):
-        hours, minutes, seconds = (int(part or 0) for part in found.groups())
-        return hours * 3600 + minutes * 60 + seconds
-    if cell is Cell.MINUTE:
-        return _minute(text.strip())
-    raise BadRecord(f"phone call: not a cell of the kind {cell.name}")
 
 
 def render(record: Row, time_zone: ZoneInfo) -> dict[str, Value]:

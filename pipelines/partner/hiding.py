@@ -6,8 +6,8 @@ from collections.abc import Iterable
 LONGEST = 200
 HIDDEN = "***"
 
-_EMAIL = re.compile(r"[^\s@<>\"']+@[^\s@<>\"']+")
-_PHONE = re.compile(r"\+?(?!\d{4}-\d\d-\d\d)(?<![\w-])\(?\d(?:[\s().-]{0,2}\d){6,}")
+_EMAIL = re.compile(r"[^\s@<>\"]+@[^\s@<>\"]+")
+_PHONE = re.compile(r"\+?(?!\d{4}-\d\d-\d\d)(?<![\d-])\(?\d(?:[\s().-]{0,2}\d){6,}")
 _CREDENTIAL = re.compile(r"(?i)\b(bearer|basic|token|password|secret|api[_-]?key)\b[\s:=\"']+\S+")
 _OPAQUE = re.compile(r"[\w+/=.~-]{24,}")
 
@@ -24,6 +24,6 @@ def fit_to_show(text: object, secrets: Iterable[str] = ()) -> str:
         text = re.sub(re.escape(secret), HIDDEN, text, flags=re.IGNORECASE)
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 10 * LONGEST]).split())
     line = _CREDENTIAL.sub(rf"\1 {HIDDEN}", line)
-    for pattern in (_EMAIL, _PHONE, _OPAQUE):
+    for pattern in (_EMAIL, _OPAQUE, _PHONE):
         line = pattern.sub(HIDDEN, line)
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

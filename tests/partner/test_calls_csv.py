@@ -1,0 +1,106 @@
+"""A JSON record and its CSV row are the same call."""
+
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.errors import BadRecord
+from pipelines.partner.calls_csv import COLUMNS, DURATION_PATTERN, Cell, render, unhumanise
+from pipelines.partner.models import CALL_OUTCOMES, CallRow, PhoneCall
+
+NEW_YORK = ZoneInfo("America/New_York")
+CALL = {
+    "id": "call-1",
+    "created_at": "2026-03-08T07:30:59.900Z",
+    "practice_name": "Harbor Animal Hospital",
+    "direction": "inbound",
+    "state": "in_progress",
+    "caller_type": "existing",
+    "client_name": "",
+    "patient_name": None,
+    "phone_number": "+15550104477",
+    "call_classification": "price_shopping",
+    "summary": 'Asked, "how much?"\nTwice.',
+    "customer_sentiment": "Very positive",
+    "outcome": "appointment_booked",
+    "booked": True,
+    "booking_intent": False,
+    "duration_seconds": 3725,
+}
+
+
+def test_the_columns_are_those_of_the_contract_in_its_order() -> None:
+    assert ", ".join(column.header for column in COLUMNS) == (
+        "Date, Practice, Direction, Status, Caller Type, Client, Patient, Phone Number, Intent,"
+        " Booking Intent, Summary, Sentiment, Outcome, Booked, Duration"
+    )
+
+
+def test_each_column_has_its_place_in_the_record_and_in_the_table() -> None:
+    assert {column.json for column in COLUMNS} <= set(PhoneCall.model_fields)
+    assert {column.raw for column in COLUMNS} <= set(CallRow.model_fields)
+
+
+def test_a_record_is_seen_as_its_csv_row() -> None:
+    """The first minute of summer time: 07:30 UTC is 03:30, an hour earlier it was 01:30."""
+    assert render(CALL, NEW_YORK) == {
+        "called_at_local": datetime(2026, 3, 8, 3, 30),  # noqa: DTZ001 - practice-local
+        "practice": "Harbor Animal Hospital",
+        "direction": "inbound",
+        "state": "in_progress",
+        "caller_type": "existing",
+        "client_name": None,
+        "patient_name": None,
+        "phone_number": "+15550104477",
+        "call_classification": "price_shopping",
+        "booking_intent": False,
+        "summary": 'Asked, "how much?"\nTwice.',
+        "customer_sentiment": "very_positive",
+        "outcome": "appointment_booked",
+        "booked": True,
+        "duration_seconds": 3725,
+    }
+
+
+def test_a_record_that_does_not_fit_names_its_fields_and_no_value() -> None:
+    with pytest.raises(BadRecord, match=r"unusable created_at, id$") as caught:
+        render({"created_at": "Ann O'Neill"}, NEW_YORK)
+    assert "Neill" not in repr(caught.value) + repr(caught.value.__cause__)
+
+
+def test_a_time_beyond_the_calendar_does_not_raise() -> None:
+    assert render({"id": "1", "created_at": "0001-01-01T00:00:00Z"}, NEW_YORK)["called_at_local"] is None
+
+
+@pytest.mark.parametrize("value", CALL_OUTCOMES.values)
+def test_raw_and_humanised_labels_are_the_same_value(value: str) -> None:
+    words = value.replace("_", " ")
+    for label in (value, words, words.capitalize(), words.title(), f" {words} "):
+        assert unhumanise(label) == value
+
+
+def test_an_empty_label_is_null() -> None:
+    assert unhumanise(" ") is None
+
+
+@given(st.integers(0, 10**6))
+def test_durations_are_minutes_and_seconds_or_with_hours(seconds: int) -> None:
+    plain = re.match(DURATION_PATTERN, f"{seconds // 60}:{seconds % 60:02}")
+    hours = re.match(DURATION_PATTERN, f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}")
+    for found in (plain, hours):
+        assert found
+        parts = [int(part or 0) for part in found.groups()]
+        assert parts[0] * 3600 + parts[1] * 60 + parts[2] == seconds
+
+
+@pytest.mark.parametrize("text", ["1:5", "1:60", ":30", "75", "-1:00", "1:00 min"])
+def test_other_durations_are_none(text: str) -> None:
+    assert not re.match(DURATION_PATTERN, text)
+
+
+def test_every_kind_of_cell_is_in_use() -> None:
+    assert {column.cell for column in COLUMNS} == set(Cell)

@@ -1,0 +1,283 @@
+"""What passes is waited out, what does not is said at once."""
+
+import asyncio
+
+import httpx
+import pytest
+from pydantic import SecretStr
+from support.scripted_server import (
+    PRACTICE,
+    Asked,
+    HeldTime,
+    Reply,
+    Stage,
+    reply_data,
+    reply_error,
+    reply_json,
+    reply_page,
+    until,
+)
+
+from pipelines.errors import (
+    ConfigurationError,
+    ContractBroken,
+    RateLimited,
+    RequestRefused,
+    TornAnswer,
+    Unreachable,
+    VetlError,
+)
+from pipelines.pages import CallsPage, Page
+from pipelines.partner import wire
+from pipelines.partner.client import Account, Limits, PartnerClient
+
+WHOLE = reply_page([{"id": "1"}])
+
+
+async def one(client: PartnerClient) -> Page:
+    return await client.page(PRACTICE, "staff_tasks", {})
+
+
+def never_parsed(_: object) -> CallsPage:
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        *(reply_error(status) for status in (408, 425, 500, 502, 503, 504, 599)),
+        Reply(body=WHOLE.body, cut=40),
+        Reply(body=b"", cut=0),
+        Reply(body=WHOLE.body[:-9]),
+        Reply(body=b"<html>Log in</html>"),
+        Reply(body=b""),
+        Reply(body=b"null"),
+        Reply(status=204),
+        Reply(status=302, headers={"Location": "https://elsewhere.example/login"}),
+        Reply(body=WHOLE.body, headers={"Content-Encoding": "gzip"}),
+        reply_json({"success": False, "data": None, "message": "busy"}),
+        reply_json({"data": {}}),
+        reply_data({"content": [], "total_count": None}),
+        reply_data({"content": [], "total_count": -1}),
+        reply_data({"content": {}, "total_count": 0}),
+        reply_data(None),
+    ],
+    ids=lambda reply: f"{reply.status} {reply.body[:30]!r} cut={reply.cut}",
+)
+def test_what_passes_is_read_again(stage: Stage, torn: Reply) -> None:
+    stage.server.answers(torn, torn, WHOLE)
+
+    page = stage.play(one)
+
+    assert (page.rows, page.requests) == (({"id": "1"},), 3)
+    assert stage.time.slept == [0.5, 1]
+
+
+def test_waits_grow_and_end_with_the_attempts(stage: Stage) -> None:
+    stage.server.answers(reply_error(503, "down for maintenance"))
+
+    with pytest.raises(Unreachable) as caught:
+        stage.play(one)
+
+    assert str(caught.value) == (
+        "GET staff_tasks for practice loc-001: 503 Service Unavailable: down for maintenance (6 attempts)"
+    )
+    assert stage.time.slept == [0.5, 1, 2, 4, 8]
+    assert len(stage.server.asked) == 6
+
+
+@pytest.mark.parametrize(("asked", "waited"), [("7", 7), ("Sat, 21 Nov 2026 10:00:30 GMT", 30)])
+def test_retry_after_of_an_outage_is_heeded(stage: Stage, asked: str, waited: float) -> None:
+    stage.server.answers(reply_error(503, Retry_After=asked), WHOLE)
+    stage.play(one)
+    assert stage.time.slept == [waited]
+
+
+@pytest.mark.parametrize(("asked", "waited"), [("7", 7), ("Sat, 21 Nov 2026 10:00:30 GMT", 30)])
+def test_retry_after_of_a_429_is_heeded_by_all_of_the_practice(
+    stage: Stage, asked: str, waited: float
+) -> None:
+    limited = asyncio.Event()
+    started: list[tuple[str, float]] = []
+
+    def handler(request: Asked) -> Reply:
+        started.append((request.headers["x-client-id"], stage.time.seconds))
+        if not limited.is_set():
+            limited.set()
+            return reply_error(429, Retry_After=asked)
+        return WHOLE
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> None:
+        await client.sign_in()
+        first = asyncio.create_task(client.page("loc-a", "staff_tasks", {}))
+        await limited.wait()
+        await until(lambda: stage.time.slept)
+        await asyncio.gather(*(client.page("loc-a", "staff_tasks", {}) for _ in range(3)), first)
+
+    stage.play(scene)
+
+    assert len(started) == 5
+    assert all(moment >= 1000 + waited for _, moment in started[1:])
+
+
+def test_a_wait_beyond_ten_minutes_is_cut_and_the_log_says_so(stage: Stage) -> None:
+    stage.server.answers(reply_error(429, Retry_After="86400"), WHOLE)
+
+    stage.play(one)
+
+    assert stage.time.slept == [600]
+    (told,) = [log for log in stage.logs if log["event"] == "retry_after_bounded"]
+    assert (told["asked"], told["waits"]) == (86400, 600)
+
+
+def test_a_quota_per_minute_without_retry_after_is_waited_out(stage: Stage) -> None:
+    """Every request of the minute has been used up: pauses must add up to more than it lasts."""
+    stage.server.handler = lambda _: WHOLE if stage.time.seconds > 1060 else reply_error(429)
+
+    async def scene(client: PartnerClient) -> list[Page]:
+        return await asyncio.gather(*(one(client) for _ in range(20)))
+
+    assert len(stage.play(scene)) == 20
+
+
+def test_a_429_for_ever_ends(stage: Stage) -> None:
+    stage.server.answers(reply_error(429))
+    with pytest.raises(RateLimited, match="429"):
+        stage.play(one)
+    assert len(stage.server.asked) == 12
+
+
+def test_no_more_than_the_limit_are_in_flight_per_practice_and_in_all(stage: Stage) -> None:
+    async def handler(_: Asked) -> Reply:
+        for _turn in range(20):
+            await asyncio.sleep(0)
+        return WHOLE
+
+    stage.server.handler = handler
+    limits = Limits(max_in_flight=3, max_in_flight_total=5)
+
+    async def scene(client: PartnerClient, practices: int) -> None:
+        names = [f"loc-{n % practices}" for n in range(40)]
+        await asyncio.gather(*(client.page(name, "staff_tasks", {}) for name in names))
+
+    stage.play(lambda client: scene(client, 1), limits)
+    assert stage.server.most_in_flight == 3
+    stage.server.most_in_flight = 0
+    stage.play(lambda client: scene(client, 4), limits)
+    assert stage.server.most_in_flight == 5
+
+
+def test_a_refusal_is_not_repeated_and_carries_every_field(stage: Stage) -> None:
+    errors: list[dict[str, str | None]] = [
+        {"field": f"card.buttons.{n}", "message": "is wrong"} for n in range(7)
+    ]
+    errors.append({"field": None, "message": "outside hours"})
+    body = {"success": False, "message": "first", "data": {"message": "first", "errors": errors}}
+    stage.server.answers(reply_json(body, 400))
+
+    with pytest.raises(RequestRefused) as caught:
+        stage.play(one)
+
+    assert caught.value.status == 400
+    wrong = [(f"card.buttons.{n}", "is wrong") for n in range(7)]
+    assert caught.value.fields == (*wrong, (None, "outside hours"))
+    assert str(caught.value).endswith("card.buttons.4: is wrong; and 3 more")
+    assert len(stage.server.asked) == 1
+
+
+@pytest.mark.parametrize("status", [400, 402, 405, 409, 413, 418, 422, 451, 301])
+def test_other_refusals_are_final(stage: Stage, status: int) -> None:
+    stage.server.answers(Reply(status, b"plainly no"))
+    with pytest.raises(RequestRefused) as caught:
+        stage.play(one)
+    assert caught.value.status == status
+    assert len(stage.server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (Reply(body=b""), TornAnswer),
+        (Reply(body=b"<html>"), TornAnswer),
+        (reply_json({"success": False, "message": "no"}), TornAnswer),
+        (reply_page([]), ContractBroken),
+        (Reply(body=b"Date\n"), ContractBroken),
+        (Reply(body=b"Date\n", headers={"X-Total-Count": "many"}), ContractBroken),
+        (reply_error(400, "start_date is no date"), RequestRefused),
+    ],
+)
+def test_what_is_no_csv_page_is_told_apart(stage: Stage, answer: Reply, error: type[VetlError]) -> None:
+    stage.server.answers(answer)
+    with pytest.raises(error):
+        stage.play(lambda client: client.calls(PRACTICE, {}, parse=never_parsed))
+
+
+def test_a_server_that_does_not_answer_in_time_is_asked_again(stage: Stage) -> None:
+    stage.server.answers(Reply(hang=True), WHOLE)
+    assert stage.play(one, Limits(timeout_seconds=0.05)).requests > 1
+
+
+def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "PATIENCE", 0.02)
+    stage.server.answers(Reply(hang=True))
+    with pytest.raises(Unreachable, match="did not end in time"):
+        stage.play(one, Limits(timeout_seconds=10, attempts=1))
+
+
+def test_an_answer_too_large_to_be_one_is_given_up(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "LARGEST_BODY", 1000)
+    stage.server.answers(Reply(body=b" " * 1001), WHOLE)
+    assert stage.play(one).requests == 2
+
+
+def test_nobody_at_the_address_is_unreachable_and_names_the_setting() -> None:
+    async def scene() -> None:
+        account = Account("http://127.0.0.1:9", "u", SecretStr("p"), "r")
+        async with PartnerClient(account, timing=HeldTime().timing) as client:
+            await client.sign_in()
+
+    with pytest.raises(Unreachable, match=r"partner\.base_url"):
+        asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "",
+        "platform.example.com",
+        "ftp://platform.example.com",
+        "https://",
+        "https://user:hunter2@platform.example.com",
+        "https://platform.example.com?key=hunter2",
+        "https://platform.example.com/#x",
+        "https://platform.example.com:port",
+        "http://[::1",
+    ],
+)
+def test_an_unusable_address_is_refused_without_quoting_it(base_url: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"partner\.base_url") as caught:
+        PartnerClient(Account(base_url, "u", SecretStr("p"), "r"))
+    assert "hunter2" not in str(caught.value)
+
+
+def test_an_account_shows_its_address_only() -> None:
+    account = Account("https://platform.example.com", "ann", SecretStr("hunter2"), "partner-role")
+    assert repr(account) == "Account(base_url='https://platform.example.com')"
+
+
+def test_a_prefix_in_the_address_is_kept() -> None:
+    paths: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        paths.append(request.url.path)
+        return httpx.Response(200, content=reply_data({"token": "t"}).body)
+
+    async def scene() -> None:
+        account = Account("https://platform.example.com/eu/", "u", SecretStr("p"), "r")
+        async with PartnerClient(account, transport=httpx.MockTransport(answer)) as client:
+            await client.sign_in()
+
+    asyncio.run(scene())
+    assert paths == ["/eu/services/user/v1/auth/sign-in"]

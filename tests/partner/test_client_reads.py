@@ -1,0 +1,273 @@
+"""What the client asks, and what it makes of whole answers."""
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import UTC, datetime
+
+import pytest
+from support.scripted_server import (
+    PASSWORD,
+    PRACTICE,
+    ROLE,
+    USERNAME,
+    Asked,
+    Reply,
+    ScriptedServer,
+    Stage,
+    reply_data,
+    reply_error,
+    reply_page,
+    until,
+)
+
+from pipelines.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
+from pipelines.pages import CallsPage, Page, Row
+from pipelines.partner.client import Limits, PartnerClient
+from pipelines.partner.protocol import CsvAnswer
+
+SERVER_NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+CSV_HEADERS = {"Content-Type": "text/csv", "X-Total-Count": "1", "x-page": "0", "X-PER-PAGE": "5000"}
+
+
+def parsed(answer: CsvAnswer) -> CallsPage:
+    return CallsPage(
+        answer.body, 1, answer.total_count, answer.page, answer.per_page, answer.server_time, answer.requests
+    )
+
+
+def test_sign_in_returns_the_clock_of_the_server(stage: Stage) -> None:
+    assert stage.play(PartnerClient.sign_in) == SERVER_NOW
+
+
+def test_sign_in_sends_the_credentials_as_json_and_no_bearer(stage: Stage) -> None:
+    seen: list[Asked] = []
+    answer = stage.server.sign_in
+
+    def keep(asked: Asked) -> Reply | Awaitable[Reply]:
+        seen.append(asked)
+        return answer(asked)
+
+    stage.server.sign_in = keep
+    stage.play(PartnerClient.sign_in)
+
+    (asked,) = seen
+    assert asked.method == "POST"
+    assert asked.headers["content-type"] == "application/json"
+    assert "authorization" not in asked.headers
+    assert asked.body.decode() == (
+        f'{{"username": "{USERNAME}", "password": "{PASSWORD}", "role": "{ROLE}"}}'
+    )
+
+
+def test_a_page_is_asked_for_with_token_and_practice(stage: Stage) -> None:
+    stage.server.answers(reply_page([{"id": "1"}], total=7))
+
+    async def scene(client: PartnerClient) -> Page:
+        query = {"start_date": "2026-01-01T00:00:00Z", "outcome": ["a b", "c+d"], "state[]": ["x"]}
+        return await client.page(PRACTICE, "ai_outbound/requests", query)
+
+    page = stage.play(scene)
+
+    (asked,) = stage.server.asked
+    assert asked.path == "/services/core/open_api/v1/ai_outbound/requests"
+    assert asked.query == [
+        ("start_date", "2026-01-01T00:00:00Z"),
+        ("outcome[]", "a b"),
+        ("outcome[]", "c+d"),
+        ("state[]", "x"),
+    ]
+    assert asked.token == "token-1"
+    assert asked.headers["x-client-id"] == PRACTICE
+    assert asked.headers["accept"] == "application/json"
+    assert asked.headers["user-agent"].startswith("vetl")
+    assert page == Page(({"id": "1"},), 7, 0, 100, SERVER_NOW, requests=1)
+
+
+def test_calls_are_asked_for_as_csv_in_both_ways(stage: Stage) -> None:
+    stage.server.answers(Reply(body=b"Date\r\n2026-01-01 10:00\r\n", headers=CSV_HEADERS))
+
+    page = stage.play(lambda client: client.calls(PRACTICE, {"page": "0"}, parse=parsed))
+
+    (asked,) = stage.server.asked
+    assert asked.path == "/services/core/open_api/v1/phone_calls"
+    assert asked.query == [("page", "0"), ("format", "csv")]
+    assert asked.headers["accept"] == "text/csv"
+    assert page == CallsPage(b"Date\r\n2026-01-01 10:00\r\n", 1, 1, 0, 5000, SERVER_NOW, requests=1)
+
+
+def test_a_record_is_got_by_its_id_whatever_characters_it_has(stage: Stage) -> None:
+    stage.server.answers(reply_data({"id": "a/b c?"}))
+
+    row = stage.play(lambda client: client.record(PRACTICE, "clients", "a/b c?"))
+
+    assert row == {"id": "a/b c?"}
+    assert stage.server.asked[0].path == "/services/core/open_api/v1/clients/a%2Fb%20c%3F"
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_record_that_is_not_there_is_none(stage: Stage, status: int) -> None:
+    stage.server.answers(reply_error(status))
+
+    assert stage.play(lambda client: client.record(PRACTICE, "clients", "c-1")) is None
+    assert len(stage.server.asked) == 1
+
+
+@pytest.mark.parametrize("nowhere", ["", ".", ".."])
+def test_an_id_that_would_address_something_else_is_not_asked_for(stage: Stage, nowhere: str) -> None:
+    assert stage.play(lambda client: client.record(PRACTICE, "clients", nowhere)) is None
+    assert stage.server.asked == []
+
+
+@pytest.mark.parametrize("status", [404, 410, 501])
+def test_a_list_that_is_not_there_is_not_found_at_once(stage: Stage, status: int) -> None:
+    stage.server.answers(reply_error(status))
+
+    with pytest.raises(NotFound) as caught:
+        stage.play(lambda client: client.page(PRACTICE, "appointments", {}))
+
+    assert caught.value.status == status
+    assert len(stage.server.asked) == 1
+
+
+def test_plain_arrays_are_pages_of_clients_and_patients_only(stage: Stage) -> None:
+    """An array tells no total: taken for a page of a synced list it would prove whatever it holds."""
+    stage.server.answers(reply_data([{"id": "1"}, {"id": "2"}]))
+
+    page = stage.play(lambda client: client.page(PRACTICE, "clients", {"name": "x"}))
+    assert (page.total_count, page.page, len(page.rows)) == (2, None, 2)
+
+    with pytest.raises(ContractBroken, match="not a page"):
+        stage.play(lambda client: client.page(PRACTICE, "appointments", {}))
+
+
+def test_a_page_that_the_check_calls_torn_is_read_again(stage: Stage) -> None:
+    stage.server.answers(reply_page([], total=1), reply_page([{"id": "1"}], total=1))
+
+    def check(page: Page) -> None:
+        if len(page.rows) != page.total_count:
+            raise TornAnswer("short page")
+
+    page = stage.play(lambda client: client.page(PRACTICE, "staff_tasks", {}, check=check))
+
+    assert len(page.rows) == 1
+    assert page.requests == 2
+
+
+def test_a_csv_that_the_parser_calls_torn_is_read_again(stage: Stage) -> None:
+    short, whole = b"Date\n", b"Date\n2026-01-01 10:00\n"
+    stage.server.answers(Reply(body=short, headers=CSV_HEADERS), Reply(body=whole, headers=CSV_HEADERS))
+
+    def parse(answer: CsvAnswer) -> CallsPage:
+        if answer.body == short:
+            raise TornAnswer("0 rows of 1")
+        return parsed(answer)
+
+    page = stage.play(lambda client: client.calls(PRACTICE, {}, parse=parse))
+
+    assert (page.frame, page.requests) == (whole, 2)
+
+
+def test_requests_and_retries_are_counted_in_total_and_per_practice(stage: Stage) -> None:
+    stage.server.answers(reply_error(503), reply_page([]))
+
+    async def scene(client: PartnerClient) -> PartnerClient:
+        await client.sign_in()
+        await client.page("loc-a", "staff_tasks", {})
+        await client.page("loc-b", "staff_tasks", {})
+        return client
+
+    client = stage.play(scene)
+
+    assert (client.requests, client.retries) == (4, 1)
+    assert (client.practices["loc-a"].requests, client.practices["loc-a"].retries) == (2, 1)
+    assert (client.practices["loc-b"].requests, client.practices["loc-b"].retries) == (1, 0)
+
+
+def test_connections_are_kept_and_used_again(stage: Stage) -> None:
+    async def scene(client: PartnerClient) -> None:
+        for _ in range(5):
+            await client.page(PRACTICE, "staff_tasks", {})
+
+    stage.play(scene)
+
+    assert stage.server.connections == 1
+
+
+def test_cookies_of_the_server_are_not_sent_back(stage: Stage) -> None:
+    stage.server.answers(reply_page([], Set_Cookie="session=1"))
+
+    async def scene(client: PartnerClient) -> None:
+        await client.page(PRACTICE, "staff_tasks", {})
+        await client.page(PRACTICE, "staff_tasks", {})
+
+    stage.play(scene)
+
+    assert all("cookie" not in asked.headers for asked in stage.server.asked)
+
+
+def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Stage) -> None:
+    """The server is ten hours ahead of this machine; an answer without `Date` must not fall back in time."""
+    stage.server.answers(reply_page([]), reply_page([], Date=""), reply_page([], Date="yesterday"))
+
+    async def scene(client: PartnerClient) -> list[datetime]:
+        return [(await client.page(PRACTICE, "staff_tasks", {})).server_time for _ in range(3)]
+
+    assert stage.play(scene) == [SERVER_NOW] * 3
+    assert [log["event"] for log in stage.logs] == ["answer_without_date"]
+
+
+def test_a_body_in_another_character_set_is_translated(stage: Stage) -> None:
+    body = '{"success":true,"data":{"id":"1","name":"Zoë"},"message":null}'.encode("latin-1")
+    stage.server.answers(Reply(body=body, headers={"Content-Type": "application/json; charset=ISO-8859-1"}))
+
+    row = stage.play(lambda client: client.record(PRACTICE, "clients", "1"))
+    assert row == {"id": "1", "name": "Zoë"}
+
+
+def test_half_an_emoji_does_not_cost_the_page_and_is_said_once(stage: Stage) -> None:
+    """A source that cuts a summary after so many UTF-16 units sends half of a surrogate pair."""
+    stage.server.answers(
+        Reply(body=b'{"success":true,"data":{"id":"1","summary":"Rex \\ud83d"},"message":null}')
+    )
+
+    async def scene(client: PartnerClient) -> Row | None:
+        await client.record(PRACTICE, "phone_calls", "1")
+        return await client.record(PRACTICE, "phone_calls", "1")
+
+    assert stage.play(scene) == {"id": "1", "summary": "Rex \N{REPLACEMENT CHARACTER}"}
+    assert [log["event"] for log in stage.logs] == ["characters_replaced"]
+
+
+def test_a_cancelled_read_leaves_the_client_usable(stage: Stage) -> None:
+    stage.server.answers(Reply(hang=True))
+
+    async def scene(client: PartnerClient) -> Page:
+        async with asyncio.TaskGroup() as group:
+            reads = [
+                group.create_task(client.page(PRACTICE, "staff_tasks", {"page": str(n)})) for n in range(6)
+            ]
+            await until(lambda: len(stage.server.asked) == 2)
+            for read in reads:
+                read.cancel()
+        stage.server.answers(reply_page([{"id": "1"}]))
+        return await client.page(PRACTICE, "staff_tasks", {})
+
+    page = stage.play(scene, Limits(max_in_flight=2, max_in_flight_total=2))
+    assert len(page.rows) == 1
+
+
+@pytest.mark.parametrize("practice", ["", "loc 1\r\nX-Evil: 1", "Zoë", " loc"])
+def test_a_practice_id_that_no_header_can_carry_is_refused_before_anything_is_sent(
+    stage: Stage, practice: str
+) -> None:
+    with pytest.raises(ConfigurationError, match="practices"):
+        stage.play(lambda client: client.page(practice, "staff_tasks", {}))
+    assert stage.server.asked == []
+
+
+def test_the_server_is_scripted_as_told() -> None:
+    """The fake itself: replies come in order, the last one for ever."""
+    server = ScriptedServer()
+    server.answers(reply_error(500), reply_page([]))
+    asked = Asked("GET", "/", [], {}, b"")
+    assert [server.handler(asked) for _ in range(3)] == [reply_error(500), reply_page([]), reply_page([])]

@@ -1,0 +1,262 @@
+"""One sign-in for all, again when the token expires, and never a secret in sight."""
+
+import asyncio
+import json
+from collections.abc import Callable
+
+import pytest
+from support.scripted_server import (
+    PASSWORD,
+    PRACTICE,
+    USERNAME,
+    Asked,
+    Reply,
+    Stage,
+    reply_data,
+    reply_error,
+    reply_json,
+    reply_page,
+    until,
+)
+
+from pipelines.errors import (
+    ConfigurationError,
+    ContractBroken,
+    PracticeRefused,
+    SignInRefused,
+    TornAnswer,
+    Unreachable,
+    VetlError,
+)
+from pipelines.pages import Page
+from pipelines.partner.client import PartnerClient
+
+Reads = Callable[[PartnerClient], object]
+
+
+async def many(client: PartnerClient) -> list[Page]:
+    return await asyncio.gather(*(client.page(PRACTICE, "staff_tasks", {"page": str(n)}) for n in range(8)))
+
+
+async def one(client: PartnerClient) -> Page:
+    return await client.page(PRACTICE, "staff_tasks", {})
+
+
+def only_for(*tokens: str) -> Callable[[Asked], Reply]:
+    return lambda asked: reply_page([]) if asked.token in tokens else reply_error(401)
+
+
+def test_many_first_requests_cause_one_sign_in(stage: Stage) -> None:
+    stage.play(many)
+    assert stage.server.sign_ins == 1
+
+
+def test_many_that_meet_a_401_at_once_cause_one_sign_in_and_all_are_replayed(stage: Stage) -> None:
+    stage.server.handler = only_for("token-2")
+
+    pages = stage.play(many)
+
+    assert len(pages) == 8
+    assert [page.requests for page in pages] == [2] * 8
+    assert stage.server.sign_ins == 2
+
+
+def test_a_late_401_on_an_old_token_causes_no_sign_in(stage: Stage) -> None:
+    """A request was on its way with the old token while another had already got the new one."""
+    slow_answers = asyncio.Event()
+
+    async def handler(asked: Asked) -> Reply:
+        if asked.token == "token-1" and asked.query == [("page", "slow")]:
+            await slow_answers.wait()
+        return reply_page([]) if asked.token == "token-2" else reply_error(401)
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> None:
+        await client.sign_in()
+        slow = asyncio.create_task(client.page(PRACTICE, "staff_tasks", {"page": "slow"}))
+        await client.page(PRACTICE, "staff_tasks", {"page": "fast"})
+        slow_answers.set()
+        await slow
+
+    stage.play(scene)
+    assert stage.server.sign_ins == 2
+
+
+def test_a_platform_that_hands_out_the_same_token_again_is_asked_each_time(stage: Stage) -> None:
+    stage.server.sign_in_answers(reply_data({"token": "same"}))
+    stage.server.answers(reply_error(401), reply_error(401), reply_page([]))
+
+    page = stage.play(one)
+
+    assert (page.requests, stage.server.sign_ins) == (3, 3)
+
+
+def test_a_request_follows_at_most_five_fresh_sign_ins(stage: Stage) -> None:
+    stage.server.answers(reply_error(401))
+
+    with pytest.raises(PracticeRefused, match=f"GET staff_tasks for practice {PRACTICE}: 401") as caught:
+        stage.play(one)
+
+    assert caught.value.status == 401
+    assert stage.server.sign_ins == 6
+    assert len(stage.server.asked) == 6
+
+
+def test_a_practice_that_is_refused_does_not_stop_another(stage: Stage) -> None:
+    stage.server.handler = lambda asked: (
+        reply_error(401) if asked.headers["x-client-id"] == "loc-bad" else reply_page([])
+    )
+
+    async def scene(client: PartnerClient) -> list[Page | BaseException]:
+        reads = (client.page(practice, "staff_tasks", {}) for practice in ("loc-bad", "loc-good"))
+        return await asyncio.gather(*reads, return_exceptions=True)
+
+    bad, good = stage.play(scene)
+    assert isinstance(bad, PracticeRefused)
+    assert isinstance(good, Page)
+
+
+def test_forbidden_is_the_practice_refused_at_once(stage: Stage) -> None:
+    stage.server.answers(reply_error(403))
+
+    with pytest.raises(PracticeRefused):
+        stage.play(one)
+    assert (len(stage.server.asked), stage.server.sign_ins) == (1, 1)
+
+
+@pytest.mark.parametrize("status", [200, 201])
+def test_a_sign_in_succeeds_with_200_or_201(stage: Stage, status: int) -> None:
+    stage.server.sign_in_answers(reply_data({"token": "t"}, status))
+    assert stage.play(one).requests == 1
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        *(reply_error(status, f"bad password {PASSWORD}") for status in (400, 401, 403, 422)),
+        reply_json({"success": False, "data": None, "message": f"no user {USERNAME}"}),
+    ],
+    ids=["400", "401", "403", "422", "success false"],
+)
+def test_a_refused_sign_in_is_final_and_quotes_nothing(stage: Stage, refusal: Reply) -> None:
+    """To repeat a refused sign-in could lock the account: not by attempts, not by the next request."""
+    stage.server.sign_in_answers(refusal)
+
+    async def scene(client: PartnerClient) -> list[object]:
+        results: list[object] = list(
+            await asyncio.gather(*(one(client) for _ in range(8)), return_exceptions=True)
+        )
+        return [*results, *await asyncio.gather(one(client), return_exceptions=True)]
+
+    results = stage.play(scene)
+
+    assert all(isinstance(result, SignInRefused) for result in results)
+    assert stage.server.sign_ins == 1
+    assert "VETL_PARTNER__PASSWORD" in str(results[0])
+    assert PASSWORD not in str(results) + str(stage.logs)
+    assert USERNAME not in str(results) + str(stage.logs)
+
+
+def test_a_sign_in_through_an_outage_is_repeated(stage: Stage) -> None:
+    answers = [
+        reply_error(502),
+        reply_error(429, Retry_After="7"),
+        Reply(body=b"<html>", headers={}),
+        Reply(cut=0, body=b"x"),
+    ]
+    stage.server.sign_in_answers(*answers, reply_data({"token": "t"}))
+
+    stage.play(PartnerClient.sign_in)
+
+    assert stage.server.sign_ins == 5
+    assert 7 in stage.time.slept
+
+
+def test_a_sign_in_that_never_answers_is_unreachable_once_for_all(stage: Stage) -> None:
+    """The reads that wait for it do not each begin their own row of attempts."""
+    stage.server.sign_in_answers(reply_error(503))
+
+    async def scene(client: PartnerClient) -> list[object]:
+        return list(await asyncio.gather(*(one(client) for _ in range(8)), return_exceptions=True))
+
+    results = stage.play(scene)
+    assert all(isinstance(result, Unreachable) for result in results)
+    assert stage.server.sign_ins == 6
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"token": None}, {"token": ""}, {"token": "two words"}, {"token": "Zoë"}, []]
+)
+def test_a_success_without_a_usable_token_breaks_the_contract(stage: Stage, data: object) -> None:
+    stage.server.sign_in_answers(reply_data(data))
+    with pytest.raises(ContractBroken, match="token"):
+        stage.play(PartnerClient.sign_in)
+
+
+@pytest.mark.parametrize("status", [301, 404, 405])
+def test_no_sign_in_at_the_address_is_a_matter_of_configuration(stage: Stage, status: int) -> None:
+    stage.server.sign_in_answers(reply_error(status))
+    with pytest.raises(ConfigurationError, match=r"partner\.base_url"):
+        stage.play(PartnerClient.sign_in)
+    assert stage.server.sign_ins == 1
+
+
+def test_the_end_of_one_reader_does_not_cost_the_others_their_sign_in(stage: Stage) -> None:
+    go_on = asyncio.Event()
+
+    async def slow_sign_in(_: Asked) -> Reply:
+        await go_on.wait()
+        return reply_data({"token": "t"})
+
+    stage.server.sign_in = slow_sign_in
+
+    async def scene(client: PartnerClient) -> Page:
+        first, second = asyncio.create_task(one(client)), asyncio.create_task(one(client))
+        await until(lambda: stage.server.sign_ins)
+        first.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        return await second
+
+    stage.play(scene)
+    assert stage.server.sign_ins == 1
+
+
+def test_a_client_that_is_closed_during_a_sign_in_ends_it(stage: Stage) -> None:
+    stage.server.sign_in_answers(Reply(hang=True))
+
+    async def scene(client: PartnerClient) -> None:
+        reader = asyncio.create_task(one(client))
+        await until(lambda: stage.server.sign_ins)
+        reader.cancel()
+
+    stage.play(scene)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 409, 429, 500, 503, 200])
+def test_no_error_and_no_log_holds_a_secret_that_the_server_quotes(stage: Stage, status: int) -> None:
+    quoted = f"{USERNAME} {PASSWORD} token-1 TOKEN-1 call +1 (555) 010-4477 or ann.o'neill@example.com"
+    body = {
+        "success": False,
+        "message": quoted,
+        "data": {"message": quoted, "errors": [{"field": quoted, "message": quoted}]},
+    }
+    stage.server.handler = lambda _: reply_json(body, status)
+
+    with pytest.raises(VetlError) as caught:
+        stage.play(one)
+
+    told = json.dumps([str(caught.value), repr(caught.value), stage.logs], default=str)
+    told += str(getattr(caught.value, "fields", ()))
+    for secret in (USERNAME, PASSWORD, "token-1", "555", "4477", "ann.o", "example.com"):
+        assert secret not in told.lower()
+
+
+def test_a_login_page_with_200_is_torn_and_said_to_be_one(stage: Stage) -> None:
+    stage.server.answers(
+        Reply(body=b"\n<!DOCTYPE html><title>Log in</title>", headers={"Content-Type": "text/html"})
+    )
+    with pytest.raises(TornAnswer, match="login page"):
+        stage.play(one)
+    assert len(stage.server.asked) == 6

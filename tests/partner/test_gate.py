@@ -1,0 +1,135 @@
+"""How many at once, and how soon after another."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+from support.scripted_server import HeldTime
+
+from pipelines.errors import RateLimited
+from pipelines.partner.limits import Gate
+
+Scene = Callable[[Gate, HeldTime], Coroutine[Any, Any, None]]
+
+
+def play(scene: Scene, *, ceiling: int = 8, per_minute: int | None = None) -> None:
+    async def run() -> None:
+        time = HeldTime()
+        async with asyncio.timeout(10):
+            await scene(Gate("loc-001", ceiling, per_minute, time.timing), time)
+
+    asyncio.run(run())
+
+
+async def passed(gate: Gate, work: Callable[[], Awaitable[object]] | None = None) -> None:
+    async with gate.passing():
+        if work is not None:
+            await work()
+
+
+async def limited(gate: Gate, retry_after: float | None = None) -> None:
+    with pytest.raises(RateLimited):
+        async with gate.passing():
+            raise RateLimited("429", retry_after=retry_after)
+
+
+def test_a_429_halves_and_each_round_that_goes_well_adds_one() -> None:
+    async def scene(gate: Gate, _: HeldTime) -> None:
+        await limited(gate)
+        assert gate.limit == 4
+        for _round in range(5):
+            await passed(gate)
+        assert gate.limit == 5
+        for _round in range(40):
+            await passed(gate)
+        assert gate.limit == 8
+
+    play(scene)
+
+
+def test_requests_that_were_on_their_way_together_halve_once() -> None:
+    async def scene(gate: Gate, _: HeldTime) -> None:
+        inside = asyncio.Barrier(8)
+
+        async def refused() -> None:
+            async with gate.passing():
+                await inside.wait()
+                raise RateLimited("429")
+
+        results = await asyncio.gather(*(refused() for _ in range(8)), return_exceptions=True)
+        assert all(isinstance(result, RateLimited) for result in results)
+        assert gate.limit == 4
+
+    play(scene)
+
+
+def test_one_always_gets_in() -> None:
+    async def scene(gate: Gate, _: HeldTime) -> None:
+        for _round in range(10):
+            await limited(gate)
+        assert gate.limit == 1
+        await passed(gate)
+
+    play(scene)
+
+
+def test_pauses_without_retry_after_grow_until_something_goes_well() -> None:
+    async def scene(gate: Gate, time: HeldTime) -> None:
+        for _round in range(4):
+            await limited(gate)
+        await passed(gate)
+        await limited(gate)
+        await passed(gate)
+        assert time.slept == [1, 2, 4, 8, 1]
+
+    play(scene)
+
+
+def test_first_come_first_served() -> None:
+    async def scene(gate: Gate, _: HeldTime) -> None:
+        order: list[int] = []
+
+        async def turn(number: int) -> None:
+            async with gate.passing():
+                order.append(number)
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*(turn(number) for number in range(10)))
+        assert order == list(range(10))
+
+    play(scene, ceiling=2)
+
+
+def test_a_quota_per_minute_has_no_burst() -> None:
+    async def scene(gate: Gate, time: HeldTime) -> None:
+        started: list[float] = []
+
+        async def note() -> None:
+            started.append(time.seconds)
+
+        await asyncio.gather(*(passed(gate, note) for _ in range(5)))
+        assert started == [1000.0, 1000.5, 1001.0, 1001.5, 1002.0]
+
+    play(scene, per_minute=120)
+
+
+@pytest.mark.parametrize("steps_before_the_end", range(6))
+def test_a_waiter_that_gives_up_leaves_no_place_taken(steps_before_the_end: int) -> None:
+    """At whatever moment: before its turn, just as it is given the place, or inside."""
+
+    async def scene(gate: Gate, _: HeldTime) -> None:
+        leave = asyncio.Event()
+        holder = asyncio.create_task(passed(gate, leave.wait))
+        await asyncio.sleep(0)
+        quitter = asyncio.create_task(passed(gate, asyncio.Event().wait))
+        follower = asyncio.create_task(passed(gate))
+        await asyncio.sleep(0)
+        leave.set()
+        for _step in range(steps_before_the_end):
+            await asyncio.sleep(0)
+        quitter.cancel()
+        await asyncio.gather(holder, follower)
+        await passed(gate)
+
+    play(scene, ceiling=1)

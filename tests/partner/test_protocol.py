@@ -1,0 +1,190 @@
+"""Requests as they are written, answers as they are understood; whatever comes, only vetl's errors go out."""
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.errors import ContractBroken, RequestRefused, TornAnswer, VetlError
+from pipelines.pages import Page
+from pipelines.partner import protocol, refusals
+from pipelines.partner.protocol import Answer
+
+NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+# As a platform sends them: totals as text, no `total_pages` for booking sessions, an unknown field.
+BOOKING_SESSIONS = b"""{"success": true, "data": {"page": 0, "per_page": 100, "total_count": "2", "content": [
+  {"id": "bs-1", "status": "active", "stage": "started", "updated_at": "2026-11-20T09:00:00.123Z"},
+  {"id": "bs-2", "status": "abandoned", "stage": null, "utm": {"a": 1}}]}, "message": null}"""
+VALIDATION_ERROR = b"""{"success": false, "message": "start_date is invalid", "data": {"message":
+  "start_date is invalid", "errors": [{"field": "start_date", "message": "must be YYYY-MM-DD"},
+  {"field": null, "message": "unknown state"}]}}"""
+
+
+def answered(body: bytes, status: int = 200, **headers: str) -> Answer:
+    named = {name.replace("_", "-").lower(): text for name, text in headers.items()}
+    return Answer("GET x for practice p", status, named, body, NOW)
+
+
+def page_of(data: object) -> Page:
+    answer = answered(json.dumps({"success": True, "data": data, "message": None}).encode())
+    return protocol.page(answer, answer.json())
+
+
+def test_a_recorded_page_of_booking_sessions() -> None:
+    answer = answered(BOOKING_SESSIONS)
+    page = protocol.page(answer, answer.json(), requests=2)
+
+    assert [row["id"] for row in page.rows] == ["bs-1", "bs-2"]
+    assert page.rows[1]["utm"] == {"a": 1}
+    assert (page.total_count, page.page, page.per_page) == (2, 0, 100)
+    assert (page.server_time, page.requests) == (NOW, 2)
+
+
+def test_a_recorded_validation_error_carries_every_field() -> None:
+    error = refusals.refusal(answered(VALIDATION_ERROR, 400))
+
+    assert isinstance(error, RequestRefused)
+    assert error.fields == (("start_date", "must be YYYY-MM-DD"), (None, "unknown state"))
+    assert str(error) == (
+        "GET x for practice p: 400 Bad Request: start_date: must be YYYY-MM-DD; request: unknown state"
+    )
+
+
+@pytest.mark.parametrize(
+    ("echo", "understood"),
+    [({}, None), ({"page": None}, None), ({"page": "3"}, 3), ({"page": 3.0}, 3), ({"page": -1}, None)]
+    + [({"page": odd}, None) for odd in (True, "x", [], {}, 1.5, 10**30, float("nan"), "9" * 5000)],
+    ids=str,
+)
+def test_a_missing_or_odd_echo_is_none(echo: dict[str, Any], understood: int | None) -> None:
+    assert page_of({"content": [], "total_count": 0, **echo}).page == understood
+
+
+@pytest.mark.parametrize("total", [None, "", "many", -1, 1.5, True, [], "1e3", float("inf"), "٣"])
+def test_a_page_without_usable_total_breaks_the_contract(total: object) -> None:
+    with pytest.raises(ContractBroken, match="total_count"):
+        page_of({"content": [], "total_count": total})
+
+
+def test_a_row_that_is_no_object_is_kept_without_id() -> None:
+    """The loader sets rows without id aside, with their content; the page's count stays right."""
+    assert page_of({"content": [{"id": "1"}, None, "x"], "total_count": 3}).rows == (
+        {"id": "1"},
+        {"not_an_object": None},
+        {"not_an_object": "x"},
+    )
+
+
+def test_queries_are_written_as_the_contract_shows() -> None:
+    target = protocol.list_request("phone_calls", {"outcome": ["a", "b"], "start_date": "2026-01-01"}).target
+    assert (
+        target
+        == "/services/core/open_api/v1/phone_calls?outcome%5B%5D=a&outcome%5B%5D=b&start_date=2026-01-01"
+    )
+    assert protocol.list_request("clients", {}).target == "/services/core/open_api/v1/clients"
+
+
+@given(st.text())
+def test_any_id_stays_within_its_path(record_id: str) -> None:
+    target = protocol.record_request("clients", record_id).target
+    rest = target.removeprefix("/services/core/open_api/v1/clients/")
+    assert rest.isascii()
+    assert not set(rest) & set("/?#\r\n ")
+
+
+@pytest.mark.parametrize("kind", ["text/csv; charset=utf-8", "application/octet-stream", "text/plain", ""])
+def test_a_csv_is_known_by_its_body(kind: str) -> None:
+    answer = answered(b"\xef\xbb\xbfDate,Client\r\n", content_type=kind, x_total_count="0", x_page="0")
+    page = protocol.csv_page(answer)
+    assert (page.body, page.total_count, page.page, page.per_page) == (b"Date,Client\r\n", 0, 0, None)
+
+
+def test_a_csv_in_another_character_set_becomes_utf8() -> None:
+    answer = answered(
+        "Client\nZoë\n".encode("latin-1"), content_type="text/csv;charset=latin1", x_total_count="1"
+    )
+    assert protocol.csv_page(answer).body == "Client\nZoë\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "likeness"),
+    [
+        (b"", "an empty body"),
+        (b" \n<html>", "an HTML page"),
+        (b'{"success": true, "da', "JSON that is cut off or malformed (21 bytes)"),
+        (b"Ann O'Neill", "11 bytes of text/plain"),
+        (b"[" * 100_000, "cut off or malformed"),
+        (b"\xff\xfe\x00", "3 bytes of text/plain"),
+    ],
+)
+def test_what_is_no_json_is_named_without_its_content(body: bytes, likeness: str) -> None:
+    with pytest.raises(TornAnswer) as caught:
+        answered(body, content_type="text/plain").json()
+    assert likeness in str(caught.value)
+    assert "Neill" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b"\xef\xbb\xbf[1]", [1]),
+        (b'{"a": 1, "a": 2}', {"a": 2}),
+        (b"[12345678901234567890123]", [12345678901234567890123]),
+        (b'["\xff"]', ["\N{REPLACEMENT CHARACTER}"]),
+        (b'{"\\ud83d": ["\\ud83d\\ude00 \\ude00"]}', {"�": ["😀 �"]}),
+    ],
+)
+def test_odd_json_is_read(body: bytes, value: object) -> None:
+    assert answered(body).json().value == value
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+named = st.fixed_dictionaries(
+    {},
+    optional=dict.fromkeys(
+        ("success", "message", "page", "per_page", "total_count", "content", "errors", "token", "field"),
+        json_values,
+    ),
+)
+envelopes = st.fixed_dictionaries(
+    {}, optional={"success": st.booleans() | json_values, "data": named | json_values, "message": json_values}
+)
+bodies = st.one_of(
+    st.binary(max_size=200),
+    st.one_of(json_values, envelopes).map(lambda value: json.dumps(value).encode()),
+    st.sampled_from([BOOKING_SESSIONS, VALIDATION_ERROR]).flatmap(
+        lambda body: st.integers(0, len(body)).map(lambda cut: body[:cut])
+    ),
+)
+header_values = st.text(st.characters(codec="latin-1"), max_size=40) | st.sampled_from(
+    ["9" * 5000, "Sat, 99 Nov 99999 10:00:00 +9999", "text/csv; charset=zlib", "text/html; charset=idna"]
+)
+headers = st.dictionaries(
+    st.sampled_from(["content-type", "retry-after", "x-total-count", "x-page", "x-per-page"]), header_values
+)
+
+
+@given(bodies, headers, st.integers(100, 999))
+def test_no_answer_raises_anything_but_our_errors(body: bytes, headers: dict[str, str], status: int) -> None:
+    answer = Answer("GET x for practice p", status, headers, body, NOW, ("secret",))
+    for understand in (
+        lambda: protocol.page(answer, answer.json()),
+        lambda: protocol.page(answer, answer.json(), plain=True),
+        lambda: protocol.record(answer, answer.json()),
+        lambda: protocol.csv_page(answer),
+        lambda: refusals.token(answer),
+    ):
+        with suppress(VetlError):
+            understand()
+    told = str(refusals.refusal(answer))
+    assert "\n" not in told
+    assert len(told) < 3000
