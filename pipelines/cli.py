@@ -162,13 +162,11 @@ def main() -> None:
 def execute(arguments: Sequence[str]) -> int:
     """Run one command; whatever happens becomes an exit code and at most one line on standard error."""
     try:
-        return app(list(arguments), prog_name="vetl", standalone_mode=False) or 0
+        code = app(list(arguments), prog_name="vetl", standalone_mode=False) or 0
     except VetlError as error:
         return _fail(arguments, str(error), error.exit_code)
     except TyperException as error:
         return _fail(arguments, error.format_message(), WrongUse.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail(arguments, "interrupted; what was committed stays", INTERRUPTED)
     except BrokenPipeError:
         # Who read our output has seen enough; Python would complain once more when it flushes at exit.
         sys.stdout = None
@@ -180,6 +178,8 @@ def execute(arguments: Sequence[str]) -> int:
         # The message is left out: an error that nobody foresaw may quote a row.
         unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
         return _fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
+    # Typer turns an interrupt into this code.
+    return _fail(arguments, "interrupted; what was committed stays", code) if code == INTERRUPTED else code
 
 
 def _fail(arguments: Sequence[str], message: str, exit_code: int) -> int:

@@ -26,14 +26,14 @@ def say(line: str) -> None:
 
 
 def text(value: object) -> str:
-    """A value as an analyst reads it: nothing for null, `true` and `false`, times without their fractions."""
+    """A value as an analyst reads it: nothing for null, `true` and `false`, times with a space."""
     match value:
         case None:
             return ""
         case bool():
             return str(value).lower()
         case datetime():
-            return value.isoformat(sep=" ", timespec="seconds").replace("+00:00", "Z")
+            return value.isoformat(sep=" ").replace("+00:00", "Z")
         case date():
             return value.isoformat()
         case list() | dict() | tuple():

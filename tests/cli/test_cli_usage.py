@@ -1,0 +1,173 @@
+"""What the command line promises: a fast start, one line for each mistake, exact exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from pipelines import cli
+from pipelines.errors import ConfigurationError, Unreachable
+
+ROOT = Path(cli.__file__).resolve().parent.parent
+COMMANDS = {"demo", "init", "sync", "build", "run", "publish", "status", "query", "sandbox"}
+HEAVY = ("dagster", "duckdb", "polars", "httpx", "dbt", "pydantic_settings", "structlog", "sandbox")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python as an installed vetl would be run, outside of the checkout."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_every_command_of_the_contract_is_there() -> None:
+    commands = typer.main.get_command(cli.app).commands  # pyright: ignore[reportAttributeAccessIssue]
+
+    assert set(commands) == COMMANDS
+
+
+def test_the_start_imports_nothing_heavy() -> None:
+    script = f"import sys; import pipelines.cli; print([name for name in {HEAVY} if name in sys.modules])"
+
+    assert python("-c", script).stdout.strip() == "[]"
+
+
+def test_no_command_imports_dagster() -> None:
+    modules = ", ".join(f"pipelines.{path.stem}" for path in sorted((ROOT / "pipelines").glob("cli*.py")))
+
+    result = python("-c", f"import sys; import {modules}; print('dagster' in sys.modules)")
+
+    assert result.stdout.strip() == "False", result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--help"], *([command, "--help"] for command in sorted(COMMANDS))]
+)
+def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(arguments) == 0
+    assert "Usage: vetl" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nope"], "No such command 'nope'"),
+        (["sync", "--nope"], "No such option: --nope"),
+        (["sync", "--since", "2025-13-01"], "'2025-13-01' does not match"),
+        (["query"], "Missing argument 'SQL'"),
+        (["query", "select 1", "--format", "xml"], "'--format'"),
+        (["demo", "--days", "0"], "'--days'"),
+        (["sandbox", "serve", "--faults", "nope"], "faults must be one of"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_2(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.execute(arguments) == 2
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("vetl: ")
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_a_wrong_setting_is_one_line_and_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("vetl.toml").write_text("[partner]\nmax_in_flight = 0", "utf-8")
+
+    assert cli.execute(["status"]) == 2
+
+    err = capsys.readouterr().err
+    assert "vetl.toml: partner.max_in_flight must be" in err
+    assert err.count("\n") == 1
+
+
+def test_with_json_a_failure_is_one_object_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("vetl.toml").write_text("[partnr]", "utf-8")
+
+    assert cli.execute(["status", "--json"]) == 2
+
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"exit_code": 2, "error": err.removeprefix("vetl: ").strip()}
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (Unreachable("no connection"), 1, "vetl: no connection\n"),
+        (ConfigurationError("a\nb"), 2, "vetl: a b\n"),
+        (KeyboardInterrupt(), 130, "vetl: interrupted; what was committed stays\n"),
+    ],
+)
+def test_an_error_is_its_line_and_its_exit_code(
+    error: BaseException,
+    code: int,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fails(**_: object) -> int:
+        raise error
+
+    monkeypatch.setattr("pipelines.cli_inspect.status", fails)
+
+    assert cli.execute(["status"]) == code
+    assert capsys.readouterr().err == line
+
+
+def test_an_unforeseen_error_tells_its_place_and_not_its_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its text may quote a row."""
+
+    def fails(**_: object) -> int:
+        raise KeyError("Jane Doe")
+
+    monkeypatch.setattr("pipelines.cli_inspect.status", fails)
+
+    assert cli.execute(["status"]) == 1
+
+    err = capsys.readouterr().err
+    assert err.startswith("vetl: internal error: KeyError in test_cli_usage.py, line ")
+    assert "Jane" not in err
+
+
+def test_init_writes_the_example_and_never_overwrites(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["init", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["path"].endswith("vetl.toml")
+    assert Path("vetl.toml").read_text("utf-8") == (ROOT / "vetl.example.toml").read_text("utf-8")
+
+    Path("vetl.toml").write_text("# mine", "utf-8")
+    assert cli.execute(["init"]) == 2
+    assert Path("vetl.toml").read_text("utf-8") == "# mine"
+
+
+@pytest.mark.parametrize("command", ["build", "publish", "status", "query 1"])
+def test_before_the_first_sync_a_command_says_what_to_do(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.execute(command.split()) == 1
+
+    err = capsys.readouterr().err
+    assert "vetl sync" in err or "vetl run" in err
+    assert err.count("\n") == 1
+
+
+def test_without_credentials_sync_names_the_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["init"]) == 0
+    assert cli.execute(["sync"]) == 2
+
+    err = capsys.readouterr().err
+    assert "VETL_PARTNER__USERNAME, VETL_PARTNER__PASSWORD, VETL_PARTNER__ROLE: not set" in err
