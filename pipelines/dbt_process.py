@@ -54,7 +54,7 @@ class _Log:
         if name.endswith("Result") and "index" in data:
             advance(data["index"], data.get("total") or data.get("num_models") or data["index"])
         elif level == "error" and name == "MainEncounteredError":
-            self.errors.append(one_line(info.get("msg", "")))
+            self.errors.append(one_line(info.get("msg", "").removeprefix("Encountered an error:")))
         elif level == "warn" and not name.startswith(("RunResult", "Log")):
             self.deprecations.append(one_line(info.get("msg", "")))
 
@@ -105,9 +105,14 @@ def environment(warehouse: Path) -> dict[str, str]:
     }
 
 
+def without_values(message: str) -> str:
+    """What dbt says of a node, in one line: a cast error quotes the row it failed on, so quotes are emptied."""
+    return one_line(re.sub(r"'[^']*'", "'…'", message))
+
+
 def one_line(message: str) -> str:
-    """A message without line breaks and without values: a cast error quotes the row it failed on."""
-    text = re.sub(r"'[^']*'", "'…'", " ".join(message.split()))
+    """A message of bounded length without line breaks."""
+    text = " ".join(message.split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
@@ -146,7 +151,7 @@ def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
 def _summary(run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
     def lines(statuses: frozenset[str]) -> tuple[str, ...]:
         return tuple(
-            f"{_name(node['unique_id'])}: {one_line(node['message'] or node['status'])}"
+            f"{_name(node['unique_id'])}: {without_values(node['message'] or node['status'])}"
             for node in run["results"]
             if node["status"] in statuses
         )

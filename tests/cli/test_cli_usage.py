@@ -52,9 +52,7 @@ def test_no_command_imports_dagster() -> None:
     assert result.stdout.strip() == "False", result.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["--help"], *([command, "--help"] for command in sorted(COMMANDS))]
-)
+@pytest.mark.parametrize("arguments", [[], ["--help"], *([command, "--help"] for command in sorted(COMMANDS))])
 def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(arguments) == 0
     assert "Usage: vetl" in capsys.readouterr().out
@@ -155,9 +153,7 @@ def test_init_writes_the_example_and_never_overwrites(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("command", ["build", "publish", "status", "query 1"])
-def test_before_the_first_sync_a_command_says_what_to_do(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_before_the_first_sync_a_command_says_what_to_do(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(command.split()) == 1
 
     err = capsys.readouterr().err

@@ -1,0 +1,151 @@
+"""dbt as a child process: told in a few lines, writing nothing into its project, given no secret."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipelines import bundled
+from pipelines.dbt_process import BuildResult, dbt_build, dbt_parse, environment, state_folder, without_values
+from pipelines.errors import BuildFailed, WarehouseBusy
+
+PROFILES = """
+vetl:
+  target: duckdb
+  outputs:
+    duckdb: {type: duckdb, path: "{{ env_var('VETL_WAREHOUSE__PATH') }}", threads: 1}
+"""
+PROJECT = 'name: small\nversion: "1.0.0"\nconfig-version: 2\nprofile: vetl\n'
+MODELS = {
+    "good.sql": "select 1 as id, 'Jane Doe' as name",
+    "broken.sql": "select name::integer as number from {{ ref('good') }}",
+    "after.sql": "select * from {{ ref('broken') }}",
+    "good.yml": """
+models:
+  - name: good
+    columns:
+      - name: id
+        data_tests:
+          - not_null
+          - accepted_values: {arguments: {values: [2], quote: false}, config: {severity: warn}}
+""",
+}
+
+
+Built = tuple[BuildResult, list[tuple[int, int]]]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A small project that fails in one place."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "models").mkdir()
+    (folder / "profiles.yml").write_text(PROFILES, "utf-8")
+    (folder / "dbt_project.yml").write_text(PROJECT + "models: {small: {+materialized: table}}\n", "utf-8")
+    for name, text in MODELS.items():
+        (folder / "models" / name).write_text(text, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundled, "dbt_project", lambda: folder)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    before = sorted(path.name for path in project.rglob("*"))
+    warehouse = tmp_path_factory.mktemp("warehouse") / "vetl.duckdb"
+    steps: list[tuple[int, int]] = []
+    result = dbt_build(warehouse, full_refresh=False, advance=lambda done, total: steps.append((done, total)))
+    assert sorted(path.name for path in project.rglob("*")) == before, "dbt wrote into its project"
+    return result, steps
+
+
+def test_a_failing_node_is_one_line_and_skips_what_follows(
+    built: Built,
+) -> None:
+    result, _ = built
+
+    assert result.exit_code == 1
+    assert result.skipped == 1
+    assert result.succeeded == 2
+    [failure] = result.failures
+    assert failure.startswith("model broken: ")
+    assert "Conversion Error" in failure
+    assert "\n" not in failure
+
+
+def test_a_failing_node_does_not_quote_the_row(
+    built: Built,
+) -> None:
+    assert "Jane" not in str(built[0])
+
+
+def test_a_warning_is_named_and_is_no_failure(built: Built) -> None:
+    [warning] = built[0].warnings
+
+    assert warning.startswith("test accepted_values_good_id")
+    assert BuildResult(1, 0, (), built[0].warnings, 0.0).exit_code == 0
+
+
+def test_progress_ends_at_the_last_node(built: Built) -> None:
+    _, steps = built
+
+    assert [total for _, total in steps] == [5] * len(steps)
+    assert max(done for done, _ in steps) >= 4
+
+
+@pytest.mark.usefixtures("project")
+def test_the_manifest_is_written_beside_the_warehouse(tmp_path: Path) -> None:
+    warehouse = tmp_path / "deeper" / "vetl.duckdb"
+
+    manifest = dbt_parse(warehouse)
+
+    assert manifest == state_folder(warehouse) / "target" / "manifest.json"
+    assert manifest.exists()
+    assert not warehouse.exists()
+
+
+def test_a_project_that_does_not_parse_is_one_line(project: Path, tmp_path: Path) -> None:
+    bad = project / "models" / "bad.sql"
+    bad.write_text("select * from {{ ref('nowhere') }}", "utf-8")
+    try:
+        with pytest.raises(BuildFailed, match="nowhere"):
+            dbt_build(tmp_path / "vetl.duckdb", full_refresh=False, advance=lambda _done, _total: None)
+    finally:
+        bad.unlink()
+
+
+@pytest.mark.usefixtures("project")
+def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
+    warehouse = tmp_path / "vetl.duckdb"
+    holder = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(warehouse)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with pytest.raises(WarehouseBusy):
+            dbt_build(warehouse, full_refresh=False, advance=lambda _done, _total: None)
+        process.communicate("")
+
+
+def test_of_vetls_variables_dbt_gets_the_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")
+
+    given = environment(Path("/srv/vetl.duckdb"))
+
+    assert {name: given[name] for name in given if name.startswith("VETL_")} == {
+        "VETL_WAREHOUSE__PATH": "/srv/vetl.duckdb"
+    }
+    assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
+
+
+def test_a_message_is_one_bounded_line_without_values() -> None:
+    line = without_values("Error:\n  Could not convert string 'Jane Doe' to INT32 " + "x" * 1000)
+
+    assert line.startswith("Error: Could not convert string '…' to INT32 xxx")
+    assert len(line) < 320
