@@ -44,7 +44,7 @@ def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
     """
     body = utf8(body, headers)
     try:
-        return Decoded(from_json(body), repaired=False)
+        return Decoded(from_json(body, cache_strings="keys"), repaired=False)
     except ValueError:
         pass  # cut off, or only odd: the lenient way tells
     try:

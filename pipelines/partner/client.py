@@ -117,9 +117,7 @@ class PartnerClient:
 
         return await self._read(practice_id, protocol.list_request(path, query), decipher)
 
-    async def calls(
-        self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]
-    ) -> CallsPage:
+    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]) -> CallsPage:
         """One page of the phone-call CSV. `parse` may raise `TornAnswer`, see `page`."""
 
         def decipher(answer: Answer, requests: int) -> CallsPage:

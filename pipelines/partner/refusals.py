@@ -34,7 +34,7 @@ def accepted(answer: Answer) -> bool:
     return 200 <= answer.status < 300  # noqa: PLR2004 - the 2xx class
 
 
-def refusal(answer: Answer) -> VetlError:  # noqa: PLR0911 - one return for each class of status
+def refusal(answer: Answer) -> VetlError:
     """The error that an answer with any other status than 2xx stands for."""
     status, text = answer.status, f"{answer.asked}: {_phrase(answer.status)}"
     if status == HTTPStatus.UNAUTHORIZED:

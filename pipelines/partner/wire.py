@@ -14,6 +14,7 @@ import httpx
 
 from pipelines.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
 from pipelines.partner.account import Limits, checked_base_url
+from pipelines.partner.hiding import fit_to_show
 from pipelines.partner.protocol import Request
 
 Transport = httpx.AsyncBaseTransport
@@ -24,6 +25,10 @@ LARGEST_BODY = 64 * 1024 * 1024
 PATIENCE = 10
 """A whole answer may take this many times `timeout_seconds`, however steadily it drips."""
 
+IDLE_SECONDS = 3.0
+"""After which a connection is not used again: many servers drop theirs after five."""
+
+_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _TORN = (httpx.RemoteProtocolError, httpx.DecodingError)
 _WORDS: Mapping[type[Exception], str] = {
     httpx.ConnectTimeout: "no connection in time",
@@ -102,9 +107,11 @@ def _lower(headers: httpx.Headers) -> dict[str, str]:
 
 
 def _explain(error: Exception, asked: str) -> NoReturn:
-    """Raise ours for theirs. Their text is left out: it may quote what was sent or received."""
+    """Raise ours for theirs. Their text is shown where nothing was sent yet that it might quote."""
     words = _WORDS.get(type(error), "the connection failed")
     kind = type(error).__name__
+    if isinstance(error, httpx.ConnectError | httpx.ProxyError):
+        words = f"{words}: {fit_to_show(str(error))}"
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         raise ConfigurationError(f"{asked}: the request cannot be sent ({kind})") from None
     if isinstance(error, _TORN):
@@ -114,17 +121,22 @@ def _explain(error: Exception, asked: str) -> NoReturn:
 
 def _open_transport(base_url: str, limits: Limits) -> Transport:
     total = limits.max_in_flight_total
-    return httpx.AsyncHTTPTransport(
-        proxy=_proxy(base_url),
-        limits=httpx.Limits(max_connections=total, max_keepalive_connections=total),
-    )
+    pool = httpx.Limits(max_connections=total, max_keepalive_connections=total, keepalive_expiry=IDLE_SECONDS)
+    try:
+        return httpx.AsyncHTTPTransport(proxy=_proxy(base_url), limits=pool)
+    except (ValueError, ImportError, httpx.InvalidURL):
+        raise ConfigurationError(
+            "the proxy that the environment names for partner.base_url cannot be used;"
+            " expected an address like http://proxy.example.com:3128"
+        ) from None
 
 
 def _proxy(base_url: str) -> str | None:
     """The proxy that the environment names for this address, as the operator's other tools would use it."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
-    if host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
+    if host in _THIS_MACHINE or proxy_bypass(host):
         return None
     proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"

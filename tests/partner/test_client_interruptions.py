@@ -94,9 +94,7 @@ def test_retry_after_of_an_outage_is_heeded(stage: Stage, asked: str, waited: fl
 
 
 @pytest.mark.parametrize(("asked", "waited"), [("7", 7), ("Sat, 21 Nov 2026 10:00:30 GMT", 30)])
-def test_retry_after_of_a_429_is_heeded_by_all_of_the_practice(
-    stage: Stage, asked: str, waited: float
-) -> None:
+def test_retry_after_of_a_429_is_heeded_by_all_of_the_practice(stage: Stage, asked: str, waited: float) -> None:
     limited = asyncio.Event()
     started: list[tuple[str, float]] = []
 
@@ -170,9 +168,7 @@ def test_no_more_than_the_limit_are_in_flight_per_practice_and_in_all(stage: Sta
 
 
 def test_a_refusal_is_not_repeated_and_carries_every_field(stage: Stage) -> None:
-    errors: list[dict[str, str | None]] = [
-        {"field": f"card.buttons.{n}", "message": "is wrong"} for n in range(7)
-    ]
+    errors: list[dict[str, str | None]] = [{"field": f"card.buttons.{n}", "message": "is wrong"} for n in range(7)]
     errors.append({"field": None, "message": "outside hours"})
     body = {"success": False, "message": "first", "data": {"message": "first", "errors": errors}}
     stage.server.answers(reply_json(body, 400))
@@ -281,3 +277,40 @@ def test_a_prefix_in_the_address_is_kept() -> None:
 
     asyncio.run(scene())
     assert paths == ["/eu/services/user/v1/auth/sign-in"]
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    stage.server.answers(WHOLE)
+    assert stage.play(one).requests == 1
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])
+def test_a_proxy_of_the_environment_is_asked_for_others(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    seen: list[Asked] = []
+
+    def proxied(asked: Asked) -> Reply:
+        seen.append(asked)
+        return reply_data({"token": "t"})
+
+    stage.server.sign_in = proxied
+
+    async def scene(_: PartnerClient) -> None:
+        monkeypatch.setenv(name, stage.server.base_url.removeprefix("http://"))
+        account = Account("http://platform.example.com", "u", SecretStr("p"), "r")
+        async with PartnerClient(account, timing=stage.time.timing) as client:
+            await client.sign_in()
+
+    stage.play(scene)
+    assert [asked.headers["host"] for asked in seen] == ["platform.example.com"]
+
+
+def test_an_unusable_proxy_is_a_matter_of_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "gopher://ann:hunter2@proxy")
+    with pytest.raises(ConfigurationError, match="proxy") as caught:
+        PartnerClient(Account("https://platform.example.com", "u", SecretStr("p"), "r"))
+    assert "hunter2" not in str(caught.value)

@@ -54,9 +54,7 @@ def test_sign_in_sends_the_credentials_as_json_and_no_bearer(stage: Stage) -> No
     assert asked.method == "POST"
     assert asked.headers["content-type"] == "application/json"
     assert "authorization" not in asked.headers
-    assert asked.body.decode() == (
-        f'{{"username": "{USERNAME}", "password": "{PASSWORD}", "role": "{ROLE}"}}'
-    )
+    assert asked.body.decode() == (f'{{"username": "{USERNAME}", "password": "{PASSWORD}", "role": "{ROLE}"}}')
 
 
 def test_a_page_is_asked_for_with_token_and_practice(stage: Stage) -> None:
@@ -226,9 +224,7 @@ def test_a_body_in_another_character_set_is_translated(stage: Stage) -> None:
 
 def test_half_an_emoji_does_not_cost_the_page_and_is_said_once(stage: Stage) -> None:
     """A source that cuts a summary after so many UTF-16 units sends half of a surrogate pair."""
-    stage.server.answers(
-        Reply(body=b'{"success":true,"data":{"id":"1","summary":"Rex \\ud83d"},"message":null}')
-    )
+    stage.server.answers(Reply(body=b'{"success":true,"data":{"id":"1","summary":"Rex \\ud83d"},"message":null}'))
 
     async def scene(client: PartnerClient) -> Row | None:
         await client.record(PRACTICE, "phone_calls", "1")
@@ -243,9 +239,7 @@ def test_a_cancelled_read_leaves_the_client_usable(stage: Stage) -> None:
 
     async def scene(client: PartnerClient) -> Page:
         async with asyncio.TaskGroup() as group:
-            reads = [
-                group.create_task(client.page(PRACTICE, "staff_tasks", {"page": str(n)})) for n in range(6)
-            ]
+            reads = [group.create_task(client.page(PRACTICE, "staff_tasks", {"page": str(n)})) for n in range(6)]
             await until(lambda: len(stage.server.asked) == 2)
             for read in reads:
                 read.cancel()

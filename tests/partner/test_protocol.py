@@ -82,10 +82,7 @@ def test_a_row_that_is_no_object_is_kept_without_id() -> None:
 
 def test_queries_are_written_as_the_contract_shows() -> None:
     target = protocol.list_request("phone_calls", {"outcome": ["a", "b"], "start_date": "2026-01-01"}).target
-    assert (
-        target
-        == "/services/core/open_api/v1/phone_calls?outcome%5B%5D=a&outcome%5B%5D=b&start_date=2026-01-01"
-    )
+    assert target == "/services/core/open_api/v1/phone_calls?outcome%5B%5D=a&outcome%5B%5D=b&start_date=2026-01-01"
     assert protocol.list_request("clients", {}).target == "/services/core/open_api/v1/clients"
 
 
@@ -105,9 +102,7 @@ def test_a_csv_is_known_by_its_body(kind: str) -> None:
 
 
 def test_a_csv_in_another_character_set_becomes_utf8() -> None:
-    answer = answered(
-        "Client\nZoë\n".encode("latin-1"), content_type="text/csv;charset=latin1", x_total_count="1"
-    )
+    answer = answered("Client\nZoë\n".encode("latin-1"), content_type="text/csv;charset=latin1", x_total_count="1")
     assert protocol.csv_page(answer).body == "Client\nZoë\n".encode()
 
 

@@ -180,9 +180,7 @@ class Stage:
     time: HeldTime
     logs: list[Any]
 
-    def play(
-        self, scene: Callable[[PartnerClient], Coroutine[Any, Any, T]], limits: Limits | None = None
-    ) -> T:
+    def play(self, scene: Callable[[PartnerClient], Coroutine[Any, Any, T]], limits: Limits | None = None) -> T:
         """Run `scene` with a client that is connected to the server."""
 
         async def run() -> T:
