@@ -55,9 +55,7 @@ class RequestRefused(Permanent):
     `fields` are the offending fields of a validation error (contract: Errors), `None` for the request itself.
     """
 
-    def __init__(
-        self, message: str, *, status: int, fields: tuple[tuple[str | None, str], ...] = ()
-    ) -> None:
+    def __init__(self, message: str, *, status: int, fields: tuple[tuple[str | None, str], ...] = ()) -> None:
         super().__init__(message)
         self.status = status
         self.fields = fields

@@ -173,13 +173,7 @@ class ReferencedIds:
 
 
 Question = (
-    IdsWithStatus
-    | StatusCounts
-    | OldestCreated
-    | CallsPerDay
-    | DaysWithState
-    | DaysLackingDetails
-    | ReferencedIds
+    IdsWithStatus | StatusCounts | OldestCreated | CallsPerDay | DaysWithState | DaysLackingDetails | ReferencedIds
 )
 """What a strategy asks of the warehouse. It sees what has been flushed."""
 

@@ -24,6 +24,7 @@ def plan(reading: Reading, _strategy: ByReference) -> Generator[Step, Any, Outco
         yield from get_by_id(wanted[start : start + AT_ONCE], reading.now)
         yield Flush()
     if len(ids) > len(wanted):
-        note = f"{reading.endpoint.name}: the budget of {margins.reference_budget} requests is used up, the next sync goes on"
+        spent = f"the budget of {margins.reference_budget} requests is used up"
+        note = f"{reading.endpoint.name}: {spent}, the next sync goes on"
         return Outcome(True, None, "part of the ids that other rows mention", (note,))
     return Outcome(True, reading.now, "every id that other rows mention")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from pipelines.endpoint import DateWindows
@@ -66,7 +67,7 @@ def _parts(start: date, end: date, total: int) -> list[tuple[date, date]]:
     days = (end - start).days
     count = max(2, min(days, -(-total // ROWS_PER_PART)))
     cuts = [start + timedelta(days=round(days * number / count)) for number in range(count + 1)]
-    return [(begin, finish) for begin, finish in zip(cuts, cuts[1:], strict=False) if begin < finish]
+    return [(begin, finish) for begin, finish in pairwise(cuts) if begin < finish]
 
 
 def _paged_day(
@@ -116,7 +117,9 @@ def _replace(
 ) -> ReplaceDays:
     last = end - DAY
     for page in pages:
-        if page.rows and not (page.first_day and page.last_day and start <= page.first_day and page.last_day <= last):
+        if page.rows and not (
+            page.first_day and page.last_day and start <= page.first_day and page.last_day <= last
+        ):
             raise ContractBroken(
                 f"phone_calls: asked for {start} to {last}, got calls of {page.first_day} to {page.last_day}: "
                 "the server does not honour start_date and end_date"

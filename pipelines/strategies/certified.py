@@ -40,8 +40,8 @@ class Purpose:
     """What windows are read for, shared by the parts that they are split into.
 
     `kind` names them in `control.windows`. `sealed_before`: a changed row from before it came late.
-    `covered` grows with each certified part, so that a run that ends early resumes behind it; windows that
-    do not count towards the cursor (the tail) have none.
+    `covered` grows with each certified part, so that a run that ends early resumes behind it. The tail has
+    none: it does not count towards the cursor, so it is neither split nor insisted upon where it keeps moving.
     """
 
     kind: str
@@ -49,6 +49,7 @@ class Purpose:
     covered: Coverage[datetime] | None = None
 
     def certified(self, window: Window) -> list[MoveCursor]:
+        """Count a window as read whole. Returns the cursor's move, if it moves."""
         if self.covered is None or not isinstance(window.start, datetime) or not isinstance(window.end, datetime):
             return []
         self.covered = self.covered.add(window.start, window.end)
@@ -64,16 +65,21 @@ def read_window(dialect: Dialect, window: Window, purpose: Purpose) -> Generator
     passes = [(yield from remaining_pages(dialect, window, first))]
     while not passes[-1].whole and len(passes) <= RE_READS:
         passes.append((yield from read_pass(dialect, window)))
-    if not passes[-1].whole and (parts := split(dialect, window, 2)):
-        yield from _keep(passes, purpose)
-        return (yield from _side_by_side(dialect, parts, purpose))
-    while not passes[-1].whole and not _proven_united(passes) and len(passes) < UNITED_PASSES:
-        passes.append((yield from read_pass(dialect, window)))
+    if not passes[-1].whole and purpose.covered is not None:
+        if parts := split(dialect, window, 2):
+            yield from _keep(passes, purpose)
+            return (yield from _side_by_side(dialect, parts, purpose))
+        yield from _insist(dialect, window, passes)
     if not (yield from _keep(passes, purpose)):
         return False
-    for move in purpose.certified(window):
-        yield move
+    yield from purpose.certified(window)
     return True
+
+
+def _insist(dialect: Dialect, window: Window, passes: list[Pass]) -> Generator[Step, Any, None]:
+    """Pass after pass over a window that cannot be split, until one or all together prove it whole."""
+    while not passes[-1].whole and not _proven_united(passes) and len(passes) < UNITED_PASSES:
+        passes.append((yield from read_pass(dialect, window)))
 
 
 def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:

@@ -50,6 +50,7 @@ class Coverage(Generic[T]):
         return next((end for begin, end in self.spans if begin <= start < end), None)
 
     def as_json(self) -> list[list[str]]:
+        """The spans as pairs of ISO 8601 texts, for the cursor."""
         return [[start.isoformat(), end.isoformat()] for start, end in self.spans]
 
 
@@ -60,6 +61,4 @@ def days(stored: Iterable[Sequence[str]]) -> Coverage[date]:
 
 def instants(stored: Iterable[Sequence[str]]) -> Coverage[datetime]:
     """Coverage of instants from its JSON form."""
-    return Coverage(
-        tuple((datetime.fromisoformat(start), datetime.fromisoformat(end)) for start, end in stored)
-    )
+    return Coverage(tuple((datetime.fromisoformat(start), datetime.fromisoformat(end)) for start, end in stored))

@@ -29,7 +29,7 @@ def plan(reading: Reading, strategy: DateWindows) -> Generator[Step, Any, Outcom
     """Read the days that are new, open or due; then attach what only the JSON list tells."""
     state = _State(reading)
     closed = yield from _closed_days(reading, strategy, state)
-    windows = yield from _sized(reading, strategy, closed)
+    windows = yield from _sized(closed)
     readers = [_read(strategy, state, window) for window in windows]
     verdicts: Sequence[bool] = yield SideBySide(readers)
     tail = (state.open_from, state.today + 2 * DAY)
@@ -106,21 +106,17 @@ def _closed_days(
     return due
 
 
-def _sized(
-    reading: Reading, strategy: DateWindows, due: coverage.Coverage[date]
-) -> Generator[Step, Any, list[coverage.Span[date]]]:
+def _sized(due: coverage.Coverage[date]) -> Generator[Step, Any, list[coverage.Span[date]]]:
     """The spans cut into windows that should fit one page."""
     windows: list[coverage.Span[date]] = []
     for start, end in due.spans:
         here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
-        per_day = yield from _expected_per_day(strategy, start, end, here)
+        per_day = yield from _expected_per_day(start, end, here)
         windows += _packed(start, end, here, per_day)
     return windows
 
 
-def _expected_per_day(
-    strategy: DateWindows, start: date, end: date, here: Mapping[date, int]
-) -> Generator[Step, Any, float]:
+def _expected_per_day(start: date, end: date, here: Mapping[date, int]) -> Generator[Step, Any, float]:
     """Calls on a day that is not known here: the mean of the span, from its total, for one small request."""
     unknown = (end - start).days - len(here)
     if unknown <= 1:
@@ -144,12 +140,9 @@ def _packed(
         yield first, end
 
 
-def _read(
-    strategy: DateWindows, state: _State, window: coverage.Span[date]
-) -> Generator[Step, Any, bool]:
+def _read(strategy: DateWindows, state: _State, window: coverage.Span[date]) -> Generator[Step, Any, bool]:
     def certified(start: date, end: date) -> MoveCursor:
         state.covered = state.covered.add(start, end)
         return state.cursor()
 
     return (yield from read_days(strategy, *window, kind="closed", certified=certified))
-

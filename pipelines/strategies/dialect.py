@@ -5,7 +5,7 @@ count from zero, are "not shown". What a server was seen to do is kept in `contr
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal
 
@@ -40,6 +40,7 @@ class Dialect:
         return replace(self, page_size=1).page(window, 0, lenient=True)
 
     def filters(self, window: Window) -> dict[str, str]:
+        """The query that narrows the list to a window; no page yet."""
         query: dict[str, str] = {}
         if self.bounds != "none":
             if window.start is not None:
@@ -82,23 +83,13 @@ class Dialect:
 
 def dialect_of(names: QueryNames, page_size: int, capabilities: Mapping[str, Any]) -> Dialect:
     """The dialect as far as it is known: the configured names, corrected by what was learnt."""
-    learnt = QueryNames(**{**_as_dict(names), **capabilities.get("names", {})})
+    learnt = QueryNames(**{**asdict(names), **capabilities.get("names", {})})
     return Dialect(
         learnt,
         page_size=int(capabilities.get("page_size", page_size)),
         page_base=int(capabilities.get("page_base", 0)),
         bounds=capabilities.get("bounds", "instant"),
     )
-
-
-def _as_dict(names: QueryNames) -> dict[str, str]:
-    return {
-        "start": names.start,
-        "end": names.end,
-        "page": names.page,
-        "per_page": names.per_page,
-        "status": names.status,
-    }
 
 
 def check_page(step: ReadPage, page: Page) -> None:

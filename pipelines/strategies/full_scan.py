@@ -12,6 +12,7 @@ for each status), whatever the length of the history.
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from pipelines.endpoint import FullScan
@@ -46,7 +47,9 @@ def plan(reading: Reading, strategy: FullScan) -> Generator[Step, Any, Outcome]:
         if agrees:
             yield MoveCursor({**reading.cursor, "through": reading.now.isoformat()})
             yield Flush()
-            return Outcome(True, reading.now, "totals by status agree; edits to final rows as of the last whole read")
+            return Outcome(
+                True, reading.now, "totals by status agree; edits to final rows as of the last whole read"
+            )
     return (yield from _read_all(dialect, reading, today))
 
 
@@ -72,7 +75,9 @@ def read_whole_list(dialect: Dialect, passes: list[Pass] | None = None) -> Gener
         done = yield from read_pass(dialect, WHOLE)
         passes.append(done)
         if done.whole:
-            yield MergeRows(done.rows, done.read_at, certificate=certificate(done, "whole", retries=len(passes) - 1))
+            yield MergeRows(
+                done.rows, done.read_at, certificate=certificate(done, "whole", retries=len(passes) - 1)
+            )
             return True
         yield MergeRows(done.rows, done.read_at)
         together = _proven_together(passes)
@@ -124,7 +129,7 @@ def _read_open(dialect: Dialect, strategy: FullScan) -> Generator[Step, Any, boo
 
 
 def _read_top(dialect: Dialect, through: datetime) -> Generator[Step, Any, bool]:
-    """Read from the top until a page is older than `through`. Returns whether the order held."""
+    """Read from the top until a row is older than `through`. Returns whether the order held."""
     number, seen = 0, 0
     rows: list[Row] = []
     while True:
@@ -133,7 +138,7 @@ def _read_top(dialect: Dialect, through: datetime) -> Generator[Step, Any, bool]
         rows += page.rows
         seen += len(page.rows)
         times = [at for row in page.rows if (at := updated_at(row)) is not None]
-        if not page.rows or (times and max(times) < through) or seen >= page.total_count:
+        if not page.rows or (times and min(times) < through) or seen >= page.total_count:
             return _never_rises(rows)
         number += 1
 
@@ -145,7 +150,7 @@ def _never_rises(rows: Sequence[Row]) -> bool:
         first_seen.setdefault(key_of(row), row)
     times = [updated_at(row) for row in first_seen.values()]
     known = [at for at in times if at is not None]
-    return len(known) == len(times) and all(later >= at for later, at in zip(known, known[1:], strict=False))
+    return len(known) == len(times) and all(above >= below for above, below in pairwise(known))
 
 
 def is_newest_updated_first(rows: Sequence[Row]) -> bool:
@@ -164,6 +169,7 @@ class Counts:
 
     @property
     def agree(self) -> bool:
+        """Whether every status has as many rows here as there."""
         return all(self.here.get(status, 0) == count for status, count in self.there.items())
 
     @property

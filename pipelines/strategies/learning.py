@@ -6,11 +6,10 @@ page) stays open and is asked again at the next sync.
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipelines.endpoint import QueryNames
 from pipelines.errors import ContractBroken, NotFound, PracticeRefused, RequestRefused
 from pipelines.pages import Page, Row, Window
 from pipelines.steps import Learnt, Step
@@ -34,6 +33,7 @@ DATE_RANGE_NAMES = (
     ("since", "until"),
     ("startDate", "endDate"),
 )
+LOOKS = 4
 PAGE_NAMES = ("page_number", "page_no", "pageNumber", "page_index", "p")
 
 Finding = Generator[Step, Any, Dialect]
@@ -77,7 +77,7 @@ def _keep_form(configured: Dialect, form: Dialect) -> Generator[Step, Any, None]
         yield Learnt("page_base", form.page_base, "page=0 is refused or empty, page=1 holds rows")
     if form.names != configured.names:
         evidence = f"{configured.names.start} is refused, {form.names.start} is taken"
-        yield Learnt("names", _renamed(configured.names, form.names), evidence)
+        yield Learnt("names", asdict(form.names), evidence)
 
 
 def learn_paging(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> Finding:
@@ -91,15 +91,28 @@ def learn_paging(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> 
     dialect = yield from _learn_page_size(dialect, window, first)
     if dialect.page_base or first.total_count <= len(first.rows):
         return dialect
-    second = yield from _try(dialect.page(window, 1, lenient=True))
-    if second is not None and _keys(second) != _keys(first):
+    if (yield from _differ(dialect, window, 0, 1)):
         yield Learnt("page_base", 0, "page=0 and page=1 hold different rows")
         return dialect
-    third = yield from _try(dialect.page(window, 2, lenient=True))
-    if third is not None and second is not None and _keys(third) != _keys(second):
+    if (yield from _differ(dialect, window, 1, 2)):
         yield Learnt("page_base", 1, "page=0 repeats page=1, page=2 differs")
         return replace(dialect, page_base=1)
-    return (yield from _other_page_name(dialect, window, first))
+    return (yield from _other_page_name(dialect, window))
+
+
+def _differ(dialect: Dialect, window: Window, one: int, other: int) -> Generator[Step, Any, bool]:
+    """Whether two pages hold different rows: none in common, not just not the same.
+
+    A list that moves between the two requests makes any two pages overlap a little; then both are read again.
+    """
+    for _ in range(LOOKS):
+        left = yield from _try(dialect.page(window, one, lenient=True))
+        right = yield from _try(dialect.page(window, other, lenient=True))
+        if left is None or right is None or _keys(left) == _keys(right):
+            return False
+        if _keys(left).isdisjoint(_keys(right)):
+            return True
+    return False
 
 
 def _learn_page_size(dialect: Dialect, window: Window, page: Page) -> Finding:
@@ -117,22 +130,16 @@ def _learn_page_size(dialect: Dialect, window: Window, page: Page) -> Finding:
     return dialect
 
 
-def _other_page_name(dialect: Dialect, window: Window, at_zero: Page) -> Finding:
+def _other_page_name(dialect: Dialect, window: Window) -> Finding:
     """Every page repeats the first: the parameter is ignored. Another name is proven by two differing pages."""
     for name in PAGE_NAMES:
         renamed = replace(dialect, names=replace(dialect.names, page=name))
-        second = yield from _try(renamed.page(window, 1, lenient=True))
-        third = yield from _try(renamed.page(window, 2, lenient=True))
-        if second is None or _keys(second) == _keys(at_zero):
-            if third is None or _keys(third) == _keys(at_zero):
-                continue
-            yield Learnt("page_base", 1, f"{name}=1 repeats the first page, {name}=2 differs")
-            renamed = replace(renamed, page_base=1)
-        else:
-            yield Learnt("page_base", 0, f"{name}=1 differs from the first page")
-        evidence = f"{dialect.names.page} is ignored, {name} is not"
-        yield Learnt("names", _renamed(dialect.names, renamed.names), evidence)
-        return renamed
+        for base in (0, 1):
+            if (yield from _differ(renamed, window, base, base + 1)):
+                yield Learnt("page_base", base, f"{name}={base} and {name}={base + 1} hold different rows")
+                evidence = f"{dialect.names.page} is ignored, {name} is not"
+                yield Learnt("names", asdict(renamed.names), evidence)
+                return replace(renamed, page_base=base)
     return dialect
 
 
@@ -174,7 +181,7 @@ def _other_date_names(dialect: Dialect, reading: Reading) -> Finding:
                 continue
             if (yield from _empties_in_the_future(renamed, reading)):
                 evidence = f"{dialect.names.start} is ignored; {start} empties a range in the far future"
-                yield Learnt("names", _renamed(dialect.names, names), evidence)
+                yield Learnt("names", asdict(names), evidence)
                 return (yield from _learn_granularity(renamed, page))
             break
     yield Learnt("bounds", "none", f"{dialect.names.start} is ignored, and so is every other name tried")
@@ -207,6 +214,7 @@ def _around(at: datetime, shift: timedelta) -> Window:
 
 
 def instant(value: object) -> datetime | None:
+    """A time as a row tells it, in UTC; `None` where it cannot be read."""
     try:
         at = datetime.fromisoformat(str(value))
     except ValueError:
@@ -225,11 +233,6 @@ def _try(step: Step) -> Generator[Step, Any, Page | None]:
 
 def _keys(page: Page) -> set[str]:
     return {key_of(row) for row in page.rows}
-
-
-def _renamed(old: QueryNames, new: QueryNames) -> dict[str, str]:
-    fields = ("start", "end", "page", "per_page", "status")
-    return {name: getattr(new, name) for name in fields if getattr(new, name) != getattr(old, name)}
 
 
 def updated_at(row: Row) -> datetime | None:

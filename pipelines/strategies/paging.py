@@ -31,14 +31,17 @@ class Pass:
 
     @property
     def rows(self) -> list[Row]:
+        """All rows, those met twice included."""
         return [row for page in self.pages for row in page.rows]
 
     @property
     def keys(self) -> set[str]:
+        """The distinct ids among the rows."""
         return {key_of(row) for row in self.rows}
 
     @property
     def total(self) -> int:
+        """What the first page said the window holds."""
         return self.pages[0].total_count
 
     @property
@@ -53,10 +56,12 @@ class Pass:
 
     @property
     def read_at(self) -> datetime:
+        """The source's clock at the last answer."""
         return max(page.server_time for page in self.pages)
 
     @property
     def finding(self) -> str:
+        """What this pass shows, in the words of a certificate."""
         if not self.steady:
             return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
         if not self.whole:
@@ -93,6 +98,7 @@ def one(step: Step) -> Generator[Step, Any, Any]:
 
 
 def first_page(dialect: Dialect, window: Window) -> Generator[Step, Any, Page]:
+    """The first page of a window; its total tells how many there are."""
     page: Page = yield dialect.page(window, 0)
     return page
 
@@ -122,4 +128,3 @@ def read_pass(dialect: Dialect, window: Window) -> Generator[Step, Any, Pass]:
 def united(passes: Iterable[Pass]) -> set[str]:
     """The distinct ids of several passes over one closed window."""
     return {key for done in passes for key in done.keys}
-

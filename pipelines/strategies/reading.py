@@ -46,6 +46,7 @@ class Reading:
 
     @property
     def local_now(self) -> datetime:
+        """The source's clock as the practice sees it."""
         return self.now.astimezone(self.time_zone)
 
     def local_midnight(self, day: date) -> datetime:

@@ -1,0 +1,280 @@
+"""Performing what a strategy asks for: one list of one practice at a time.
+
+Client and warehouse are protocols here, so the loop can be read, and tried, without either.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
+
+from pipelines.committing import Committer, rows_in
+from pipelines.endpoint import Endpoint, QueryNames, UpdatedWindows
+from pipelines.errors import NotFound, Transient, VetlError
+from pipelines.pages import CallsPage, Changes, Page, Row
+from pipelines.practice import Practice
+from pipelines.results import EndpointResult, Progress, State
+from pipelines.steps import (
+    AttachDetails,
+    Flush,
+    GetRecords,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    Plan,
+    Query,
+    Question,
+    ReadCalls,
+    ReadPage,
+    ReplaceDays,
+    Save,
+    SideBySide,
+    Step,
+)
+from pipelines.strategies.dialect import check_page
+from pipelines.strategies.reading import Details, Margins, Outcome, Reading
+
+READERS_AT_ONCE = 4
+"""Windows of one list in memory at once; the client limits the requests in flight by itself."""
+
+CsvParser = Callable[[Any], CallsPage]
+
+
+class Source(Protocol):
+    """The partner interface, as `partner.client` speaks it."""
+
+    async def page(self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None]) -> Page:
+        """One page of a JSON list; `check` may refuse it as torn, then it is read again."""
+        ...
+
+    async def calls(self, practice_id: str, query: Query, *, parse: CsvParser) -> CallsPage:
+        """One page of the phone-call CSV, parsed; `parse` may refuse it as torn."""
+        ...
+
+    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+        """One row by id, `None` where the source has none."""
+        ...
+
+
+class Store(Protocol):
+    """The warehouse, as `loading.warehouse` keeps it."""
+
+    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
+        """Do all of the work in one transaction, or none of it."""
+        ...
+
+    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
+        """Answer a strategy's question."""
+        ...
+
+    def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
+        """The cursor of the last commit."""
+        ...
+
+    def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
+        """What the source was seen to do."""
+        ...
+
+    def row_count(self, practice_id: str, endpoint: Endpoint) -> int:
+        """How many rows the source has, as far as is known here."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to sync, and how. `names` are the query parameters of each list, by its name."""
+
+    practices: Sequence[Practice]
+    endpoints: Sequence[Endpoint]
+    names: Mapping[str, QueryNames]
+    since: date | None = None
+    margins: Margins = field(default_factory=Margins)
+    details: Details = "recent"
+    details_budget: int = 2000
+
+
+@dataclass(slots=True)
+class Run:
+    """One sync under way. `clock` is the latest `Date` that the source has told."""
+
+    run_id: str
+    order: Order
+    source: Source
+    store: Store
+    parse_calls: CsvParser
+    clock: datetime
+    progress: Callable[[Progress], None]
+    writer: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+async def together(coroutines: Any) -> list[Any]:  # noqa: ANN401 - results of any type, in order
+    """Run all at once; the first failure cancels the others and is raised by itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    except BaseExceptionGroup as failures:
+        raise _first(failures) from None
+    return [task.result() for task in tasks]
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    failure = failures.exceptions[0]
+    return _first(failure) if isinstance(failure, BaseExceptionGroup) else failure
+
+
+class Performer:
+    """Performs the steps of one list of one practice."""
+
+    def __init__(self, run: Run, practice: Practice, endpoint: Endpoint) -> None:
+        self._run = run
+        self._practice = practice
+        self._endpoint = endpoint
+        self._requests = 0
+        self._rows_read = 0
+        store = run.store
+        self.committer = Committer(
+            partial(store.commit, run.run_id, practice.id, endpoint),
+            partial(store.answer, practice.id, endpoint),
+            run.writer,
+        )
+
+    async def reading(self) -> Reading:
+        """What the strategy knows before it starts."""
+        run, practice, endpoint = self._run, self._practice, self._endpoint
+        async with run.writer:
+            cursor = await asyncio.to_thread(run.store.cursor, practice.id, endpoint.name)
+            known = await asyncio.to_thread(run.store.capabilities, practice.id, endpoint.name)
+        return Reading(
+            endpoint=endpoint,
+            names=run.order.names.get(endpoint.name, endpoint.names),
+            now=run.clock.astimezone(UTC),
+            time_zone=ZoneInfo(practice.time_zone),
+            history_start=practice.history_start,
+            cursor=cursor or {},
+            capabilities=known,
+            since=run.order.since,
+            margins=run.order.margins,
+            details=run.order.details,
+            details_budget=run.order.details_budget,
+        )
+
+    async def drive(self, running: Plan) -> Any:  # noqa: ANN401 - whatever the plan returns
+        """Perform a plan's steps until it returns. A failed step is raised inside the plan."""
+        answer: Any = None
+        failure: VetlError | None = None
+        while True:
+            try:
+                step = running.send(answer) if failure is None else running.throw(failure)
+            except StopIteration as finished:
+                return finished.value
+            answer, failure = None, None
+            try:
+                answer = await self._perform(step)
+            except VetlError as error:
+                failure = error
+
+    async def _perform(self, step: Step) -> Any:  # noqa: ANN401 - each step has its own answer
+        match step:
+            case ReadPage():
+                return await self._read_page(step)
+            case ReadCalls():
+                return await self._read_calls(step)
+            case GetRecords():
+                return await self._get_records(step)
+            case SideBySide():
+                return await self._side_by_side(step.readers)
+            case Flush():
+                return await self.committer.flush()
+            case MergeRows() | ReplaceDays() | AttachDetails() | MissingRecords() | MoveCursor() | Learnt():
+                return await self._save(step)
+            case question:
+                return await self.committer.ask(question)
+
+    async def _read_page(self, step: ReadPage) -> Page:
+        page = await self._run.source.page(
+            self._practice.id, self._endpoint.path, step.query, check=partial(check_page, step)
+        )
+        self._met(page)
+        return page
+
+    async def _read_calls(self, step: ReadCalls) -> CallsPage:
+        page = await self._run.source.calls(self._practice.id, step.query, parse=self._run.parse_calls)
+        self._met(page)
+        return page
+
+    def _met(self, page: Page | CallsPage) -> None:
+        self._requests += page.requests
+        self._run.clock = max(self._run.clock, page.server_time)
+
+    async def _get_records(self, step: GetRecords) -> dict[str, Row | None]:
+        turn = asyncio.Semaphore(READERS_AT_ONCE * 4)
+
+        async def get(identity: str) -> Row | None:
+            async with turn:
+                self._requests += 1
+                return await self._run.source.record(self._practice.id, self._endpoint.path, identity)
+
+        rows = await together(get(identity) for identity in step.ids)
+        return dict(zip(step.ids, rows, strict=True))
+
+    async def _side_by_side(self, readers: Sequence[Plan]) -> list[Any]:
+        turn = asyncio.Semaphore(READERS_AT_ONCE)
+
+        async def read(reader: Plan) -> Any:  # noqa: ANN401 - whatever the reader returns
+            async with turn:
+                return await self.drive(reader)
+
+        return await together(read(reader) for reader in readers)
+
+    async def _save(self, step: Save) -> None:
+        await self.committer.put(step)
+        self._rows_read += rows_in(step)
+        self._report("reading")
+
+    def _report(self, phase: str) -> None:
+        names = (self._practice.id, self._endpoint.name)
+        self._run.progress(Progress(*names, done=self._rows_read, total=None, phase=phase))
+
+    async def done(self, outcome: Outcome) -> EndpointResult:
+        """The result of a list that was read to its end."""
+        state: State = "certified" if outcome.certified else "uncertified"
+        return await self._result(state, outcome.reason, outcome.through, outcome.notes)
+
+    async def failed(self, error: VetlError) -> EndpointResult:
+        """The result of a list that could not be read; a proposed one that is not there is withdrawn."""
+        strategy = self._endpoint.strategy
+        if isinstance(error, NotFound) and isinstance(strategy, UpdatedWindows) and strategy.may_be_withdrawn:
+            return await self._result("withdrawn", f"{error}; its data is kept", None)
+        return await self._result("failed", str(error), None, retryable=isinstance(error, Transient))
+
+    async def _result(
+        self,
+        state: State,
+        reason: str,
+        through: datetime | None,
+        notes: tuple[str, ...] = (),
+        *,
+        retryable: bool = False,
+    ) -> EndpointResult:
+        changes = self.committer.changes
+        if changes.late:
+            notes = (*notes, f"{changes.late} rows came late into a window that was sealed")
+        async with self._run.writer:
+            rows = await asyncio.to_thread(self._run.store.row_count, self._practice.id, self._endpoint)
+        self._report(state)
+        return EndpointResult(
+            practice_id=self._practice.id,
+            endpoint=self._endpoint.name,
+            state=state,
+            reason=reason,
+            changes=changes,
+            rows=rows,
+            requests=self._requests,
+            certified_through=through,
+            notes=(*notes, *changes.drift),
+            retryable=retryable,
+        )

@@ -1,0 +1,52 @@
+"""The loop: a strategy says what to read and what to save, `performing` does it and sends the answers back.
+
+Lists of one practice are read side by side, those that are got by reference after the ones that mention them.
+The failure of a list is its own: every other list goes on, and what was read before the failure is kept.
+"""
+
+import asyncio
+
+from pipelines.endpoint import ByReference, Endpoint
+from pipelines.errors import VetlError, WarehouseError
+from pipelines.performing import Performer, Run, together
+from pipelines.practice import Practice
+from pipelines.results import EndpointResult, SyncResult
+from pipelines.strategies import plan
+from pipelines.strategies.reading import Outcome
+
+PRACTICES_AT_ONCE = 4
+
+
+async def sync(run: Run) -> SyncResult:
+    """Bring every ordered list in step with the source.
+
+    Raises:
+        WarehouseError: nothing can be stored; a list that cannot be read is a result, not an exception.
+    """
+    turn = asyncio.Semaphore(PRACTICES_AT_ONCE)
+
+    async def one_practice(practice: Practice) -> list[EndpointResult]:
+        async with turn:
+            return await _sync_practice(run, practice)
+
+    results = await together(one_practice(practice) for practice in run.order.practices)
+    return SyncResult(run.run_id, run.clock, tuple(result for practice in results for result in practice))
+
+
+async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
+    listed = [item for item in run.order.endpoints if not isinstance(item.strategy, ByReference)]
+    referenced = [item for item in run.order.endpoints if isinstance(item.strategy, ByReference)]
+    results = await together(_sync_list(run, practice, endpoint) for endpoint in listed)
+    return [*results, *await together(_sync_list(run, practice, endpoint) for endpoint in referenced)]
+
+
+async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
+    performer = Performer(run, practice, endpoint)
+    try:
+        outcome: Outcome = await performer.drive(plan(await performer.reading()))
+    except WarehouseError:
+        raise
+    except VetlError as error:
+        await performer.committer.flush()
+        return await performer.failed(error)
+    return await performer.done(outcome)

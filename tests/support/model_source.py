@@ -1,0 +1,327 @@
+"""A source and a store small enough to be obviously right, for driving strategies without I/O.
+
+The source may change its rows before any request; readers that run side by side are interleaved at random. All
+choices come from one `random.Random`, so a failing example replays.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from random import Random
+from typing import Any, Literal
+
+from pipelines.endpoint import QueryNames
+from pipelines.errors import RequestRefused, TornAnswer
+from pipelines.pages import CallsPage, Certificate, Changes, Page, Row
+from pipelines.steps import (
+    AttachDetails,
+    CallsPerDay,
+    DaysLackingDetails,
+    DaysWithState,
+    Flush,
+    GetRecords,
+    IdsWithStatus,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    OldestCreated,
+    Plan,
+    Query,
+    ReadCalls,
+    ReadPage,
+    ReferencedIds,
+    ReplaceDays,
+    SideBySide,
+    StatusCounts,
+    Step,
+)
+from pipelines.strategies.dialect import check_page
+from pipelines.strategies.learning import instant
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass
+class Manners:
+    """How the model server speaks, where the contract is silent."""
+
+    names: QueryNames = field(default_factory=QueryNames)
+    page_base: int = 0
+    largest_page: int = 10
+    bounds: Literal["instant", "day"] = "instant"
+    end_inclusive: bool = True
+    start_inclusive: bool = True
+    order: Literal["updated_asc", "updated_desc", "created_desc", "id"] = "updated_asc"
+    refuses_unknown: bool = False
+    refuses_datetimes: bool = False
+    status_ignored: bool = False
+    echoes: bool = True
+
+
+class ModelSource:
+    """One list. `move` is called before each request and may change `rows`; the clock goes on with each."""
+
+    def __init__(self, rng: Random, manners: Manners | None = None) -> None:
+        self.rng = rng
+        self.manners = manners or Manners()
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.now = START
+        self.requests = 0
+        self.move: Callable[[], None] = lambda: None
+
+    def add(self, at: datetime | None = None, **fields: object) -> str:
+        """A new row, created and last updated at the given instant, or now."""
+        identity = f"r{len(self.rows):05d}"
+        stamp = _iso(at or self.now)
+        self.rows[identity] = {"id": identity, "created_at": stamp, "updated_at": stamp, "v": 0, **fields}
+        return identity
+
+    def touch(self, identity: str, **fields: object) -> None:
+        """Change a row; its `updated_at` moves to now."""
+        row = self.rows[identity]
+        self.rows[identity] = {**row, **fields, "v": row["v"] + 1, "updated_at": _iso(self.now)}
+
+    def page(self, step: ReadPage) -> Page:
+        self._tick()
+        manners, names = self.manners, self.manners.names
+        known = {names.start, names.end, names.page, names.per_page, names.status}
+        if manners.refuses_unknown and set(step.query) - known:
+            raise RequestRefused("unknown parameter", status=400)
+        rows = self._filtered(step.query)
+        size = min(int(str(step.query.get(names.per_page, 5))), manners.largest_page)
+        number = int(str(step.query.get(names.page, manners.page_base)))
+        at = max(0, number - manners.page_base) * size
+        echo = (number, size) if manners.echoes else (None, None)
+        page = Page(tuple(rows[at : at + size]), len(rows), *echo, server_time=self.now)
+        check_page(step, page)
+        return page
+
+    def record(self, identity: str) -> Row | None:
+        self._tick()
+        return self.rows.get(identity)
+
+    def _tick(self) -> None:
+        self.requests += 1
+        self.now += timedelta(milliseconds=self.rng.randint(50, 1500))
+        self.move()
+
+    def _filtered(self, query: Query) -> list[Row]:
+        manners, names = self.manners, self.manners.names
+        rows: list[Row] = list(self.rows.values())
+        if (start := query.get(names.start)) is not None:
+            rows = [row for row in rows if self._after_start(_at(row), str(start))]
+        if (end := query.get(names.end)) is not None:
+            rows = [row for row in rows if self._before_end(_at(row), str(end))]
+        if (status := query.get(names.status)) is not None and not manners.status_ignored:
+            rows = [row for row in rows if row.get("status") == status]
+        return _ordered(rows, manners.order)
+
+    def _bound(self, text: str) -> datetime | date:
+        bound = instant(text)
+        assert bound is not None
+        if self.manners.refuses_datetimes and "T" in text:
+            raise RequestRefused("not a date", status=400)
+        return bound.date() if self.manners.bounds == "day" or "T" not in text else bound
+
+    def _after_start(self, at: datetime, text: str) -> bool:
+        bound = self._bound(text)
+        edge = bound if isinstance(bound, datetime) else datetime.combine(bound, time(), UTC)
+        return at >= edge if self.manners.start_inclusive else at > edge
+
+    def _before_end(self, at: datetime, text: str) -> bool:
+        bound = self._bound(text)
+        if isinstance(bound, datetime):
+            return at <= bound if self.manners.end_inclusive else at < bound
+        edge = datetime.combine(bound, time(), UTC)
+        return at < edge + timedelta(days=1) if self.manners.end_inclusive else at < edge
+
+
+def _ordered(rows: Sequence[Row], order: str) -> list[Row]:
+    if order == "id":
+        return sorted(rows, key=lambda row: row["id"])
+    field_name, direction = order.split("_")
+    ordered = sorted(rows, key=lambda row: (row[f"{field_name}_at"], row["id"]))
+    return list(ordered[::-1] if direction == "desc" else ordered)
+
+
+def _at(row: Row) -> datetime:
+    at = instant(row["updated_at"])
+    assert at is not None
+    return at
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class ModelStore:
+    """What the warehouse promises, as dictionaries."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+        self.days: dict[date, list[Any]] = {}
+        self.certificates: list[Certificate] = []
+        self.cursor: dict[str, Any] = {}
+        self.capabilities: dict[str, Any] = {}
+        self.missing: set[str] = set()
+
+    def save(self, step: Step) -> None:
+        match step:
+            case MergeRows():
+                for row in step.rows:
+                    self._merge(row)
+            case ReplaceDays():
+                self._replace(step)
+            case MoveCursor():
+                self.cursor = dict(step.cursor)
+            case Learnt():
+                self.capabilities[step.name] = step.value
+            case MissingRecords():
+                self.missing.update(step.ids)
+            case _:
+                pass
+        evidence = getattr(step, "certificate", None)
+        if evidence is not None:
+            self.certificates.append(evidence)
+
+    def _merge(self, row: Row) -> None:
+        here = self.rows.get(row["id"])
+        if here is None or row["updated_at"] >= here["updated_at"]:
+            self.rows[row["id"]] = row
+
+    def _replace(self, step: ReplaceDays) -> None:
+        if not step.frames:
+            return
+        day = step.first_day
+        while day <= step.last_day:
+            self.days[day] = [row for frame in step.frames for row in frame if row["day"] == day]
+            day += timedelta(days=1)
+
+    def answer(self, question: Step) -> Any:  # noqa: ANN401
+        match question:
+            case IdsWithStatus():
+                return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
+            case StatusCounts():
+                counts: dict[str, int] = {}
+                for row in self.rows.values():
+                    counts[row["status"]] = counts.get(row["status"], 0) + 1
+                return counts
+            case CallsPerDay():
+                return {
+                    day: len(rows)
+                    for day, rows in self.days.items()
+                    if question.first_day <= day <= question.last_day and rows
+                }
+            case DaysWithState():
+                return sorted(
+                    day for day, rows in self.days.items() if any(row["state"] in question.states for row in rows)
+                )
+            case DaysLackingDetails():
+                return {}
+            case OldestCreated() | ReferencedIds():
+                raise AssertionError("not asked here")
+            case _:
+                raise AssertionError(question)
+
+
+Fiber = Generator[None, None, Any]
+
+
+class Driver:
+    """Performs plans against a source and a store, interleaving what runs side by side."""
+
+    def __init__(self, source: Any, store: ModelStore, rng: Random) -> None:  # noqa: ANN401
+        self.source = source
+        self.store = store
+        self.rng = rng
+
+    def run(self, plan: Plan) -> Any:  # noqa: ANN401
+        """The plan's return value."""
+        fiber = self._fiber(plan)
+        while True:
+            try:
+                next(fiber)
+            except StopIteration as finished:
+                return finished.value
+
+    def _fiber(self, plan: Plan) -> Fiber:
+        answer, failure = None, None
+        while True:
+            try:
+                step = plan.send(answer) if failure is None else plan.throw(failure)
+            except StopIteration as finished:
+                return finished.value
+            answer, failure = None, None
+            yield
+            if isinstance(step, SideBySide):
+                answer = yield from self._interleaved([self._fiber(reader) for reader in step.readers])
+                continue
+            try:
+                answer = self._perform(step)
+            except (RequestRefused, TornAnswer) as error:
+                failure = error
+
+    def _interleaved(self, fibers: list[Fiber]) -> Generator[None, None, list[Any]]:
+        results: list[Any] = [None] * len(fibers)
+        alive = list(range(len(fibers)))
+        while alive:
+            chosen = self.rng.choice(alive)
+            try:
+                next(fibers[chosen])
+            except StopIteration as finished:
+                results[chosen] = finished.value
+                alive.remove(chosen)
+            yield
+        return results
+
+    def _perform(self, step: Step) -> Any:  # noqa: ANN401
+        match step:
+            case ReadPage():
+                return self.source.page(step)
+            case ReadCalls():
+                return self.source.read_calls(step)
+            case GetRecords():
+                return {identity: self.source.record(identity) for identity in step.ids}
+            case Flush():
+                return Changes()
+            case MergeRows() | ReplaceDays() | AttachDetails() | MoveCursor() | Learnt() | MissingRecords():
+                return self.store.save(step)
+            case question:
+                return self.store.answer(question)
+
+
+class ModelCalls:
+    """The phone-call CSV of one practice: rows by day, no ids, whole-day filter."""
+
+    def __init__(self, rng: Random, now: datetime, *, largest_page: int = 40) -> None:
+        self.rng = rng
+        self.now = now
+        self.largest_page = largest_page
+        self.calls: list[dict[str, Any]] = []
+        self.requests = 0
+        self.move: Callable[[], None] = lambda: None
+
+    def calls_of(self, first: date, last: date) -> list[dict[str, Any]]:
+        return [call for call in self.calls if first <= call["day"] <= last]
+
+    def read_calls(self, step: ReadCalls) -> CallsPage:
+        self.requests += 1
+        self.now += timedelta(milliseconds=self.rng.randint(50, 1500))
+        self.move()
+        query = {name: str(value) for name, value in step.query.items()}
+        rows = self.calls_of(date.fromisoformat(query["start_date"]), date.fromisoformat(query["end_date"]))
+        size = min(int(query["per_page"]), self.largest_page)
+        shown = [dict(row) for row in rows[int(query["page"]) * size :][:size]]
+        days = [row["day"] for row in shown]
+        return CallsPage(
+            frame=shown,
+            rows=len(shown),
+            total_count=len(rows),
+            page=int(query["page"]),
+            per_page=size,
+            server_time=self.now,
+            first_day=min(days, default=None),
+            last_day=max(days, default=None),
+            fingerprint=repr(shown),
+        )
