@@ -28,6 +28,7 @@ T = TypeVar("T")
 Decipher = Callable[[Answer, int], T]
 
 _UNADDRESSABLE = frozenset({"", ".", ".."})
+"""Ids that would make another address of a record's."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -149,6 +150,7 @@ class PartnerClient:
             token = await self._session.token()
             try:
                 async with gate.passing(), self._everywhere:
+                    token = self._session.latest(token)  # the gate may have held it for long
                     self._count(patience.attempt, counters)
                     answer = await self._ask(request, asked, practice_id, token)
                 return decipher(answer, patience.attempt)

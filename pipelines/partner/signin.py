@@ -34,6 +34,10 @@ class Session:
         """The current token, after signing in where there is none yet."""
         return self._token or await self._fresh()
 
+    def latest(self, token: Token) -> Token:
+        """The newest token known; `token` while a newer one is being fetched."""
+        return self._token or token
+
     async def renew(self, rejected: Token) -> Token:
         """A token newer than `rejected`; only the first to ask for it signs in."""
         if self._token is rejected:

@@ -29,7 +29,7 @@ from pipelines.errors import (
     VetlError,
 )
 from pipelines.pages import Page
-from pipelines.partner.client import PartnerClient
+from pipelines.partner.client import Limits, PartnerClient
 
 Reads = Callable[[PartnerClient], object]
 
@@ -260,3 +260,16 @@ def test_a_login_page_with_200_is_torn_and_said_to_be_one(stage: Stage) -> None:
     with pytest.raises(TornAnswer, match="login page"):
         stage.play(one)
     assert len(stage.server.asked) == 6
+
+
+def test_requests_that_waited_for_their_turn_are_sent_with_the_newest_token(stage: Stage) -> None:
+    """Forty requests queue with the first token; only the few sent before the second one came meet a 401."""
+    stage.server.handler = only_for("token-2")
+
+    async def scene(client: PartnerClient) -> list[Page]:
+        reads = (client.page(PRACTICE, "staff_tasks", {"page": str(n)}) for n in range(40))
+        return await asyncio.gather(*reads)
+
+    pages = stage.play(scene, Limits(max_in_flight=1))
+    assert sum(page.requests > 1 for page in pages) < 20
+    assert stage.server.sign_ins == 2
