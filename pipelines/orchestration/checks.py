@@ -24,9 +24,7 @@ def certified_check(endpoint: Endpoint) -> dg.AssetChecksDefinition:
     )
     def certified(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         states = _last_states(context.instance, key)
-        open_ones = {
-            name: item for name, item in states.items() if item["state"] in {"uncertified", "failed"}
-        }
+        open_ones = {name: item for name, item in states.items() if item["state"] in {"uncertified", "failed"}}
         failed = [f"{name}: {item['reason']}" for name, item in states.items() if item["state"] == "failed"]
         yield dg.AssetCheckResult(
             passed=bool(states) and not open_ones,

@@ -61,9 +61,7 @@ def _manifest(warehouse: Path) -> Path:
     """The project's manifest, made anew where it is missing or older than the project."""
     manifest = state_folder(warehouse) / "target" / "manifest.json"
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
-    sources = (
-        path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"}
-    )
+    sources = (path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"})
     if any(path.stat().st_mtime > written for path in sources):
         return dbt_parse(warehouse)
     return manifest

@@ -8,6 +8,7 @@ import dagster as dg
 
 from pipelines.errors import Transient, VetlError
 from pipelines.settings import Settings, load_settings
+from pipelines.terminal import configure_logs
 
 WRITER_POOL = "warehouse_writer"
 """DuckDB takes one writer. With `concurrency: pools: {granularity: op, default_limit: 1}` in `dagster.yaml`,
@@ -21,6 +22,10 @@ class VetlResource(dg.ConfigurableResource[None]):
     """
 
     config: str | None = None
+
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:  # noqa: ARG002 - Dagster's signature
+        """What vetl logs goes to standard error, where Dagster collects it with the step."""
+        configure_logs(1)
 
     def settings(self) -> Settings:
         """The settings.
