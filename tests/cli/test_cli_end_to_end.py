@@ -1,0 +1,176 @@
+"""The commands for real: a platform over a socket, a warehouse, dbt, a published file."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sandbox
+from pipelines import cli
+from pipelines.endpoints import REGISTRY
+
+DAYS = 20
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A folder with `vetl.toml`, and the platform that it points to."""
+
+    folder: Path
+    platform: sandbox.Handle
+
+
+def settings_file(platform: sandbox.Handle) -> str:
+    start = platform.now().date() - timedelta(days=DAYS)
+    practices = "".join(
+        f"[[practices]]\nid = '{item.id}'\nname = '{item.name}'\ntime_zone = '{item.time_zone}'\n"
+        f"history_start = {start}\n"
+        for item in platform.practices
+    )
+    return f"[partner]\nbase_url = '{platform.base_url}'\n[phone_calls]\ndetails = 'off'\n{practices}"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    folder = tmp_path_factory.mktemp("vetl")
+    with (
+        sandbox.running(practices=2, days=DAYS, calls=400, frozen=True) as platform,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        (folder / "vetl.toml").write_text(settings_file(platform), "utf-8")
+        for name in [name for name in os.environ if name.startswith("VETL_")]:
+            patch.delenv(name)
+        patch.chdir(folder)
+        for key in ("username", "password", "role"):
+            patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
+        yield Installed(folder, platform)
+
+
+@pytest.fixture(scope="module")
+def built(installed: Installed) -> Installed:
+    """After one `vetl run`."""
+    assert cli.execute(["run"]) == 0
+    return installed
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
+    """What a command prints with `--json`: exactly one object on standard output."""
+    capsys.readouterr()
+    assert cli.execute([*arguments, "--json"]) == code
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+def test_a_second_sync_of_a_source_at_rest_changes_nothing(
+    built: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = answer(capsys, "sync")
+
+    assert {(item["practice_id"], item["endpoint"]) for item in report["results"]} == {
+        (practice.id, endpoint.name) for practice in built.platform.practices for endpoint in REGISTRY
+    }
+    for item in report["results"]:
+        assert item["state"] == "certified", item
+        changes = item["changes"]
+        assert (changes["inserted"], changes["updated"], changes["deleted"]) == (0, 0, 0), item
+
+
+def test_a_sync_can_be_narrowed(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    practice = built.platform.practices[0].id
+
+    report = answer(capsys, "sync", "--practice", practice, "--endpoint", "staff_tasks")
+
+    assert [(item["practice_id"], item["endpoint"]) for item in report["results"]] == [(practice, "staff_tasks")]
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("arguments", "known"), [(["--practice", "nope"], "loc-001"), (["--endpoint", "nope"], "staff_tasks")]
+)
+def test_an_unknown_name_is_exit_2_and_names_the_known_ones(
+    arguments: list[str], known: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert cli.execute(["sync", *arguments]) == 2
+
+    err = capsys.readouterr().err
+    assert "nope" in err
+    assert known in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("installed")
+def test_refused_credentials_are_exit_2_in_one_line_without_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", "wrong-and-secret")
+
+    assert cli.execute(["sync"]) == 2
+
+    out, err = capsys.readouterr()
+    assert err.count("\n") == 1
+    assert "wrong-and-secret" not in out + err
+
+
+def test_status_tells_of_every_list(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    report = answer(capsys, "status")
+
+    assert report["warehouse"] == str(built.folder / "warehouse/data/vetl.duckdb")
+    listed = {(item["practice_id"], item["endpoint"]) for item in report["lists"]}
+    assert listed == {(item.id, endpoint.name) for item in built.platform.practices for endpoint in REGISTRY}
+
+
+@pytest.mark.usefixtures("built")
+def test_the_published_file_holds_the_calls_of_the_platform(
+    built: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    truth = sum(len(built.platform.truth(item.id, "phone_calls")) for item in built.platform.practices)
+
+    assert answer(capsys, "query", "select count(*) from marts.phone_calls")["rows"] == [[truth]]
+
+
+@pytest.mark.usefixtures("built")
+def test_build_and_publish_report_what_they_did(capsys: pytest.CaptureFixture[str]) -> None:
+    report = answer(capsys, "build")
+
+    assert report["build"]["failures"] == []
+    assert report["build"]["succeeded"] > 20
+    assert report["published"]
+    assert answer(capsys, "publish")["published"]
+
+
+def test_run_builds_and_publishes_what_is_committed_although_the_platform_is_gone(
+    built: Installed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published = built.folder / "warehouse/data/analytics.duckdb"
+    before = published.stat().st_ino
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", "changed")
+
+    report = answer(capsys, "run", code=2)
+
+    assert report["sync"] is None
+    assert report["error"]
+    assert published.stat().st_ino != before
+
+
+def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A warehouse that the shell points to must not get the demo's rows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(cli.__file__).parents[1]))
+    monkeypatch.setenv("VETL_WAREHOUSE__PATH", str(tmp_path / "real.duckdb"))
+
+    for _ in range(2):
+        report = answer(capsys, "demo", "--practices", "1", "--days", "15")
+
+        assert {item["state"] for item in report["sync"]["results"]} == {"certified"}
+        assert all(report["answers"].values())
+    assert os.environ["VETL_WAREHOUSE__PATH"] == str(tmp_path / "real.duckdb")
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
