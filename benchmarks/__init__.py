@@ -1,0 +1,1 @@
+"""How fast the first sync is, as a ratio to the floor of the same run on the same machine."""

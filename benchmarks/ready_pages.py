@@ -1,0 +1,162 @@
+"""A platform that only hands out ready pages, so that the reader is what is measured.
+
+Calls: one practice, 1,900 a day, as CSV. Appointments: spread evenly over `updated_at`, as
+JSON. The pages are real answers to the windows that are asked for; rendering is done beforehand, by day or
+by row, and joined on request.
+"""
+
+import bisect
+import json
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from urllib.parse import parse_qs
+
+import uvicorn
+
+START = date(2024, 6, 1)
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+HEADER = (
+    b"Date,Practice,Direction,Status,Caller Type,Client,Patient,Phone Number,Intent,Booking Intent,Summary,"
+    b"Sentiment,Outcome,Booked,Duration\n"
+)
+Scope = dict[str, object]
+Send = Callable[[dict[str, object]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Rendered rows. `call_days` are the days' CSV rows; appointments are rows with their `updated_at`."""
+
+    call_days: list[list[bytes]]
+    appointment_times: list[datetime]
+    appointments: list[bytes]
+
+
+def render(calls: int, appointments: int, seed: int = 1) -> Ready:
+    """All rows of a world of that size."""
+    rng = random.Random(seed)
+    return Ready(_calls(rng, calls), *_appointments(rng, appointments))
+
+
+def _calls(rng: random.Random, calls: int) -> list[list[bytes]]:
+    days = max(1, -(-calls // 1900))
+    summaries = [
+        f'"Caller asked about {what}, said ""{when}"" works best and wants a call back."'
+        for what in ("a vaccine", "a limping dog", "dental cleaning", "a refill", "boarding", "an invoice")
+        for when in ("Monday", "any morning", "after 5pm")
+    ]
+    outcomes = ("Appointment booked", "Resolved", "Callback requested", "Voicemail", "Transferred")
+    intents = ("Scheduling", "Billing", "Medical question", "General inquiry")
+    rendered: list[list[bytes]] = []
+    for number in range(days):
+        size = calls // days + (1 if number < calls % days else 0)
+        day = (START + timedelta(days=number)).isoformat()
+        minutes = sorted(rng.randrange(480, 1200) for _ in range(size))
+        rendered.append(
+            [
+                (
+                    f"{day} {minute // 60:02d}:{minute % 60:02d},Harbor Animal Hospital,inbound,completed,existing,"
+                    f"Client {rng.randrange(9000)},Rex,+1555{rng.randrange(10**7):07d},{rng.choice(intents)},Yes,"
+                    f"{rng.choice(summaries)},Positive,{rng.choice(outcomes)},No,{rng.randrange(1, 15)}:"
+                    f"{rng.randrange(60):02d}\n"
+                ).encode()
+                for minute in minutes
+            ]
+        )
+    return rendered
+
+
+def _appointments(rng: random.Random, count: int) -> tuple[list[datetime], list[bytes]]:
+    first = datetime(2025, 1, 1, 12, tzinfo=UTC)
+    step = (NOW - timedelta(days=1) - first) / max(1, count)
+    times = [first + step * number for number in range(count)]
+    rows = [
+        json.dumps(
+            {
+                "id": str(100_000 + number),
+                "remote_id": f"{number}-117",
+                "remote_client_id": f"{rng.randrange(9000)}-117",
+                "remote_patient_id": f"{rng.randrange(14000)}-117",
+                "status": rng.choice(["REQUESTED", "ACCEPTED", "CONFIRMED"]),
+                "booking_date": _iso(at + timedelta(days=9)),
+                "end_date": _iso(at + timedelta(days=9, minutes=30)),
+                "created_at": _iso(at - timedelta(days=1)),
+                "updated_at": _iso(at),
+                "referral_source": rng.choice(["google", "facebook", None]),
+                "referral_campaign": None,
+                "referral_medium": "cpc",
+                "client_first_name": "Anna",
+                "client_last_name": f"Client{number % 9000}",
+                "client_email": f"client{number % 9000}@example.com",
+                "client_phone": f"+1555{number % 10**7:07d}",
+                "client_type": "existing",
+                "patient_name": "Rex",
+            }
+        ).encode()
+        for number, at in enumerate(times)
+    ]
+    return times, rows
+
+
+def _iso(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class ReadyPages:
+    """The platform as a bare ASGI application: sign-in, phone calls as CSV, appointments, nothing else."""
+
+    def __init__(self, ready: Ready) -> None:
+        self._ready = ready
+
+    async def __call__(self, scope: Scope, receive: object, send: Send) -> None:
+        path, query = str(scope["path"]), parse_qs(bytes(scope["query_string"]).decode())  # type: ignore[call-overload]
+        if path.endswith("/sign-in"):
+            body, headers = b'{"success":true,"data":{"token":"t"},"message":null}', [_JSON]
+        elif path.endswith("/phone_calls"):
+            body, headers = self._calls_page(query)
+        else:
+            body, headers = self._appointments_page(query)
+        await send({"type": "http.response.start", "status": 200, "headers": [_DATE, *headers]})
+        await send({"type": "http.response.body", "body": body})
+
+    def _calls_page(self, query: dict[str, list[str]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+        first = max(0, (date.fromisoformat(query["start_date"][0]) - START).days)
+        last = (date.fromisoformat(query["end_date"][0]) - START).days
+        size, number = int(query["per_page"][0]), int(query["page"][0])
+        rows = [row for day in self._ready.call_days[first : last + 1] for row in day]
+        shown = rows[number * size : (number + 1) * size]
+        numbers = {"X-Total-Count": len(rows), "X-Page": number, "X-Per-Page": size}
+        told = [(name.encode(), str(value).encode()) for name, value in numbers.items()]
+        return HEADER + b"".join(shown), [(b"content-type", b"text/csv"), *told]
+
+    def _appointments_page(self, query: dict[str, list[str]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+        times = self._ready.appointment_times
+        low = bisect.bisect_left(times, datetime.fromisoformat(query["start_date"][0]))
+        high = bisect.bisect_right(times, datetime.fromisoformat(query["end_date"][0]))
+        size, number = int(query["per_page"][0]), int(query["page"][0])
+        rows = self._ready.appointments[low:high][number * size : (number + 1) * size]
+        head = f'{{"success":true,"data":{{"page":{number},"per_page":{size},"total_count":{high - low},"content":['
+        return head.encode() + b",".join(rows) + b'],"total_pages":1},"message":null}', [_JSON]
+
+
+_JSON = (b"content-type", b"application/json")
+_DATE = (b"date", b"Thu, 01 Jan 2026 12:00:00 GMT")
+
+
+def serve(port: int, calls: int, appointments: int) -> None:
+    """Render everything, then serve until the process is ended."""
+    application = ReadyPages(render(calls, appointments))
+    config = uvicorn.Config(
+        application,  # type: ignore[arg-type]
+        host="127.0.0.1",
+        port=port,
+        http="httptools",
+        lifespan="off",
+        log_level="error",
+        access_log=False,
+        date_header=False,
+        server_header=False,
+    )
+    uvicorn.Server(config).run()

@@ -1,0 +1,82 @@
+"""After a sync of a source at rest the warehouse equals it: row by row, value by value, on every list."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support.truth import lacking_details
+
+Opened = Callable[..., Any]
+
+
+def certified(result: Any) -> bool:
+    return all(item.state == "certified" for item in result.results)
+
+
+def test_the_first_sync_reads_everything_and_proves_it(opened: Opened) -> None:
+    practices = opened()
+
+    result = practices.sync()
+
+    assert practices.differences() == []
+    assert certified(result), result
+    assert result.exit_code == 0
+    assert lacking_details(practices.warehouse, practices.today) == 0
+
+
+@pytest.mark.parametrize("pause", [timedelta(hours=3), timedelta(days=3), timedelta(days=30)], ids=str)
+def test_what_happens_between_two_syncs_is_seen_by_the_second(opened: Opened, pause: timedelta) -> None:
+    practices = opened()
+    practices.sync()
+    practices.platform.advance(pause)
+
+    result = practices.sync()
+
+    assert practices.differences() == []
+    assert certified(result), result
+    assert lacking_details(practices.warehouse, practices.today) == 0
+
+
+def written(warehouse: Path) -> dict[str, Any]:
+    """Everything in raw and history, to see whether a sync has written there."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        tables = connection.execute(
+            "select table_schema, table_name from information_schema.tables "
+            "where table_schema in ('raw', 'history') order by all"
+        ).fetchall()
+        return {
+            f"{schema}.{table}": connection.execute(
+                f"select count(*), bit_xor(hash(t::varchar)) from {schema}.{table} t"
+            ).fetchone()
+            for schema, table in tables
+        }
+
+
+def test_a_sync_with_nothing_new_writes_no_row_and_no_version(opened: Opened) -> None:
+    practices = opened()
+    practices.sync()
+    before = written(practices.warehouse)
+
+    result = practices.sync()
+
+    assert written(practices.warehouse) == before
+    assert certified(result)
+    assert all(item.changes.inserted == item.changes.updated == 0 for item in result.results)
+
+
+def test_a_sync_with_nothing_new_costs_the_same_at_any_length_of_history(opened: Opened) -> None:
+    """One month and twelve, with as many calls a day."""
+    costs: list[dict[str, int]] = []
+    for days in (30, 365):
+        practices = opened(days=days, calls=days * 10, practices=1)
+        practices.sync()
+        practices.platform.advance(timedelta(minutes=5))
+        practices.sync()
+        result = practices.sync()
+        costs.append({item.endpoint: item.requests for item in result.results})
+        practices.warehouse.unlink()
+
+    assert all(abs(costs[1][name] - costs[0][name]) <= 3 for name in costs[0]), costs

@@ -1,0 +1,172 @@
+"""The warehouse held against the sandbox's own truth: row by row, value by value.
+
+An independent reading of both sides: nothing here goes through vetl's own models or parsers.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
+
+import duckdb
+
+LISTS = {
+    "booking_sessions": "booking_sessions",
+    "appointments": "appointments",
+    "ai_outbound": "ai_outbound_requests",
+    "staff_tasks": "staff_tasks",
+    "clients": "clients",
+    "patients": "patients",
+}
+"""A list's name and its raw table, for the lists whose rows have ids."""
+
+CALL_COLUMNS = {
+    "practice": "practice_name",
+    "direction": "direction",
+    "state": "state",
+    "caller_type": "caller_type",
+    "client_name": "client_name",
+    "patient_name": "patient_name",
+    "phone_number": "phone_number",
+    "call_classification": "call_classification",
+    "booking_intent": "booking_intent",
+    "summary": "summary",
+    "customer_sentiment": "customer_sentiment",
+    "outcome": "outcome",
+    "booked": "booked",
+    "duration_seconds": "duration_seconds",
+}
+"""A column of raw.phone_calls that the CSV fills, and the JSON field it shows."""
+
+DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "remote_patient_id")
+
+
+class Platform(Protocol):
+    def truth(self, practice_id: str, name: str) -> list[dict[str, Any]]: ...
+
+
+def differences(platform: Platform, warehouse: Path, practices: Mapping[str, str], *, since: date) -> list[str]:
+    """What is not the same, at most a few lines a list. `practices` are time zones by id."""
+    found: list[str] = []
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        for practice_id, zone in practices.items():
+            for name, table in LISTS.items():
+                there = platform.truth(practice_id, name)
+                here = rows_of(connection, table, practice_id)
+                if name in ("clients", "patients"):
+                    there = _mentioned(connection, practice_id, name, there)
+                found += [f"{practice_id} {name}: {line}" for line in _by_id(there, here)]
+            calls = platform.truth(practice_id, "phone_calls")
+            here = rows_of(connection, "phone_calls", practice_id)
+            found += [f"{practice_id} phone_calls: {line}" for line in _calls(calls, here, zone, since)]
+    return found
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, table: str, practice_id: str) -> list[dict[str, Any]]:
+    """The rows that the source still has, as dictionaries."""
+    cursor = connection.execute(
+        f"select * from raw.{table} where practice_id = ? and _deleted_at is null", [practice_id]
+    )
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _mentioned(
+    connection: duckdb.DuckDBPyConnection, practice_id: str, name: str, there: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    column = {"clients": "client_id", "patients": "patient_id"}[name]
+    ids: set[str] = set()
+    for table in ("phone_calls", "ai_outbound_requests", "staff_tasks"):
+        rows = connection.execute(
+            f"select distinct {column} from raw.{table} where practice_id = ?", [practice_id]
+        ).fetchall()
+        ids |= {row[0] for row in rows}
+    return [row for row in there if str(row["id"]) in ids]
+
+
+def _by_id(there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]]) -> list[str]:
+    truth = {str(row["id"]): row for row in there}
+    stored = {row["id"]: row for row in here}
+    lines = [f"{identity} is missing" for identity in truth if identity not in stored]
+    lines += [f"{identity} is too many" for identity in stored if identity not in truth]
+    for identity, row in truth.items():
+        if identity in stored:
+            lines += [
+                f"{identity}.{field} is {stored[identity][field]!r}, should be {value!r}"
+                for field, value in row.items()
+                if not same(value, stored[identity][field])
+            ]
+    return lines[:5]
+
+
+def same(there: object, here: object) -> bool:
+    """Whether a JSON value and a stored one say the same."""
+    if isinstance(here, datetime):
+        return isinstance(there, str) and _instant(there) == here.astimezone(UTC)
+    if isinstance(there, list | dict):
+        return isinstance(here, str) and json.loads(here) == there
+    if isinstance(there, int) and not isinstance(there, bool) and isinstance(here, str):
+        return str(there) == here
+    return there == here
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _calls(
+    there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]], zone: str, since: date
+) -> list[str]:
+    """Calls have no id in the CSV: all columns as multisets, then the details of each call that has them."""
+    truth = [_expected(row, zone) for row in there]
+    truth = [row for row in truth if row["called_at_local"].date() >= since]
+    stored = list(here)
+    shown = ("called_at_local", *CALL_COLUMNS)
+    want = Counter(tuple(row[name] for name in shown) for row in truth)
+    have = Counter(tuple(row[name] for name in shown) for row in stored)
+    lines = [f"missing {key}" for key in (want - have)]
+    lines += [f"too many {key}" for key in (have - want)]
+    by_id = {row["id"]: row for row in truth}
+    attached = [row for row in stored if row["id"] is not None]
+    if len({row["id"] for row in attached}) < len(attached):
+        lines.append("an id is attached twice")
+    for row in attached:
+        expected = by_id.get(row["id"])
+        if expected is None:
+            lines.append(f"id {row['id']} is not there")
+            continue
+        lines += [
+            f"{row['id']}.{name} is {row[name]!r}, should be {expected[name]!r}"
+            for name in (*shown, *DETAILS, "called_at")
+            if row[name] != expected[name]
+        ]
+    return lines[:5]
+
+
+def _expected(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    created_at = _instant(row["created_at"])
+    minute = created_at.replace(second=0, microsecond=0)
+    columns = {name: row.get(field) for name, field in CALL_COLUMNS.items()}
+    columns = {name: None if value == "" else value for name, value in columns.items()}
+    details = {name: None if row.get(name) is None else str(row[name]) for name in DETAILS}
+    return {
+        **columns,
+        **details,
+        "created_at": created_at,
+        "called_at": minute,
+        "called_at_local": minute.astimezone(ZoneInfo(zone)).replace(tzinfo=None),
+    }
+
+
+def lacking_details(warehouse: Path, today: date) -> int:
+    """Calls of the last 35 days without an id."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        row = connection.execute(
+            "select count(*) from raw.phone_calls where id is null and _deleted_at is null and call_date > ?",
+            [today - timedelta(days=35)],
+        ).fetchone()
+    assert row is not None
+    return row[0]
