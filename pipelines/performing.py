@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from pipelines.committing import Committer, rows_in
 from pipelines.endpoint import Endpoint, QueryNames, UpdatedWindows
-from pipelines.errors import NotFound, Transient, VetlError
+from pipelines.errors import NotFound, RequestRefused, Transient, VetlError
 from pipelines.pages import CallsPage, Changes, Page, Row
 from pipelines.practice import Practice
 from pipelines.results import EndpointResult, Progress, State
@@ -40,6 +40,9 @@ from pipelines.strategies.reading import Details, Margins, Outcome, Reading
 
 READERS_AT_ONCE = 4
 """Windows of one list in memory at once; the client limits the requests in flight by itself."""
+
+UNKNOWN_ID = (400, 404, 410, 422)
+"""Statuses with which a server may answer a get for an id that it does not know: not shown."""
 
 CsvParser = Callable[[Any], CallsPage]
 
@@ -216,10 +219,19 @@ class Performer:
         async def get(identity: str) -> Row | None:
             async with turn:
                 self._requests += 1
-                return await self._run.source.record(self._practice.id, self._endpoint.path, identity)
+                return await self._get_record(identity)
 
         rows = await together(get(identity) for identity in step.ids)
         return dict(zip(step.ids, rows, strict=True))
+
+    async def _get_record(self, identity: str) -> Row | None:
+        """One row; an id that the source refuses to look up costs that row only, not its list."""
+        try:
+            return await self._run.source.record(self._practice.id, self._endpoint.path, identity)
+        except RequestRefused as error:
+            if error.status in UNKNOWN_ID:
+                return None
+            raise
 
     async def _side_by_side(self, readers: Sequence[Plan]) -> list[Any]:
         turn = asyncio.Semaphore(READERS_AT_ONCE)
