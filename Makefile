@@ -38,7 +38,7 @@ format: setup  ## Rewrite the code in the house format
 bench: setup  ## Time the first sync against the floor of the same run
 	$(BIN)/python -m benchmarks
 
-lock: setup  ## Resolve the dependencies anew (needs uv)
+lock:  ## Resolve the dependencies anew (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
 
