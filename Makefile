@@ -39,7 +39,7 @@ bench: setup  ## Time the first sync against the floor of the same run
 	$(BIN)/python -m benchmarks
 
 lock:  ## Resolve the dependencies anew (needs uv)
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
 
 clean:  ## Remove everything that was made, the demo's data included
