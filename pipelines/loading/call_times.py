@@ -1,0 +1,94 @@
+"""Practice-local minutes as instants: the repeated hour of autumn, and the hour that spring leaves out."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from pipelines.loading.instants import INSTANT
+
+
+def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, int]:
+    """Add `called_at` to calls in the CSV's order, and count the minutes that the zone does not have.
+
+    Such a minute is shifted forward by the gap. A minute that the zone has twice is told apart by the order of
+    the calls within the day (`folds`), else it is taken for the first.
+    """
+    minutes = pl.col("called_at_local")
+    calls = calls.with_columns(
+        called_at=minutes.dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
+        .dt.convert_time_zone("UTC")
+        .cast(INSTANT)
+    )
+    zone = ZoneInfo(time_zone)
+    turning = [day for day in calls["call_date"].unique() if _turns(day, zone)]
+    if not turning:
+        return calls, 0
+    turned = calls.with_row_index("_row").filter(pl.col("call_date").is_in(turning))
+    rows: list[int] = []
+    resolved: list[datetime] = []
+    gaps = 0
+    for day in turned.partition_by("call_date", maintain_order=True):
+        local = day["called_at_local"].to_list()
+        rows += day["_row"].to_list()
+        resolved += [_utc(minute, fold, zone) for minute, fold in zip(local, folds(local, zone), strict=True)]
+        gaps += sum(_shift(minute, zone) > timedelta(0) for minute in local)
+    called_at = calls["called_at"].scatter(rows, pl.Series(resolved, dtype=INSTANT))
+    return calls.with_columns(called_at), gaps
+
+
+def days_between(first: date, last: date) -> list[date]:
+    """The days from `first` to `last`, both included."""
+    return [first + timedelta(days=past) for past in range((last - first).days + 1)]
+
+
+def local_minute(instant: pl.Expr, time_zone: str) -> pl.Expr:
+    """An instant as the CSV writes it: practice-local, cut to the minute."""
+    return instant.dt.convert_time_zone(time_zone).dt.replace_time_zone(None).dt.truncate("1m")
+
+
+def folds(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int]:
+    """Which of its two instants each local minute of one day is: 0 the first, 1 the second.
+
+    Told by the order of the calls where the day runs up or down throughout, but for one step back within the
+    repeated hour. Where both ways are possible, or none, all are taken for the first.
+    """
+    nothing_told = [0] * len(minutes)
+    upwards = _folds_upwards(minutes, zone)
+    downwards = _folds_upwards(minutes[::-1], zone)
+    possible = [way for way in (upwards, downwards and downwards[::-1]) if way is not None]
+    return possible[0] if len(possible) == 1 else nothing_told
+
+
+def _folds_upwards(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int] | None:
+    fold = 0
+    result: list[int] = []
+    before = datetime.min.replace(tzinfo=UTC)
+    for minute in minutes:
+        repeated = _shift(minute, zone) < timedelta(0)
+        if repeated and not fold and _utc(minute, 0, zone) < before:
+            fold = 1
+        own = fold if repeated else 0
+        instant = _utc(minute, own, zone)
+        if instant < before:
+            return None
+        result.append(own)
+        before = instant
+    return result
+
+
+def _turns(day: date, zone: ZoneInfo) -> bool:
+    """Whether the zone's offset changes on this day."""
+    start = datetime.combine(day, datetime.min.time(), zone)
+    return start.utcoffset() != (start + timedelta(days=1)).utcoffset()
+
+
+def _shift(minute: datetime, zone: ZoneInfo) -> timedelta:
+    """How far the offset moves at this local minute: negative if the zone has it twice, positive if not at all."""
+    first, second = (minute.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
+    return second - first
+
+
+def _utc(minute: datetime, fold: int, zone: ZoneInfo) -> datetime:
+    return minute.replace(tzinfo=zone, fold=fold).astimezone(UTC)

@@ -1,0 +1,109 @@
+"""The private file: one writer, found busy for a while or for good, and DuckDB's failures in one line."""
+
+import re
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from pipelines.errors import WarehouseBusy, WarehouseError
+
+ROW_GROUP_SIZE = 30_720
+"""Rows per row group. Every commit rewrites the last, partly filled one of each column: with DuckDB's own
+122,880 a first sync in batches of 50,000 rows costs half as much again. Smaller groups also let a read of a
+few days skip more."""
+
+MEMORY_LIMIT = "1GB"
+"""Of DuckDB's buffers; what does not fit is spilled beside the file."""
+
+_LOOK_AGAIN_SECONDS = 0.25
+_HELD = ("Could not set lock", "Unique file handle conflict")
+_CAUSE_OF_THE_MACHINE = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.FatalException,
+    duckdb.TransactionException,
+)
+
+
+def attach(
+    path: Path, *, lock_wait_seconds: float, wait: Callable[[float], None] = time.sleep
+) -> duckdb.DuckDBPyConnection:
+    """Open the file for writing, make it and its folder where they are missing, and use it.
+
+    Another process that holds it is waited for, `lock_wait_seconds` at most.
+
+    Raises:
+        WarehouseBusy: it is still held after that.
+        WarehouseError: it cannot be made or opened.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WarehouseError(f"{path}: its folder cannot be made: {error.strerror}") from None
+    waited = 0.0
+    while True:
+        try:
+            return _attach(path)
+        except duckdb.Error as error:
+            if not any(sign in str(error) for sign in _HELD):
+                raise WarehouseError(f"{path}: cannot be opened: {first_line(error)}") from None
+            if waited >= lock_wait_seconds:
+                raise WarehouseBusy(_busy(path, str(error), lock_wait_seconds)) from None
+        pause = min(_LOOK_AGAIN_SECONDS, lock_wait_seconds - waited)
+        wait(pause)
+        waited += pause
+
+
+def _attach(path: Path) -> duckdb.DuckDBPyConnection:
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY_LIMIT,
+        "temp_directory": f"{path}.tmp",
+    }
+    connection = duckdb.connect(config=config)
+    try:
+        connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
+        connection.execute("use warehouse")
+        connection.execute("set TimeZone = 'UTC'")
+    except duckdb.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _busy(path: Path, message: str, waited: float) -> str:
+    holder = re.search(r"PID (\d+)", message)
+    who = f"process {holder[1]}" if holder else "another connection"
+    return f"{path}: {who} holds it, after {waited:g} s of waiting; try again when it is done"
+
+
+@contextmanager
+def told_in_one_line(path: Path) -> Generator[None]:
+    """Turn the machine's failures (full disk, no memory) into a WarehouseError.
+
+    DuckDB quotes values in its messages about data, which may be personal: of those only the kind is told.
+    """
+    try:
+        yield
+    except _CAUSE_OF_THE_MACHINE as error:
+        raise WarehouseError(f"{path}: {first_line(error)}") from None
+    except duckdb.DataError as error:
+        raise WarehouseError(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a message, without the kind that DuckDB puts before it."""
+    lines = str(error).strip().splitlines()
+    return lines[0].split(" Error: ", 1)[-1] if lines else type(error).__name__
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as an SQL literal, for statements that take no parameters."""
+    return "'" + text.replace("'", "''") + "'"

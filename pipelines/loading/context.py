@@ -1,0 +1,52 @@
+"""What every part of a commit works with."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+import duckdb
+import polars as pl
+
+from pipelines.loading.tables import RawTable
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One transaction under way: for one practice and one endpoint, in one run.
+
+    `clock` is the source's, as of the latest read that goes in.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    run_id: str
+    practice_id: str
+    time_zone: str
+    clock: datetime
+    table: RawTable
+
+    @property
+    def endpoint_name(self) -> str:
+        """The name of the endpoint, as control tables know it."""
+        return self.table.endpoint.name
+
+
+class _Stream:
+    """A frame as an Arrow stream: DuckDB reads polars' own buffers, where a registered frame would be copied."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+@contextmanager
+def shown(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFrame) -> Generator[None]:
+    """Let SQL see frames by these names."""
+    for name, frame in frames.items():
+        connection.register(name, _Stream(frame))
+    yield
+    # After a failure the names stay until the next use: an aborted transaction refuses even this.
+    for name in frames:
+        connection.unregister(name)

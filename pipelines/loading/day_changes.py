@@ -1,0 +1,83 @@
+"""What became of the calls of a day that is read again: pure matching, no warehouse.
+
+Equal rows first, then by minute, direction and phone number, in a stable order. What is matched keeps its key.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from pipelines.loading.call_keys import IDENTITY, ordinal
+from pipelines.loading.frames import EXTRA
+from pipelines.loading.matching import Matched, pair
+from pipelines.loading.versions import TARGET
+
+DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "remote_patient_id")
+"""What only the JSON list tells of a call."""
+
+SAME_CALL = ("call_date", *IDENTITY)
+SAME_ROW = ("_row_hash", *SAME_CALL)
+STORED = (TARGET, "call_key", "_deleted", "_stored_called_at", "_stored_extra", *DETAILS, *SAME_ROW)
+"""What `compare` needs to know of a stored row; the rest of it stays in the warehouse."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayChanges:
+    """How stored days become what was read.
+
+    `new` has an `_ordinal`; `changed` a `_target`, the key and the details it keeps; `touched` are equal rows
+    that were marked as deleted or had other unknown fields; `gone` are not there any more; the details of
+    `doubtful` may be another call's.
+    """
+
+    new: pl.DataFrame
+    changed: pl.DataFrame
+    touched: pl.DataFrame
+    gone: pl.DataFrame
+    doubtful: pl.DataFrame
+    unchanged: int
+
+
+def compare(stored: pl.DataFrame, fresh: pl.DataFrame) -> DayChanges:
+    """Match stored rows (the columns of `STORED`, deleted ones too) with those just read (all columns)."""
+    ordered = stored.sort("_deleted", "_stored_called_at", "created_at", "call_key")
+    equal = pair(ordered, fresh, SAME_ROW)
+    left = equal.left.rename({"_row_hash": "_stored_hash"})
+    changed = pair(left, equal.right, SAME_CALL)
+    touched = equal.pairs.filter(pl.col("_deleted") | pl.col("_stored_extra").ne_missing(pl.col(EXTRA)))
+    return DayChanges(
+        new=_numbered(changed.right, stored),
+        changed=_with_details(changed, left, equal.right),
+        touched=touched.select(TARGET, "_loaded_at", EXTRA),
+        gone=changed.left.filter(~pl.col("_deleted")).select(TARGET, "call_date"),
+        doubtful=_doubtful(equal),
+        unchanged=equal.pairs.height - touched.height,
+    )
+
+
+def _numbered(new: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
+    """Keys are never given twice: ordinals go on where those of the stored rows end, deleted ones included."""
+    taken = stored.group_by(IDENTITY).agg(_taken=pl.len())
+    joined = new.join(taken, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+    return joined.with_columns(ordinal(pl.col("_taken").fill_null(0))).drop("_taken")
+
+
+def _with_details(changed: Matched, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    """Changed rows keep details only where there was one candidate on either side."""
+    mine = left.select(TARGET, _candidates=pl.len().over(*IDENTITY, "_deleted"))
+    theirs = right.group_by(IDENTITY).agg(_rivals=pl.len())
+    rows = changed.pairs.join(mine, on=TARGET, how="left").join(theirs, on=IDENTITY, how="left", nulls_equal=True)
+    certain = (pl.col("_candidates") == 1) & (pl.col("_rivals") == 1)
+    kept = [pl.when(certain).then(pl.col(name)) for name in DETAILS]
+    exact = certain & pl.col("created_at").is_not_null()
+    called_at = pl.when(exact).then(pl.col("_stored_called_at")).otherwise(pl.col("called_at"))
+    rows = rows.with_columns(called_at.alias("called_at"), *kept)
+    return rows.select(
+        pl.exclude("_candidates", "_rivals", "_deleted", "_stored_called_at", "_stored_extra", "_stored_hash")
+    )
+
+
+def _doubtful(equal: Matched) -> pl.DataFrame:
+    """Rows with details that have lost an identical twin: it may as well be the twin that is left."""
+    same = ["_row_hash", "_deleted"]
+    return equal.pairs.filter(pl.col("id").is_not_null()).join(equal.left, on=same, how="semi").select(TARGET)

@@ -1,0 +1,145 @@
+# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
+"""Replacing whole days of phone calls where their content differs (design: how each list is read).
+
+The rows carry no id and change without a trace, so that a day is compared as a multiset of rows.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from pipelines.errors import ContractBroken
+from pipelines.loading import drift, quarantine
+from pipelines.loading.call_keys import ordinal
+from pipelines.loading.call_rows import append, forget_details, stored_rows, with_row_hash
+from pipelines.loading.call_times import add_called_at, days_between
+from pipelines.loading.call_values import Calls, read_values
+from pipelines.loading.context import Commit, shown
+from pipelines.loading.day_changes import DayChanges, compare
+from pipelines.loading.frames import EXTRA
+from pipelines.loading.instants import INSTANT
+from pipelines.loading.versions import TARGET, mark_deleted, touch, write
+from pipelines.pages import Changes
+from pipelines.steps import ReplaceDays
+
+
+def replace_days(commit: Commit, saves: Sequence[ReplaceDays]) -> Changes:
+    """Make the days of these saves what their frames hold. No two of the saves share a day.
+
+    Raises:
+        ContractBroken: the source answered with calls of other days than it was asked for.
+    """
+    if not saves:
+        return Changes()
+    calls = read_values([page for save in saves for page in save.frames])
+    days = _read_times(saves)
+    fresh = _within(calls.frame, days)
+    _set_aside(commit, calls, saves)
+    told = _drift(commit, calls)
+    fresh, gaps = add_called_at(fresh, commit.time_zone)
+    if gaps:
+        told += drift.keep(commit, [_gap(commit.time_zone)])
+    known = _known_days(commit, days)
+    new = fresh.join(known, on="call_date", how="anti", maintain_order="left")
+    append(commit, new.with_columns(ordinal()))
+    changes = Changes(inserted=new.height, quarantined=len(calls.bad), drift=told)
+    if known.is_empty():
+        return changes
+    return changes + _bring_in_step(
+        commit, fresh.join(known, on="call_date", how="semi", maintain_order="left"), known
+    )
+
+
+def _read_times(saves: Sequence[ReplaceDays]) -> pl.DataFrame:
+    """Each day of the saves, and when it was read."""
+    times = {day: save.read_at for save in saves for day in days_between(save.first_day, save.last_day)}
+    return pl.DataFrame(
+        {"call_date": list(times), "_loaded_at": list(times.values())},
+        schema={"call_date": pl.Date(), "_loaded_at": INSTANT},
+    )
+
+
+def _within(calls: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
+    fresh = calls.join(days, on="call_date", how="left", maintain_order="left")
+    stray = fresh.filter(pl.col("_loaded_at").is_null())
+    if not stray.is_empty():
+        raise ContractBroken(
+            f"phone_calls: calls of {stray['call_date'].min()} came back for {days['call_date'].min()} to"
+            f" {days['call_date'].max()}; does the source ignore start_date and end_date?"
+        )
+    return fresh
+
+
+def _set_aside(commit: Commit, calls: Calls, saves: Sequence[ReplaceDays]) -> None:
+    first, last = min(save.first_day for save in saves), max(save.last_day for save in saves)
+    bad = [row.within(first, last) for row in quarantine.numbered(calls.bad)]
+    for save in saves:
+        quarantine.resolve_days(commit, save.first_day, save.last_day, [row.key for row in bad])
+    quarantine.keep(commit, bad)
+
+
+def _drift(commit: Commit, calls: Calls) -> tuple[str, ...]:
+    found = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
+    return drift.keep(commit, found)
+
+
+def _gap(time_zone: str) -> drift.Drift:
+    return drift.Drift(
+        "time_zone", "Date", f"a call's local minute does not exist in {time_zone}: is the time zone right?"
+    )
+
+
+def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
+    """Those of the days that have rows here, deleted ones included."""
+    first, last = days["call_date"].min(), days["call_date"].max()
+    found = commit.connection.sql(
+        f"select distinct call_date from {commit.table.raw}"
+        " where practice_id = $practice and call_date between $first and $last",
+        params={"practice": commit.practice_id, "first": first, "last": last},
+    ).pl()
+    return days.join(found, on="call_date", how="semi")
+
+
+def _bring_in_step(commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame) -> Changes:
+    """Days that have rows here already: those that differ are matched row by row."""
+    fresh = with_row_hash(commit, fresh)
+    differing = _differing(commit, fresh, days)
+    same = fresh.height - fresh.join(differing, on="call_date", how="semi").height
+    if differing.is_empty():
+        return Changes(unchanged=same)
+    read = fresh.join(differing, on="call_date", how="semi", maintain_order="left")
+    found = compare(stored_rows(commit, differing), read)
+    _apply(commit, found, days)
+    return Changes(
+        inserted=found.new.height,
+        updated=found.changed.height + found.touched.height,
+        deleted=found.gone.height,
+        unchanged=same + found.unchanged,
+    )
+
+
+def _differing(commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
+    """The days whose rows here are not, as a multiset, those that were read."""
+    sums = (
+        "select call_date, count(*) as rows, sum(_row_hash::hugeint) as hashes,"
+        f" sum(md5_number_lower({EXTRA}::varchar)::hugeint) as extras"
+    )
+    with shown(commit.connection, fresh=fresh, days=days):
+        return commit.connection.sql(
+            f"with here as ({sums} from {commit.table.raw} semi join days using (call_date)"
+            "  where practice_id = $practice and _deleted_at is null group by call_date),"
+            f" there as ({sums} from fresh group by call_date)"
+            " select call_date from here full join there using (call_date)"
+            " where here.rows is distinct from there.rows or here.hashes is distinct from there.hashes"
+            " or here.extras is distinct from there.extras",
+            params={"practice": commit.practice_id},
+        ).pl()
+
+
+def _apply(commit: Commit, found: DayChanges, days: pl.DataFrame) -> None:
+    touch(commit, found.touched)
+    gone = found.gone.join(days, on="call_date", how="left")
+    mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
+    forget_details(commit, found.doubtful)
+    write(commit, found.changed)
+    append(commit, found.new)

@@ -1,0 +1,160 @@
+"""Decoded JSON rows into typed frames: columns at a time where all is well, row by row where it is not.
+
+Rows that do not fit their model are set aside with the reason, and the rest goes on.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from pydantic import BaseModel
+
+from pipelines.endpoint import Column, Kind
+from pipelines.errors import BadRecord
+from pipelines.loading import instants
+from pipelines.loading.quarantine import BadRow
+from pipelines.loading.records import canonical_json, extra_of, validated
+from pipelines.pages import Row
+
+POSITION = "_position"
+EXTRA = "_extra"
+
+_FEW = 64
+"""Up to this many rows a failing batch is read row by row; a larger one is halved first."""
+
+_DTYPES: dict[Kind, Any] = {
+    Kind.TEXT: pl.String(),
+    Kind.INSTANT: instants.INSTANT,
+    Kind.LOCAL: pl.Datetime("us"),
+    Kind.DATE: pl.Date(),
+    Kind.BOOLEAN: pl.Boolean(),
+    Kind.INTEGER: pl.Int32(),
+    Kind.JSON: pl.String(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What rows are read as: the columns of the raw table, their key and their model."""
+
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    record: type[BaseModel]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The polars types of a typed frame: the columns, the unknown fields, the place among the rows."""
+        return {**self.fields, EXTRA: pl.String(), POSITION: pl.Int64()}
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The polars types of the columns alone."""
+        return {column.name: _DTYPES[column.kind] for column in self.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A batch of rows: the good ones as a frame, the bad ones aside, and the fields that nobody declared."""
+
+    frame: pl.DataFrame
+    bad: tuple[BadRow, ...]
+    new_fields: frozenset[str]
+
+
+class _Unfit(Exception):
+    """A column holds something that only the model can judge."""
+
+
+def typed(rows: Sequence[Row], shape: Shape) -> Typed:
+    """Read rows as `shape` says. Unknown fields go to `_extra` as JSON; nothing is silently made null."""
+    bad: list[BadRow] = []
+    frames = _frames(rows, 0, shape, bad)
+    declared = shape.fields.keys()
+    seen = {name for fields in {tuple(row) for row in rows if hasattr(row, "keys")} for name in fields}
+    return Typed(pl.concat([pl.DataFrame(schema=shape.schema), *frames]), tuple(bad), frozenset(seen - declared))
+
+
+def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: list[BadRow]) -> list[pl.DataFrame]:
+    try:
+        return [_whole(rows, offset, shape)]
+    except (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError):
+        # polars and Python name a misfit by any of these; the model finds the row and says why.
+        if len(rows) <= _FEW:
+            return [_row_by_row(rows, offset, shape, bad)]
+    half = len(rows) // 2
+    return [*_frames(rows[:half], offset, shape, bad), *_frames(rows[half:], offset + half, shape, bad)]
+
+
+def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
+    columns = [
+        _READERS[column.kind]([row.get(column.name) for row in rows]).alias(column.name)
+        for column in shape.columns
+    ]
+    frame = pl.DataFrame(columns)
+    for name in shape.key:
+        if frame[name].null_count() or (frame[name].dtype == pl.String and (frame[name] == "").any()):
+            raise _Unfit
+    extra = [extra_of(row, shape.fields.keys()) for row in rows]
+    return _complete(frame, range(offset, offset + len(rows)), extra)
+
+
+def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: list[BadRow]) -> pl.DataFrame:
+    good: dict[int, dict[str, Any]] = {}
+    extra: list[str | None] = []
+    for index, row in enumerate(rows):
+        try:
+            good[offset + index] = validated(row, shape.columns, shape.key, shape.record)
+            extra.append(extra_of(row, shape.fields.keys()))
+        except BadRecord as error:
+            bad.append(BadRow.of(row, shape.key, str(error)))
+    frame = pl.DataFrame(list(good.values()), schema=shape.fields, orient="row")
+    return _complete(frame, list(good), extra)
+
+
+def _complete(frame: pl.DataFrame, places: Sequence[int], extra: list[str | None]) -> pl.DataFrame:
+    return frame.with_columns(
+        pl.Series(EXTRA, extra, dtype=pl.String), pl.Series(POSITION, places, dtype=pl.Int64)
+    )
+
+
+def _texts(values: list[Any]) -> pl.Series:
+    try:
+        return pl.Series(values, dtype=pl.String, strict=True)
+    except TypeError:
+        # Ids may come as numbers: an appointment's is one in one answer and text in another.
+        texts = [str(value) if type(value) in (int, float) else value for value in values]
+        return pl.Series(texts, dtype=pl.String, strict=True)
+
+
+def _instants(values: list[Any]) -> pl.Series:
+    texts = pl.Series(values, dtype=pl.String, strict=True)
+    parsed = instants.parse_column(texts)
+    if parsed.null_count() > texts.null_count():
+        raise _Unfit
+    return parsed
+
+
+def _plain(dtype: Any) -> Callable[[list[Any]], pl.Series]:  # noqa: ANN401 - a polars type, class or instance
+    return lambda values: pl.Series(values, dtype=dtype, strict=True)
+
+
+def _jsons(values: list[Any]) -> pl.Series:
+    if not all(value is None or isinstance(value, list | dict) for value in values):
+        raise _Unfit
+    return pl.Series([None if value is None else canonical_json(value) for value in values], dtype=pl.String)
+
+
+def _left_to_the_model(_values: list[Any]) -> pl.Series:
+    raise _Unfit
+
+
+_READERS: dict[Kind, Callable[[list[Any]], pl.Series]] = {
+    Kind.TEXT: _texts,
+    Kind.INSTANT: _instants,
+    Kind.LOCAL: _left_to_the_model,
+    Kind.DATE: _left_to_the_model,
+    Kind.BOOLEAN: _plain(pl.Boolean()),
+    Kind.INTEGER: _plain(pl.Int32()),
+    Kind.JSON: _jsons,
+}

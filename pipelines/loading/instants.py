@@ -1,0 +1,42 @@
+"""ISO 8601 in every form, a column at a time: `Z`, offsets, any number of fraction digits, basic format.
+
+A time without an offset is UTC. Digits beyond the microsecond are cut.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+
+INSTANT = pl.Datetime("us", "UTC")
+
+_USUAL_FORM = "%Y-%m-%dT%H:%M:%S%.f%#z"
+_END_OF_DAY = re.compile(r"(?<=[T ])24(?=(:?00){0,2}([.,]0+)?([Z+-]|$))")
+
+
+def parse_column(texts: pl.Series) -> pl.Series:
+    """The instants of a text column. A text that is no time is null: compare the nulls of both."""
+    parsed = texts.str.to_datetime(_USUAL_FORM, time_unit="us", strict=False)
+    if parsed.null_count() == texts.null_count():
+        return parsed
+    # Other forms are rare: each distinct text is read by itself.
+    rest = texts.filter(parsed.is_null() & texts.is_not_null()).unique()
+    known = {text: instant for text in rest if (instant := parse(text)) is not None}
+    if not known:
+        return parsed
+    read = texts.replace_strict(
+        list(known), pl.Series(list(known.values()), dtype=INSTANT), default=None, return_dtype=INSTANT
+    )
+    return parsed.zip_with(parsed.is_not_null(), read)
+
+
+def parse(text: str) -> datetime | None:
+    """One instant, aware and in UTC; `None` where the text is no time."""
+    upper = text.strip().upper()
+    midnight = _END_OF_DAY.sub("00", upper)
+    try:
+        value = datetime.fromisoformat(midnight)
+        aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return aware if midnight == upper else aware + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None

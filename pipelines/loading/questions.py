@@ -1,0 +1,110 @@
+# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
+"""The warehouse's answers to what a strategy asks (`steps.Question`). They see what is committed."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import duckdb
+
+from pipelines.endpoint import ByReference
+from pipelines.loading.connection import quoted
+from pipelines.loading.tables import RawTable
+from pipelines.steps import (
+    CallsPerDay,
+    DaysLackingDetails,
+    DaysWithState,
+    IdsWithStatus,
+    OldestCreated,
+    Question,
+    ReferencedIds,
+    StatusCounts,
+)
+
+
+def answer(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable, question: Question) -> Any:  # noqa: ANN401 - each question has its own answer
+    """The answer to one question about one list of one practice; deleted rows do not count."""
+    asked = _Asked(connection, practice_id, table)
+    match question:
+        case IdsWithStatus(statuses):
+            return asked.ids_with_status(list(statuses))
+        case StatusCounts():
+            return asked.status_counts()
+        case OldestCreated(statuses):
+            return asked.oldest_created(list(statuses))
+        case CallsPerDay(first, last):
+            return asked.calls_per_day(first, last)
+        case DaysWithState(states):
+            return asked.days_with_state(list(states))
+        case DaysLackingDetails(first, last):
+            return asked.days_lacking_details(first, last)
+        case ReferencedIds(stale_before, limit):
+            return asked.referenced_ids(stale_before, limit)
+
+
+def row_count(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> int:
+    """How many rows the source has, as far as vetl knows."""
+    return _Asked(connection, practice_id, table).rows("count(*)")[0][0]
+
+
+class _Asked:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
+        self._connection = connection
+        self._practice_id = practice_id
+        self._table = table
+
+    def rows(self, columns: str, condition: str = "", **values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
+        """Rows of the practice that are not deleted."""
+        return self._connection.execute(
+            f"select {columns} from {self._table.raw} where practice_id = $practice and _deleted_at is null"
+            f" {condition}",
+            {"practice": self._practice_id, **values},
+        ).fetchall()
+
+    def ids_with_status(self, statuses: list[str]) -> list[str]:
+        found = self.rows("id", "and list_contains($statuses, status) order by id", statuses=statuses)
+        return [identity for (identity,) in found]
+
+    def status_counts(self) -> dict[str, int]:
+        return dict(self.rows("coalesce(status, ''), count(*)", "group by 1"))
+
+    def oldest_created(self, statuses: list[str]) -> datetime | None:
+        found = self.rows("min(created_at)", "and list_contains($statuses, status)", statuses=statuses)[0][0]
+        return found and found.astimezone(UTC)
+
+    def calls_per_day(self, first: date, last: date) -> dict[date, int]:
+        between = "and call_date between $first and $last group by 1 order by 1"
+        return dict(self.rows("call_date, count(*)", between, first=first, last=last))
+
+    def days_with_state(self, states: list[str]) -> list[date]:
+        found = self.rows("distinct call_date", "and list_contains($states, state) order by 1", states=states)
+        return [day for (day,) in found]
+
+    def days_lacking_details(self, first: date, last: date) -> dict[date, int]:
+        between = "and call_date between $first and $last group by 1 having count(id) < count(*) order by 1"
+        return dict(self.rows("call_date, count(*)", between, first=first, last=last))
+
+    def referenced_ids(self, stale_before: datetime, limit: int) -> list[str]:
+        """Unknown ids first, then those read longest ago; ids that the source lately did not have are left out."""
+        strategy = self._table.endpoint.strategy
+        assert isinstance(strategy, ByReference), "only lists that are got by reference are asked this"
+        mentioned = " union ".join(
+            f"select {quoted(column)} as id from raw.{quoted(table)}"
+            f" where practice_id = $practice and _deleted_at is null and {quoted(column)} <> ''"
+            for table, column in strategy.mentions
+        )
+        known = "where practice_id = $practice and endpoint = $endpoint"
+        found = self._connection.execute(
+            f"with mentioned as ({mentioned}),"
+            f" lookups as (select id, read_at from control.lookups {known}),"
+            f" missing as (select id from control.missing_records {known} and read_at >= $stale_before)"
+            " select id from mentioned left join lookups using (id) anti join missing using (id)"
+            " where read_at is null or read_at < $stale_before"
+            " order by read_at nulls first, id limit $limit",
+            {
+                "practice": self._practice_id,
+                "endpoint": self._table.endpoint.name,
+                "stale_before": stale_before,
+                "limit": limit,
+            },
+        ).fetchall()
+        return [identity for (identity,) in found]

@@ -1,0 +1,95 @@
+"""One row against its model: the slow and exact way, with a reason that names fields and never values."""
+
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from pipelines.endpoint import Column, Kind
+from pipelines.errors import BadRecord
+from pipelines.loading import instants
+
+_INTEGER_LIMIT = 2**31
+
+
+def validated(
+    row: object, columns: Sequence[Column], key: Sequence[str], record: type[BaseModel]
+) -> dict[str, Any]:
+    """The values of the columns, of the types that a typed frame takes.
+
+    Raises:
+        BadRecord: the row does not fit; the message names the fields and what is wrong with them.
+    """
+    if not isinstance(row, Mapping):
+        raise BadRecord("not an object")
+    try:
+        model = record.model_validate(_with_instants(row, columns))
+    except ValidationError as error:
+        raise BadRecord(_reason(error)) from None
+    except (OverflowError, RecursionError):
+        raise BadRecord("a value is out of range") from None
+    _check_extra(row, {column.name for column in columns})
+    values = {column.name: _fitting(column, getattr(model, column.name)) for column in columns}
+    for name in key:
+        if values[name] in (None, ""):
+            raise BadRecord(f"{name}: missing")
+    return values
+
+
+def canonical_json(value: object) -> str:
+    """The one JSON text of a value: sorted keys, no spaces, so that equal values hash alike.
+
+    Raises:
+        ValueError: the value is no JSON, or cannot be written in UTF-8.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    text.encode()
+    return text
+
+
+def extra_of(row: Mapping[str, Any], declared: AbstractSet[str]) -> str | None:
+    """The fields of a row that nobody declared, as JSON; `None` where there are none.
+
+    Raises:
+        ValueError: they cannot be written as JSON.
+    """
+    if row.keys() <= declared:
+        return None
+    return canonical_json({name: row[name] for name in row.keys() - declared})
+
+
+def _check_extra(row: Mapping[str, Any], declared: AbstractSet[str]) -> None:
+    try:
+        extra_of(row, declared)
+    except (ValueError, RecursionError):
+        raise BadRecord("an unknown field is not JSON") from None
+
+
+def _with_instants(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
+    """ISO 8601 has more forms than the model reads; the others are left for the model to refuse."""
+    prepared = dict(row)
+    for column in columns:
+        value = prepared.get(column.name)
+        if column.kind is Kind.INSTANT and isinstance(value, str):
+            prepared[column.name] = instants.parse(value) or value
+    return prepared
+
+
+def _fitting(column: Column, value: object) -> object:
+    if column.kind is Kind.JSON and value is not None:
+        try:
+            return canonical_json(value)
+        except (ValueError, RecursionError):
+            raise BadRecord(f"{column.name}: not JSON") from None
+    if column.kind is Kind.INTEGER and isinstance(value, int) and not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
+        raise BadRecord(f"{column.name}: out of range")
+    return value
+
+
+def _reason(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(
+        dict.fromkeys(f"{item['loc'][0] if item['loc'] else 'row'}: {item['type']}" for item in found)
+    )

@@ -1,0 +1,108 @@
+"""How every list of every practice stands: for `vetl status`, also while a sync holds the warehouse."""
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipelines.loading.questions import row_count
+from pipelines.loading.tables import RawTable
+
+
+def snapshot_path(warehouse: Path) -> Path:
+    """Where the snapshot lies: beside the file."""
+    return warehouse.with_name(f"{warehouse.name}.status.json")
+
+
+class Status:
+    """Counts are taken anew only for what has changed, so that a commit's snapshot costs little."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable]) -> None:
+        self._connection = connection
+        self._tables = tables
+        self._rows: dict[tuple[str, str], int] = {}
+
+    def changed(self, practice_id: str, endpoint: str) -> None:
+        """The rows of this list are not what they were."""
+        self._rows.pop((practice_id, endpoint), None)
+
+    def lists(self) -> list[dict[str, Any]]:
+        """One entry for each practice and endpoint, of plain JSON values; instants in ISO 8601, UTC."""
+        practices = self._rows_of("select id, name from control.practices order by id")
+        cursors = self._by_list("select practice_id, endpoint, cursor from control.cursors")
+        windows = self._by_list(
+            "select practice_id, endpoint, window_start, window_end, certified, reason, finished_at"
+            " from control.windows qualify row_number() over"
+            " (partition by practice_id, endpoint order by finished_at desc, window_end desc) = 1"
+        )
+        quarantined = self._by_list(
+            "select practice_id, endpoint, count(*) from control.quarantine where resolved_at is null group by all"
+        )
+        drift = self._by_list(
+            "select practice_id, endpoint, list(kind || ': ' || name || if(value = '', '', ' = ' || value)"
+            " order by first_seen, name, value) from control.schema_changes group by all"
+        )
+        return [
+            {
+                "practice_id": practice_id,
+                "practice": name,
+                "endpoint": table.endpoint.name,
+                "rows": self._row_count(practice_id, table),
+                "last_read": _iso(window[4]) if window else None,
+                "certificate": _certificate(window),
+                "cursor": json.loads(cursor[0]) if cursor else None,
+                "quarantined": held[0] if held else 0,
+                "drift": seen[0] if seen else [],
+            }
+            for practice_id, name in practices
+            for table in self._tables
+            for window, cursor, held, seen in [
+                tuple(
+                    known.get((practice_id, table.endpoint.name))
+                    for known in (windows, cursors, quarantined, drift)
+                )
+            ]
+        ]
+
+    def write(self, warehouse: Path) -> None:
+        """Replace the snapshot beside the warehouse, in one rename. It is a help: no failure of it counts."""
+        target = snapshot_path(warehouse)
+        draft = target.with_name(f"{target.name}.{os.getpid()}")
+        try:
+            draft.write_text(json.dumps(self.lists(), ensure_ascii=False), "utf-8")
+            draft.replace(target)
+        except OSError:
+            draft.unlink(missing_ok=True)
+
+    def _row_count(self, practice_id: str, table: RawTable) -> int:
+        key = (practice_id, table.endpoint.name)
+        if key not in self._rows:
+            self._rows[key] = row_count(self._connection, practice_id, table)
+        return self._rows[key]
+
+    def _rows_of(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql).fetchall()
+
+    def _by_list(self, sql: str) -> dict[tuple[str, str], tuple[Any, ...]]:
+        return {(practice_id, endpoint): tuple(rest) for practice_id, endpoint, *rest in self._rows_of(sql)}
+
+
+def _certificate(window: tuple[Any, ...] | None) -> dict[str, Any] | None:
+    if window is None:
+        return None
+    start, end, certified, reason, finished = window
+    return {
+        "start": start,
+        "end": end,
+        "certified": certified,
+        "reason": reason,
+        "finished": _iso(finished),
+    }
+
+
+def _iso(instant: datetime) -> str:
+    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")

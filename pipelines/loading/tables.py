@@ -1,0 +1,121 @@
+# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
+"""Raw and history tables as they follow from an endpoint's declaration (design: tables)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import duckdb
+
+from pipelines.endpoint import Column, DateWindows, Endpoint, Kind
+from pipelines.loading.connection import literal, quoted
+from pipelines.partner.calls_csv import COLUMNS
+
+BOOKKEEPING = (
+    ("_loaded_at", "TIMESTAMPTZ"),
+    ("_run_id", "VARCHAR"),
+    ("_row_hash", "UBIGINT"),
+    ("_deleted_at", "TIMESTAMPTZ"),
+    ("_extra", "JSON"),
+)
+VALIDITY = (("_valid_from", "TIMESTAMPTZ"), ("_valid_to", "TIMESTAMPTZ"))
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """`raw.<table>` and `history.<table>` of one endpoint.
+
+    `columns` are those that the source fills; `hashed` the ones whose change makes a new version.
+    """
+
+    endpoint: Endpoint
+    columns: tuple[Column, ...]
+    hashed: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> "RawTable":
+        """The tables of a declaration."""
+        columns = endpoint.columns()
+        if not isinstance(endpoint.strategy, DateWindows):
+            return cls(endpoint, columns, columns)
+        # Keys, attached ids and what follows from the time zone are vetl's own: they make no version.
+        told = {column.raw for column in COLUMNS}
+        return cls(endpoint, columns, tuple(column for column in columns if column.name in told))
+
+    @property
+    def raw(self) -> str:
+        """The quoted name of the mirror."""
+        return f"raw.{quoted(self.endpoint.table)}"
+
+    @property
+    def history(self) -> str:
+        """The quoted name of the superseded versions."""
+        return f"history.{quoted(self.endpoint.table)}"
+
+    def has(self, name: str) -> bool:
+        """Whether the source fills a column of this name."""
+        return any(column.name == name for column in self.columns)
+
+
+def row_hash(columns: Iterable[Column], source: str) -> str:
+    """SQL for `_row_hash`: 64 bits of the MD5 over a row's own fields, of the rows named `source`.
+
+    MD5 because it is the same in every version of every library; of its 128 bits half is enough to tell a
+    row from its own earlier version, at a quarter of a hex text's size.
+    """
+    parts = ", chr(31), ".join(_hashable(column, source) for column in columns)
+    return f"md5_number_lower(concat({parts}))"
+
+
+def _hashable(column: Column, source: str) -> str:
+    name = f"{source}.{quoted(column.name)}"
+    if column.kind in (Kind.INSTANT, Kind.LOCAL):
+        name = f"epoch_us({name})"
+    return f"coalesce({name}::VARCHAR, chr(30))"
+
+
+def ensure(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
+    """Make the tables, or add the columns that the declaration has gained."""
+    endpoint = table.endpoint
+    fields = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in table.columns)]
+    for schema, wanted in (
+        ("raw", [*fields, *BOOKKEEPING]),
+        ("history", [*fields, *BOOKKEEPING, *VALIDITY]),
+    ):
+        present = _columns(connection, schema, endpoint.table)
+        name = f"{schema}.{quoted(endpoint.table)}"
+        if not present:
+            definition = ", ".join(f"{quoted(column)} {kind}" for column, kind in wanted)
+            connection.execute(f"create table {name} ({definition})")
+            continue
+        gained = [(column, kind) for column, kind in wanted if column not in present]
+        for column, kind in gained:
+            connection.execute(f"alter table {name} add column {quoted(column)} {kind}")
+        if gained:
+            _take_from_extra(connection, name, gained, table)
+
+
+def _take_from_extra(
+    connection: duckdb.DuckDBPyConnection, name: str, gained: list[tuple[str, str]], table: RawTable
+) -> None:
+    """Move what was kept in `_extra` into the new columns, and hash anew.
+
+    So a field that the contract learns later makes no row look changed.
+    """
+    for column, kind in gained:
+        path = literal(f'$."{column}"')
+        value = f"try_cast(_extra {'->' if kind == Kind.JSON else '->>'} {path} as {kind})"
+        rest = f"json_merge_patch(_extra, json_object({literal(column)}, null))"
+        connection.execute(
+            f"update {name} set {quoted(column)} = {value},"
+            f" _extra = nullif({rest}::VARCHAR, '{{}}')::JSON where {value} is not null"
+        )
+    connection.execute(f"update {name} as stored set _row_hash = {row_hash(table.hashed, 'stored')}")
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, schema: str, table: str) -> set[str]:
+    found = connection.execute(
+        "select column_name from duckdb_columns()"
+        " where database_name = current_database() and schema_name = ? and table_name = ?",
+        [schema, table],
+    ).fetchall()
+    return {name for (name,) in found}

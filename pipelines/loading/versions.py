@@ -1,0 +1,68 @@
+# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
+"""How rows are written: new ones appended, changed ones superseded, gone ones marked. Never a silent overwrite."""
+
+import polars as pl
+
+from pipelines.loading.connection import quoted
+from pipelines.loading.context import Commit, shown
+
+TARGET = "_target"
+"""The row id, in the raw table, of the row that an incoming one takes the place of; null for a new one."""
+
+
+def write(commit: Commit, frame: pl.DataFrame) -> None:
+    """Write rows with all their columns; `_loaded_at` says since when they hold.
+
+    A row with a `_target` supersedes that one, which goes to history as it was.
+    """
+    if frame.is_empty():
+        return
+    table, run = commit.connection, {"practice": commit.practice_id, "run": commit.run_id}
+    superseded = frame.filter(pl.col(TARGET).is_not_null()).select(TARGET, until="_loaded_at")
+    if not superseded.is_empty():
+        with shown(table, superseded=superseded):
+            table.execute(
+                f"insert into {commit.table.history} by name"
+                " select stored.*, stored._loaded_at as _valid_from, superseded.until as _valid_to"
+                f" from {commit.table.raw} as stored join superseded on stored.rowid = superseded._target"
+            )
+            table.execute(f"delete from {commit.table.raw} where rowid in (select _target from superseded)")
+    with shown(table, written=frame.drop(TARGET)):
+        table.execute(
+            f"insert into {commit.table.raw} by name"
+            " select $practice as practice_id, written.*, $run as _run_id, null as _deleted_at from written",
+            run,
+        )
+
+
+def touch(commit: Commit, frame: pl.DataFrame) -> None:
+    """Rows that the source shows unchanged, but that were marked as deleted or had other unknown fields.
+
+    `frame` has `_target`, `_loaded_at` and `_extra`. No new version: the source's own fields are the same.
+    """
+    if frame.is_empty():
+        return
+    with shown(commit.connection, touched=frame):
+        commit.connection.execute(
+            f"update {commit.table.raw} as stored set _deleted_at = null, _extra = touched._extra, _run_id = ?,"
+            " _loaded_at = if(stored._deleted_at is null, stored._loaded_at, touched._loaded_at)"
+            " from touched where stored.rowid = touched._target",
+            [commit.run_id],
+        )
+
+
+def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
+    """Rows that the source does not have any more: `frame` has `_target` and `_deleted_at`. They stay in raw."""
+    if frame.is_empty():
+        return
+    with shown(commit.connection, gone=frame):
+        commit.connection.execute(
+            f"update {commit.table.raw} as stored set _deleted_at = gone._deleted_at, _run_id = ?"
+            " from gone where stored.rowid = gone._target",
+            [commit.run_id],
+        )
+
+
+def column_list(names: list[str], source: str) -> str:
+    """Names as SQL, each qualified."""
+    return ", ".join(f"{source}.{quoted(name)}" for name in names)

@@ -1,0 +1,171 @@
+"""The private warehouse file: the one writer's door to it."""
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+
+from pipelines import bundled
+from pipelines.endpoint import Endpoint
+from pipelines.errors import ConfigurationError
+from pipelines.loading import practices, questions, state
+from pipelines.loading.batches import source_clock, store
+from pipelines.loading.connection import attach, told_in_one_line
+from pipelines.loading.context import Commit
+from pipelines.loading.migrate import migrate
+from pipelines.loading.status import Status
+from pipelines.loading.tables import RawTable, ensure
+from pipelines.pages import Changes
+from pipelines.practice import Practice
+from pipelines.steps import Question, Save
+
+
+class Warehouse:
+    """An open warehouse. A context manager; one caller at a time is served, from whatever thread."""
+
+    def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable]) -> None:
+        self._path = path
+        self._connection = connection
+        self._tables = tables
+        self._turn = RLock()
+        self._zones = practices.zones(connection)
+        self._status = Status(connection, tuple(tables.values()))
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        endpoints: Sequence[Endpoint],
+        *,
+        lock_wait_seconds: float,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> Self:
+        """Open the file, made and migrated where that is needed, with the tables of these endpoints.
+
+        Raises:
+            WarehouseBusy: another process holds it, and went on for `lock_wait_seconds`.
+            WarehouseError: it cannot be opened, or is newer than this vetl.
+        """
+        connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
+        try:
+            with told_in_one_line(path):
+                migrate(connection, bundled.migrations())
+                tables = {endpoint.name: RawTable.of(endpoint) for endpoint in endpoints}
+                with transaction(connection):
+                    for table in tables.values():
+                        ensure(connection, table)
+                return cls(path, connection, tables)
+        except BaseException:
+            connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the file go."""
+        with self._turn:
+            self._connection.close()
+
+    def set_practices(self, configured: Sequence[Practice]) -> None:
+        """Keep the practices as configured; where a time zone was corrected, derive anew what follows from it."""
+        with self._writing():
+            practices.keep(self._connection, configured, tuple(self._tables.values()))
+        self._zones = practices.zones(self._connection)
+
+    def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
+        """A command begins to read the source."""
+        with self._writing():
+            state.start_run(self._connection, run_id, started_at, command)
+
+    def finish_run(
+        self, run_id: str, *, source_clock: datetime | None, exit_code: int, summary: Mapping[str, Any]
+    ) -> None:
+        """It is done; "now" of the marts is the `source_clock` of the last run that reached the source."""
+        with self._writing():
+            state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
+
+    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
+        """Data, certificates and cursor in one transaction: all of it is kept, or nothing.
+
+        Raises:
+            ConfigurationError: the practice was never set.
+            ContractBroken: a frame holds calls of days that were not asked for.
+            WarehouseError: the disk is full or fails.
+        """
+        if practice_id not in self._zones:
+            raise ConfigurationError(f"practice {practice_id} is not configured")
+        with self._writing():
+            context = Commit(
+                connection=self._connection,
+                run_id=run_id,
+                practice_id=practice_id,
+                time_zone=self._zones[practice_id],
+                clock=source_clock(work),
+                table=self._tables[endpoint.name],
+            )
+            changes = store(context, work)
+        self._status.changed(practice_id, endpoint.name)
+        self._status.write(self._path)
+        return changes
+
+    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
+        """The answer to a strategy's question (`steps.Question`); it sees what is committed."""
+        with self._turn:
+            return questions.answer(self._connection, practice_id, self._tables[endpoint.name], question)
+
+    def row_count(self, practice_id: str, endpoint: Endpoint) -> int:
+        """How many rows are here that the source has, as far as vetl knows."""
+        with self._turn:
+            return questions.row_count(self._connection, practice_id, self._tables[endpoint.name])
+
+    def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
+        """The endpoint's cursor; `None` before the first."""
+        with self._turn:
+            return state.cursor(self._connection, practice_id, endpoint_name)
+
+    def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
+        """What the source was seen to do on this list, by name."""
+        with self._turn:
+            return state.capabilities(self._connection, practice_id, endpoint_name)
+
+    def status(self) -> list[dict[str, Any]]:
+        """How every list of every practice stands, in plain JSON values."""
+        with self._turn:
+            return self._status.lists()
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        with self._turn, told_in_one_line(self._path), transaction(self._connection):
+            yield
+
+
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
+    """All or nothing."""
+    connection.begin()
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    try:
+        connection.rollback()
+    except duckdb.Error:
+        # A commit that failed on a full disk has ended the transaction by itself; its own error is told.
+        return
