@@ -93,7 +93,5 @@ class Faults:
             return False
         if rule.in_a_row is not None and self._of_request[place, request] >= rule.in_a_row:
             return False
-        drawn = hashlib.blake2b(
-            f"{self.seed}/{place}/{self._seen[request]}/{request}".encode(), digest_size=8
-        )
+        drawn = hashlib.blake2b(f"{self.seed}/{place}/{self._seen[request]}/{request}".encode(), digest_size=8)
         return int.from_bytes(drawn.digest()) / 2**64 < rule.share

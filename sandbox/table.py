@@ -35,6 +35,21 @@ class Written:
     derives: bool = True
 
 
+@dataclass(frozen=True)
+class Matches:
+    """Rows that a request asks for, in order, not yet taken out of their list."""
+
+    frame: pl.DataFrame
+    places: pl.Series
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def slice(self, offset: int, size: int) -> pl.DataFrame:
+        """Some of the rows."""
+        return self.frame.select(pl.all().gather(self.places.slice(offset, size)))
+
+
 @dataclass
 class Snapshot:
     """A list at one time. `written` are the records that `frame` refers to; `until`: when it next changes."""
@@ -51,6 +66,12 @@ class Snapshot:
         if order not in self._ordered:
             self._ordered[order] = _sorted(self.frame, order)
         return self._ordered[order]
+
+    def matches(self, order: Order, chosen: pl.Expr) -> Matches:
+        """The rows that a filter lets through, in order."""
+        frame = self.ordered(order)
+        places = frame.select(places=pl.int_range(pl.len(), dtype=pl.UInt32).filter(chosen))
+        return Matches(frame, places["places"])
 
 
 def _sorted(frame: pl.DataFrame, order: Order) -> pl.DataFrame:
@@ -74,9 +95,7 @@ class Table:
 
     def scene(self, switches: Switches) -> Scene:
         """What this practice's rows are shown with."""
-        return Scene(
-            self._world.practices[self._practice_id], self._world.people(self._practice_id), switches
-        )
+        return Scene(self._world.practices[self._practice_id], self._world.people(self._practice_id), switches)
 
     def snapshot(self, now: datetime, switches: Switches) -> Snapshot:
         """The list at `now`; made anew only where something has changed."""
@@ -100,9 +119,7 @@ class Table:
     def of_client(self, client_id: str, snapshot: Snapshot) -> pl.Expr:
         """The rows that belong to one client."""
         place = self._world.people(self._practice_id).place_of.get(client_id, -1)
-        written = [
-            n for n, record in enumerate(snapshot.written) if str(record.get("client_id")) == client_id
-        ]
+        written = [n for n, record in enumerate(snapshot.written) if str(record.get("client_id")) == client_id]
         return ((pl.col("client") == place) & pl.col("written").is_null()) | pl.col("written").is_in(written)
 
     def get(self, row_id: str, now: datetime, switches: Switches) -> Record | None:
@@ -156,9 +173,7 @@ class Table:
 
     def _new_id(self) -> str:
         return (
-            str(uuid4().int % 10**15)
-            if self.resource.prefix is None
-            else f"{self.resource.prefix}_{uuid4().hex}"
+            str(uuid4().int % 10**15) if self.resource.prefix is None else f"{self.resource.prefix}_{uuid4().hex}"
         )
 
     def _by_id(self, row_id: str) -> pl.Expr:
@@ -201,9 +216,7 @@ class Table:
     def _index(self, records: Sequence[Record]) -> pl.DataFrame:
         """What filters and orders need to know of written records; what cannot be understood is null."""
         columns = {
-            name: pl.Series(
-                [_indexed(record.get(name), dtype) for record in records], dtype=dtype, strict=False
-            )
+            name: pl.Series([_indexed(record.get(name), dtype) for record in records], dtype=dtype, strict=False)
             for name, dtype in self.resource.filterable.items()
         }
         return pl.DataFrame({**columns, "written": pl.Series(range(len(records)), dtype=pl.UInt32)})

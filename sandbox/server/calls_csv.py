@@ -82,9 +82,7 @@ def _yes_or_no(name: str) -> pl.Expr:
 
 
 def _written_line(record: Record, scene: Scene) -> dict[str, str | None]:
-    shown: dict[str, Any] = {
-        column: record.get(field) for field, column in zip(_FIELDS, COLUMNS, strict=True)
-    }
+    shown: dict[str, Any] = {column: record.get(field) for field, column in zip(_FIELDS, COLUMNS, strict=True)}
     created = instant(shown["Date"])
     if created is not None:
         shown["Date"] = created.astimezone(ZoneInfo(scene.practice.time_zone)).strftime(_MINUTE)

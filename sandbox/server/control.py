@@ -57,9 +57,7 @@ async def faults(request: Request) -> Response:
     elif request.method == "POST":
         given: dict[str, Any] = await json_object(request)
         try:
-            rules = (
-                PRESETS[given["preset"]] if "preset" in given else _FAULTS.validate_python(given.get("rules"))
-            )
+            rules = PRESETS[given["preset"]] if "preset" in given else _FAULTS.validate_python(given.get("rules"))
         except (KeyError, ValidationError) as error:
             raise Invalid([FieldError("rules", f"not faults: {error}")]) from error
         platform.faults.set(rules, given.get("seed"))

@@ -16,7 +16,7 @@ class FieldError:
     message: str
 
 
-class Refusal(Exception):  # noqa: N818 - a refusal is the answer, not a defect
+class Refusal(Exception):
     """A request that gets a general error."""
 
     def __init__(self, status: int, message: str) -> None:

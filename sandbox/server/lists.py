@@ -13,7 +13,7 @@ from sandbox.server.auth import platform_of, practice_of
 from sandbox.server.envelopes import Refusal, encoded, json_response, success
 from sandbox.server.query import Query, updated_range
 from sandbox.switches import ListSwitches
-from sandbox.table import Snapshot, Table
+from sandbox.table import Matches, Snapshot, Table
 from sandbox.world.practices import Practice
 
 MAXIMUM_SIZE = 100
@@ -28,7 +28,7 @@ class Paging:
     size: int
     base: int = 0
 
-    def cut(self, rows: pl.DataFrame) -> pl.DataFrame:
+    def cut(self, rows: Matches) -> pl.DataFrame:
         """The rows of this page."""
         return rows.slice((self.number - self.base) * self.size, self.size)
 
@@ -47,13 +47,13 @@ def read_paging(query: Query, switches: ListSwitches, default: int, maximum: int
 
 
 def page_body(
-    table: Table, snapshot: Snapshot, rows: pl.DataFrame, paging: Paging, *, with_total_pages: bool = True
+    table: Table, snapshot: Snapshot, rows: Matches, paging: Paging, *, with_total_pages: bool = True
 ) -> bytes:
     """One page in the envelope of lists."""
     data: dict[str, Any] = {"page": paging.number, "per_page": paging.size}
     if with_total_pages:
-        data["total_pages"] = paging.pages(rows.height)
-    data["total_count"] = rows.height
+        data["total_pages"] = paging.pages(len(rows))
+    data["total_count"] = len(rows)
     return encoded(data | {"content": table.records(paging.cut(rows), snapshot)})
 
 
@@ -95,7 +95,7 @@ def _list(request: Request, name: str, *, ranged: bool) -> Response:
         known = platform.cached(key)
         if known is not None:
             return json_response(known[0])
-        rows = snapshot.ordered(switches.order).filter(chosen)
+        rows = snapshot.matches(switches.order, chosen)
         body = page_body(table, snapshot, rows, paging, with_total_pages=name != "booking_sessions")
         platform.keep(key, body, None)
     return json_response(body)

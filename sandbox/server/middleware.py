@@ -69,9 +69,7 @@ class FaultInjector:
             return None
         practice = Headers(scope=scope).get("x-client-id")
         query = scope["query_string"].decode("latin-1")
-        return self._platform.faults.strike(
-            scope["path"], f"{scope['method']} {scope['path']}?{query} {practice}"
-        )
+        return self._platform.faults.strike(scope["path"], f"{scope['method']} {scope['path']}?{query} {practice}")
 
     def _answer(self, fault: Fault) -> Response:
         match fault.kind:

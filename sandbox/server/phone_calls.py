@@ -10,7 +10,7 @@ from sandbox.server.calls_csv import render_csv
 from sandbox.server.envelopes import json_response
 from sandbox.server.lists import MAXIMUM_SIZE, Paging, page_body, read_paging
 from sandbox.server.query import Query, day_range
-from sandbox.table import Snapshot, Table
+from sandbox.table import Matches, Snapshot, Table
 from sandbox.world import vocabulary as v
 from sandbox.world.practices import Practice
 
@@ -36,7 +36,7 @@ async def phone_calls(request: Request) -> Response:
         if known is None:
             if client_id is not None:
                 chosen &= table.of_client(client_id, snapshot)
-            rows = snapshot.ordered(platform.switches.phone_calls.order).filter(chosen)
+            rows = snapshot.matches(platform.switches.phone_calls.order, chosen)
             known = _page(table, snapshot, rows, paging, as_csv=as_csv)
             platform.keep(key, *known)
     body, headers = known
@@ -68,10 +68,10 @@ def _chosen(query: Query, platform: Platform, practice: Practice) -> pl.Expr:
 
 
 def _page(
-    table: Table, snapshot: Snapshot, rows: pl.DataFrame, paging: Paging, *, as_csv: bool
+    table: Table, snapshot: Snapshot, rows: Matches, paging: Paging, *, as_csv: bool
 ) -> tuple[bytes, dict[str, str]]:
     if as_csv:
-        return render_csv(table, snapshot, paging.cut(rows)), _csv_headers(rows.height, paging)
+        return render_csv(table, snapshot, paging.cut(rows)), _csv_headers(len(rows), paging)
     return page_body(table, snapshot, rows, paging), {}
 
 

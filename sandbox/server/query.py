@@ -137,6 +137,7 @@ def _after(bound: Bound, inclusive: bool, by_day: bool, zone: tzinfo) -> pl.Expr
     if isinstance(bound, datetime):
         moment = bound if bound.tzinfo else bound.replace(tzinfo=zone)
         if not by_day:
+            moment = moment.astimezone(UTC)
             return updated >= moment if inclusive else updated > moment
         bound = moment.astimezone(zone).date()
     return updated >= start_of(bound if inclusive else bound + timedelta(days=1), zone)

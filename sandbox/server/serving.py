@@ -1,5 +1,6 @@
 """Running the platform: in a thread of this process for tests, or blocking for people."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -21,6 +22,7 @@ from sandbox.world import World, WorldArguments
 HOST = "127.0.0.1"
 _DRAWN_AHEAD = 20
 _START_SECONDS = 30
+_TICK_SECONDS = 0.02
 _NAMED = 5
 
 
@@ -46,15 +48,13 @@ def running(
     platform = Platform(world, VirtualClock(world.start, frozen=frozen), switches=switches)
     with _listening(port) as listener:
         server = _server(platform)
-        thread = threading.Thread(
-            target=server.run, kwargs={"sockets": [listener]}, name="sandbox", daemon=True
-        )
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="sandbox", daemon=True)
         thread.start()
         try:
             _wait_for(server, thread)
             yield Handle(_address(listener), platform)
         finally:
-            server.should_exit = True
+            server.should_exit = server.force_exit = True
             thread.join()
 
 
@@ -114,6 +114,11 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.on_start is not None:
             self.on_start()
+
+    async def main_loop(self) -> None:
+        """Wait for the end. Uvicorn's own loop looks every tenth of a second, which tests would wait for."""
+        while not self.should_exit:  # noqa: ASYNC110 - set by signal handlers and other threads
+            await asyncio.sleep(_TICK_SECONDS)
 
 
 def _server(platform: Platform, on_start: Callable[[], None] | None = None) -> _Server:

@@ -82,8 +82,7 @@ class World:
         practice = self.practices[practice_id]
         last = month_of(now.astimezone(practice.zone))
         months = [
-            self._month(practice_id, number)[name]
-            for number in range(month_of(self.since(practice)), last + 1)
+            self._month(practice_id, number)[name] for number in range(month_of(self.since(practice)), last + 1)
         ]
         moment = pl.lit(now).cast(pl.Datetime("ms", "UTC"))
         coming = [

@@ -75,9 +75,7 @@ def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) ->
 def _referrals(known: Referral, size: int) -> Referral:
     """Only those from a session know where the client came from, and these come first."""
     missing = np.full(size - len(known.source), v.NONE, dtype=np.uint8)
-    return Referral(
-        *(np.concatenate([codes, missing]) for codes in (known.source, known.campaign, known.medium))
-    )
+    return Referral(*(np.concatenate([codes, missing]) for codes in (known.source, known.campaign, known.medium)))
 
 
 def _draw_course(month: Month, created: Millis, synced: Millis, dice: Dice) -> _Course:
@@ -97,9 +95,7 @@ def _draw_course(month: Month, created: Millis, synced: Millis, dice: Dice) -> _
         last_change + (dice.luck(size) * (held - last_change)).astype(np.int64),
         held + length + dice.around(20 * 60_000, size),
     )
-    all_synced = np.concatenate(
-        [synced, created[len(synced) :] + dice.around(4 * 60_000, size - len(synced))]
-    )
+    all_synced = np.concatenate([synced, created[len(synced) :] + dice.around(4 * 60_000, size - len(synced))])
     confirmed = np.where(dice.happens(0.7, size), held - dice.between(DAY // 2, 3 * DAY, size), NEVER)
     confirmed = np.where((confirmed > all_synced) & (confirmed < ended), confirmed, NEVER)
     return _Course(all_synced, confirmed, moved, ended, visit, new_visit, length, end)

@@ -36,7 +36,7 @@ SCHEMA: Final[Schema] = {
 
 _SECOND: Final = 1000
 _TWINS: Final = 0.002
-_REVISED: Final = 0.03
+_REVISED: Final = 0.04
 _LINES: Final = 1_000_000
 
 _TOOL_WITHOUT_RESULT: Final = 0.05
@@ -109,9 +109,7 @@ def _draw(month: Month, created: Millis, dice: Dice) -> _Drawn:
     known = dice.happens(0.8, size) | ~inbound
     client = np.where(known, dice.place(len(people), size), NO_REFERENCE).astype(np.int32)
     visited = known & (people.first_visit[client] < created)
-    end = dice.pick_where(
-        v.CALL_STATES, [(inbound, shares.INBOUND_ENDS), (~inbound, shares.OUTBOUND_ENDS)], size
-    )
+    end = dice.pick_where(v.CALL_STATES, [(inbound, shares.INBOUND_ENDS), (~inbound, shares.OUTBOUND_ENDS)], size)
     completed = end == v.CALL_STATES["completed"]
     subject = np.where(completed, dice.pick(v.CLASSIFICATIONS, shares.SUBJECTS, size), NONE).astype(np.uint8)
     answered = created + dice.between(2 * _SECOND, 25 * _SECOND, size)
@@ -120,7 +118,7 @@ def _draw(month: Month, created: Millis, dice: Dice) -> _Drawn:
     outcome = _outcomes(dice, end, subject, size)
     revised = np.where(
         completed & dice.happens(_REVISED, size),
-        ended + dice.around(2 * DAY, size).clip(60_000, 30 * DAY),
+        ended + dice.around(4 * DAY, size).clip(60_000, 30 * DAY),
         NEVER,
     )
     return _Drawn(

@@ -104,10 +104,7 @@ def draw_times(practice: Practice, month: int, a_day: float, rng: np.random.Gene
 def to_local(instants: Millis, zone: str) -> Millis:
     """Instants as what a clock on the wall shows, in milliseconds as if that were UTC."""
     shown = (
-        pl.Series(instants)
-        .cast(pl.Datetime("ms", "UTC"))
-        .dt.convert_time_zone(zone)
-        .dt.replace_time_zone(None)
+        pl.Series(instants).cast(pl.Datetime("ms", "UTC")).dt.convert_time_zone(zone).dt.replace_time_zone(None)
     )
     return shown.cast(pl.Int64).to_numpy()
 

@@ -99,9 +99,7 @@ def lives(schema: Schema, born: Mapping[str, Any], phases: Sequence[Phase], hori
     for name, values in born.items():
         columns[name] = column(np.asarray(values)[row], schema[name])
     for name in phases[0].fields:
-        drawn = [
-            _spread(phase.fields[name], size)[chosen] for phase, chosen in zip(phases, rows, strict=True)
-        ]
+        drawn = [_spread(phase.fields[name], size)[chosen] for phase, chosen in zip(phases, rows, strict=True)]
         columns[name] = column(np.concatenate(drawn)[order], schema[name])
     return pl.DataFrame(columns)
 

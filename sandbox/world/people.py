@@ -88,9 +88,7 @@ def _clients(practice: Practice, count: int, rng: np.random.Generator) -> pl.Dat
         name=pl.concat_str("first_name", pl.lit(" "), "last_name"),
         email=pl.when("with_email").then(pl.format("client{}@example.com", "number")),
         phone=pl.format(f"{practice.country_code}{practice.area_code}{{}}", "local"),
-        remote_id=pl.format(
-            "{}{}", "remote", pl.when("with_suffix").then(pl.lit(server)).otherwise(pl.lit(""))
-        ),
+        remote_id=pl.format("{}{}", "remote", pl.when("with_suffix").then(pl.lit(server)).otherwise(pl.lit(""))),
         remote_client_id=pl.format(f"{{}}{server}", "remote"),
     )
 
@@ -100,9 +98,9 @@ def _patients(practice: Practice, pets: NDArray[np.int32], rng: np.random.Genera
     species = rng.choice(len(names.BREEDS), count, p=names.SPECIES_SHARES)
     breeds = [(kind, breed) for kind, of in names.BREEDS.items() for breed in of]
     counts = np.array([len(of) for of in names.BREEDS.values()])
-    breed = np.concatenate([[0], np.cumsum(counts)[:-1]])[species] + (
-        rng.random(count) * counts[species]
-    ).astype(int)
+    breed = np.concatenate([[0], np.cumsum(counts)[:-1]])[species] + (rng.random(count) * counts[species]).astype(
+        int
+    )
     place = np.arange(count)
     server = f"-{practice.server_id}" if practice.server_id else ""
     return (

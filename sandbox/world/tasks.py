@@ -28,7 +28,7 @@ SCHEMA: Final[Schema] = {
     "updated_at": Plain.INSTANT,
 }
 _A_CALL: Final = 0.05
-_LEFT_PENDING, _EDITED, _REOPENED = 0.04, 0.08, 0.09
+_LEFT_PENDING, _EDITED, _REOPENED = 0.04, 0.12, 0.09
 
 
 def draw_tasks(month: Month, calls: Calls) -> pl.DataFrame:
@@ -55,16 +55,12 @@ def draw_tasks(month: Month, calls: Calls) -> pl.DataFrame:
     }
     done = created + dice.around(7 * HOUR, size).clip(60_000, 45 * DAY)
     done = np.where(dice.happens(_LEFT_PENDING, size), NEVER, done)
-    reopened = np.where(
-        (done < NEVER) & dice.happens(_REOPENED, size), done + dice.around(2 * DAY, size), NEVER
-    )
+    reopened = np.where((done < NEVER) & dice.happens(_REOPENED, size), done + dice.around(2 * DAY, size), NEVER)
     done_again = np.where(reopened < NEVER, reopened + dice.around(9 * HOUR, size), NEVER)
     last = np.minimum(np.where(reopened < NEVER, done_again, done), NEVER)
-    edited = np.where((last < NEVER) & dice.happens(_EDITED, size), last + dice.around(DAY, size), NEVER)
+    edited = np.where((last < NEVER) & dice.happens(_EDITED, size), last + dice.around(5 * DAY, size), NEVER)
     ends = [dice.pick(v.TASK_STATUSES, {"completed": 0.86, "canceled": 0.14}, size) for _ in range(2)]
-    return lives(
-        SCHEMA, born, _phases([created, done, reopened, done_again, edited], ends, title), month.horizon
-    )
+    return lives(SCHEMA, born, _phases([created, done, reopened, done_again, edited], ends, title), month.horizon)
 
 
 def _phases(steps: list[Millis], ends: list[v.Codes], title: v.Codes) -> list[Phase]:
@@ -74,9 +70,7 @@ def _phases(steps: list[Millis], ends: list[v.Codes], title: v.Codes) -> list[Ph
 
     def phase(at: Millis, status: Any, finalized: Any, shown: v.Codes = title) -> Phase:  # noqa: ANN401 - one or many
         happens: Mask = at < NEVER
-        return Phase(
-            at, {"status": status, "title": shown, "finalized_at": finalized, "updated_at": at}, happens
-        )
+        return Phase(at, {"status": status, "title": shown, "finalized_at": finalized, "updated_at": at}, happens)
 
     was_reopened = reopened < NEVER
     return [
@@ -85,7 +79,5 @@ def _phases(steps: list[Millis], ends: list[v.Codes], title: v.Codes) -> list[Ph
         phase(reopened, pending, NEVER),
         phase(done_again, ends[1], done_again),
         # Text changed after the end: no count by status moves, only the row and its updated_at.
-        phase(
-            edited, np.where(was_reopened, ends[1], ends[0]), np.where(was_reopened, done_again, done), again
-        ),
+        phase(edited, np.where(was_reopened, ends[1], ends[0]), np.where(was_reopened, done_again, done), again),
     ]

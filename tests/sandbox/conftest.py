@@ -1,0 +1,35 @@
+"""A small world behind a real socket, a fresh platform for each test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.partner_side import Partner
+
+import sandbox
+from sandbox import Handle, Switches, World
+
+LONG = 10 * 365 * 86_400  # tests move the clock by weeks
+
+
+@pytest.fixture(scope="session")
+def world() -> World:
+    return World(practices=3, days=100, calls=6000)
+
+
+@pytest.fixture
+def platform(world: World) -> Iterator[Handle]:
+    with sandbox.running(world, frozen=True, switches=Switches(token_lifetime_seconds=LONG)) as handle:
+        yield handle
+
+
+@pytest.fixture
+def partner(platform: Handle) -> Iterator[Partner]:
+    partner = Partner(platform)
+    yield partner
+    partner.http.close()
+
+
+@pytest.fixture(scope="session")
+def documentation() -> str:
+    return (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()

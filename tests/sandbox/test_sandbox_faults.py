@@ -1,0 +1,126 @@
+"""Faults look on the wire like the real thing, and come the same each time."""
+
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+from typing import Literal
+
+import httpx
+import pytest
+from support.partner_side import Partner
+
+from sandbox.faults import FLAKY, KINDS, Fault, Faults
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@pytest.mark.parametrize(("body", "kind"), [("json", "application/json"), ("html", "text/html")])
+def test_a_status_comes_as_envelope_or_as_a_proxys_page(
+    partner: Partner, status: Literal[500, 502, 503, 504], body: Literal["json", "html"], kind: str
+) -> None:
+    partner.platform.faults.set([Fault("status", status=status, body=body)])
+    answer = partner.get("staff_tasks")
+    assert answer.status_code == status
+    assert answer.headers["Content-Type"].startswith(kind)
+
+
+def test_a_rate_limit_says_how_many_seconds_to_wait(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("rate_limited", wait_seconds=7)])
+    answer = partner.get("staff_tasks")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
+
+
+def test_a_rate_limit_says_until_when_to_wait_by_the_platforms_clock(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("rate_limited", retry_after="date", wait_seconds=30)])
+    answer = partner.get("staff_tasks")
+    until, now = (parsedate_to_datetime(answer.headers[name]) for name in ("Retry-After", "Date"))
+    assert until - now == timedelta(seconds=30)
+
+
+def test_a_rate_limit_may_say_nothing(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("rate_limited", retry_after="none")])
+    assert "Retry-After" not in partner.get("staff_tasks").headers
+
+
+def test_a_connection_is_closed_in_the_middle_of_a_body(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("closed")])
+    with pytest.raises(httpx.RemoteProtocolError):
+        partner.get("staff_tasks")
+
+
+def test_a_csv_is_cut_short_with_status_200(partner: Partner) -> None:
+    whole = partner.get("phone_calls", format="csv")
+    partner.platform.faults.set([Fault("truncated_csv")])
+    torn = partner.get("phone_calls", format="csv")
+    assert torn.status_code == 200
+    assert torn.headers["X-Total-Count"] == whole.headers["X-Total-Count"]
+    assert torn.content == whole.content[: len(whole.content) // 2]
+
+
+def test_json_is_not_cut_as_csv(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("truncated_csv")])
+    assert partner.get("phone_calls").json()["success"] is True
+
+
+def test_a_login_page_comes_with_status_200(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("login_page")])
+    answer = partner.get("staff_tasks")
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"].startswith("text/html")
+
+
+def test_a_revoked_token_stays_revoked_until_the_next_sign_in(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("token_revoked", most=1)])
+    assert [partner.get("staff_tasks").status_code for _ in range(2)] == [401, 401]
+    partner.sign_in()
+    assert partner.get("staff_tasks").status_code == 200
+
+
+def test_one_request_is_hit_a_few_times_in_a_row_and_then_gets_through(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("status", in_a_row=3)])
+    assert [partner.get("staff_tasks").status_code for _ in range(5)] == [503, 503, 503, 200, 200]
+    assert partner.get("staff_tasks", page=1).status_code == 503
+
+
+def test_a_fault_may_have_an_end(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("status", most=2, in_a_row=None)])
+    assert [partner.get("staff_tasks", page=page).status_code for page in range(4)] == [503, 503, 200, 200]
+    assert partner.platform.faults.hits == {"status": 2}
+
+
+def test_a_fault_hits_its_paths_alone(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("status", path="*/staff_tasks")])
+    assert partner.get("ai_outbound/requests").status_code == 200
+    assert partner.get("staff_tasks").status_code == 503
+
+
+def test_a_share_of_requests_is_hit_and_the_same_ones_each_time() -> None:
+    def hit(seed: int) -> list[bool]:
+        faults = Faults(seed=seed)
+        faults.set([Fault("status", share=0.3)])
+        return [faults.strike("/x", f"GET /x?page={page}") is not None for page in range(1000)]
+
+    assert 250 < sum(hit(1)) < 350
+    assert hit(1) == hit(1)
+    assert hit(1) != hit(2)
+
+
+def test_what_a_request_meets_does_not_depend_on_the_others() -> None:
+    alone, among = Faults(), Faults()
+    for faults in (alone, among):
+        faults.set([Fault("status", share=0.5)])
+    for page in range(50):
+        among.strike("/x", f"other {page}")
+    assert [alone.strike("/x", f"{n}") for n in range(50)] == [among.strike("/x", f"{n}") for n in range(50)]
+
+
+def test_sign_in_meets_faults_too(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("status", path="*/sign-in", most=1)])
+    assert partner.http.post("/services/user/v1/auth/sign-in", json={}).status_code == 503
+
+
+def test_the_control_interface_meets_none(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("status", in_a_row=None)])
+    assert partner.http.get("/_control/clock").status_code == 200
+
+
+def test_the_flaky_preset_has_every_kind() -> None:
+    assert {fault.kind for fault in FLAKY} == set(KINDS)

@@ -1,0 +1,175 @@
+"""The world: reproducible, alive, and with the awkward hours in it."""
+
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox import VirtualClock, World
+from sandbox.world import LISTS, WorldArguments
+from sandbox.world.ids import number_of, opaque
+from sandbox.world.practices import practices
+
+CALLS = 18_000
+
+
+@pytest.fixture(scope="module")
+def year() -> World:
+    return World(practices=2, days=365, calls=CALLS)
+
+
+def created(world: World, practice_id: str) -> list[datetime]:
+    frame, _ = world.rows(practice_id, "phone_calls", world.start)
+    zone = ZoneInfo(world.practices[practice_id].time_zone)
+    return [value.astimezone(zone) for value in frame["created_at"].to_list()]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_same_seed_is_the_same_world(world: World, name: str) -> None:
+    other = World(practices=3, days=100, calls=6000)
+    moment = world.start + timedelta(hours=3)
+    assert other.rows("loc-002", name, moment)[0].equals(world.rows("loc-002", name, moment)[0])
+
+
+def test_another_seed_is_another_world(world: World) -> None:
+    other = World(practices=3, days=100, calls=6000, seed=2)
+    assert created(other, "loc-001") != created(world, "loc-001")
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_what_one_sees_does_not_depend_on_when_one_asked(name: str) -> None:
+    """The future is drawn month by month, on demand, in any order."""
+    patient, hasty = World(practices=1, days=40), World(practices=1, days=40)
+    later = patient.start + timedelta(days=70)
+    for days in range(0, 70, 7):
+        patient.rows("loc-001", name, patient.start + timedelta(days=days))
+    assert patient.rows("loc-001", name, later)[0].equals(hasty.rows("loc-001", name, later)[0])
+
+
+def test_more_practices_leave_the_first_ones_as_they_are(world: World) -> None:
+    assert practices(500, world.seed)[:3] == tuple(world.practices.values())
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_stays_as_it_is_until_it_says(world: World, name: str) -> None:
+    now = world.start
+    for _ in range(20):
+        rows, until = world.rows("loc-001", name, now)
+        just_before, _ = world.rows("loc-001", name, until - timedelta(milliseconds=1))
+        assert just_before.equals(rows)
+        now = until
+
+
+def test_ids_are_unique(world: World) -> None:
+    for name in LISTS:
+        numbers = [n for practice in world.practices for n in world.rows(practice, name, world.start)[0]["number"]]
+        assert len(set(numbers)) == len(numbers)
+
+
+@given(st.integers(min_value=0, max_value=2**43))
+def test_ids_lead_back_to_their_number(number: int) -> None:
+    assert number_of("call", opaque("call", number)) == number
+
+
+@given(st.text())
+@settings(max_examples=50)
+def test_no_text_is_taken_for_an_id_by_accident(text: str) -> None:
+    assert number_of("call", text) is None
+
+
+def test_history_begins_at_a_local_midnight(year: World) -> None:
+    for practice_id, practice in year.practices.items():
+        assert year.since(practice).hour == 0
+        assert min(created(year, practice_id)) >= year.since(practice)
+
+
+def test_about_as_many_calls_as_were_asked_for(year: World) -> None:
+    total = sum(len(created(year, practice)) for practice in year.practices)
+    assert 0.93 < total / CALLS < 1.07
+
+
+def test_zones_of_all_kinds_take_turns() -> None:
+    zones = [practice.time_zone for practice in practices(8, 1)]
+    assert len(set(zones)) == 8
+    assert {"America/Phoenix", "Australia/Sydney", "Europe/London"} <= set(zones)
+
+
+def test_there_are_calls_in_the_repeated_hour_of_autumn(year: World) -> None:
+    """New York set its clocks back at 2:00 on 2 November 2025."""
+    repeated = [
+        moment
+        for moment in created(year, "loc-001")
+        if moment.date() == date(2025, 11, 2) and moment.hour == 1 and moment.fold == 1
+    ]
+    assert repeated
+
+
+def test_there_are_calls_around_the_missing_hour_of_spring(year: World) -> None:
+    """New York set its clocks forward at 2:00 on 9 March 2025."""
+    hours = {moment.hour for moment in created(year, "loc-001") if moment.date() == date(2025, 3, 9)}
+    assert 2 not in hours
+    assert hours & {1, 3}
+
+
+def test_calls_come_by_day_and_rarely_on_sundays(year: World) -> None:
+    moments = created(year, "loc-001")
+    weekdays = Counter(moment.weekday() for moment in moments)
+    assert weekdays[6] * 4 < weekdays[0]
+    night = [moment for moment in moments if moment.hour < 6]
+    assert 0 < len(night) < len(moments) * 0.1
+
+
+def test_calls_change_state_within_minutes(world: World) -> None:
+    seen: dict[int, list[str]] = {}
+    now = world.start.replace(hour=19)
+    for _ in range(240):
+        frame, until = world.rows("loc-001", "phone_calls", now)
+        for number, state in frame.tail(30).select("number", "state").iter_rows():
+            states = seen.setdefault(number, [])
+            if state not in states:
+                states.append(state)
+        now = max(until, now + timedelta(seconds=1))
+    lives = {tuple(states) for states in seen.values()}
+    assert ("ringing", "in_progress", "completed") in lives
+    assert any(life[0] == "queued" for life in lives)
+
+
+def test_some_calls_are_told_differently_days_later(world: World) -> None:
+    def told(moment: datetime) -> dict[int, dict[str, Any]]:
+        frames = [world.rows(practice, "phone_calls", moment)[0] for practice in world.practices]
+        rows = pl.concat(frames).drop("valid_from", "valid_to").to_dicts()
+        return {row["number"]: row for row in rows}
+
+    before, after = told(world.start), told(world.start + timedelta(days=10))
+    final = {number for number, row in before.items() if row["state"] == "completed"}
+    changed = [number for number in final if before[number] != after[number]]
+    assert changed
+    assert all(before[n]["created_at"] == after[n]["created_at"] for n in changed)
+    assert any(before[n]["outcome"] != after[n]["outcome"] for n in changed)
+    assert any(before[n]["summary"] != after[n]["summary"] for n in changed)
+
+
+@pytest.mark.parametrize("wrong", [{"practices": 0}, {"practices": 501}, {"days": 0}])
+def test_a_world_that_cannot_be_is_refused(wrong: WorldArguments) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        World(**wrong)
+
+
+def test_a_running_clock_goes_with_the_wall() -> None:
+    wall = iter([10.0, 12.5])
+    clock = VirtualClock(datetime(2026, 1, 1, tzinfo=UTC), monotonic=lambda: next(wall))
+    assert clock.now() == datetime(2026, 1, 1, 0, 0, 2, 500_000, tzinfo=UTC)
+
+
+def test_a_frozen_clock_stands_until_it_is_moved() -> None:
+    clock = VirtualClock(frozen=True)
+    before = clock.now()
+    assert clock.now() == before
+    assert clock.advance(timedelta(days=1)) == before + timedelta(days=1)
+    with pytest.raises(ValueError, match="forward"):
+        clock.advance(timedelta(seconds=-1))
