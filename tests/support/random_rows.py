@@ -1,16 +1,27 @@
 """Rows of every raw table, drawn from a seed: what the source may send, the awkward values included."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
+
+from pipelines.practice import Practice
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 
 ZONES = {"ny": "America/New_York", "phx": "America/Phoenix", "syd": "Australia/Sydney"}
+PRACTICES = tuple(
+    Practice(id=key, name=key, time_zone=zone, history_start=date(2025, 1, 1))
+    for key, zone in {**ZONES, "empty": "Europe/London"}.items()
+)
+"""Rows are drawn for those in `ZONES`, and for one that is configured no more, but not for `empty`."""
+
 SOURCE_CLOCK = datetime(2025, 11, 12, 12, tzinfo=UTC)
+CLOCKS = (SOURCE_CLOCK - timedelta(days=1), SOURCE_CLOCK, None)
+"""The source's clock at the end of each run, the last of which never reached it."""
+
 _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 November
 
 _SOURCES = ["google", "Google", "mail", " ", "", None]
@@ -21,29 +32,18 @@ _OUTCOMES = {
 
 
 def random_tables(seed: int, rows: int = 1500) -> Tables:
-    """A whole warehouse: practices in three zones, one without a row, and one that is configured no more."""
+    """The rows of every raw table, by its name."""
     random = Random(seed)
     draws: dict[str, Callable[[Random, str], Row]] = {
-        "raw.phone_calls": _call,
-        "raw.booking_sessions": _session,
-        "raw.appointments": _appointment,
-        "raw.ai_outbound_requests": _request,
-        "raw.staff_tasks": _task,
-        "raw.clients": _client,
-        "raw.patients": _patient,
+        "phone_calls": _call,
+        "booking_sessions": _session,
+        "appointments": _appointment,
+        "ai_outbound_requests": _request,
+        "staff_tasks": _task,
+        "clients": _client,
+        "patients": _patient,
     }
-    return {
-        "control.practices": [
-            {"id": practice, "name": practice, "time_zone": zone}
-            for practice, zone in {**ZONES, "empty": "Europe/London"}.items()
-        ],
-        "control.runs": [
-            {"run_id": "1", "source_clock": SOURCE_CLOCK - timedelta(days=1)},
-            {"run_id": "2", "source_clock": SOURCE_CLOCK},
-            {"run_id": "3", "source_clock": None},
-        ],
-        **{table: [_row(random, number, draw) for number in range(rows)] for table, draw in draws.items()},
-    }
+    return {table: [_row(random, number, draw) for number in range(rows)] for table, draw in draws.items()}
 
 
 def _row(random: Random, number: int, draw: Callable[[Random, str], Row]) -> Row:

@@ -1,6 +1,7 @@
-"""A private warehouse as `sync` leaves it: the tables that dbt reads, filled with given rows."""
+"""A private warehouse as `sync` leaves it, filled with given rows instead of a source's."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,42 +9,35 @@ import duckdb
 import polars as pl
 
 from pipelines.endpoints import REGISTRY
+from pipelines.loading.warehouse import Warehouse
+from pipelines.practice import Practice
 
-Tables = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Rows by table name, `raw.phone_calls` for one; a column that a row lacks is null."""
-
-_CONTROL = """
-    create table control.practices (
-        id varchar, name varchar, time_zone varchar, history_start date, group_name varchar
-    );
-    create table control.runs (
-        run_id varchar, started_at timestamptz, finished_at timestamptz, source_clock timestamptz
-    );
-"""
+Rows = Sequence[Mapping[str, Any]]
+"""Rows of one raw table; a column that a row lacks is null."""
 
 
-def create_warehouse(path: Path, tables: Tables) -> Path:
-    """Make the file with the raw and control tables that dbt reads, and fill them.
+def create_warehouse(
+    path: Path,
+    *,
+    practices: Sequence[Practice] = (),
+    clocks: Sequence[datetime | None] = (),
+    tables: Mapping[str, Rows] | None = None,
+) -> Path:
+    """Make the file, with one run for each of the source's clocks, and fill the raw tables by their names.
 
     Raises:
         duckdb.Error: a row has a column that its table has not.
     """
+    with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse:
+        warehouse.set_practices(practices)
+        for number, clock in enumerate(clocks):
+            run_id = f"run-{number}"
+            warehouse.start_run(run_id, datetime(2025, 1, 1, number, tzinfo=UTC), "sync")
+            warehouse.finish_run(run_id, source_clock=clock, exit_code=0 if clock else 1, summary={})
     with duckdb.connect(path) as connection:
-        connection.execute("set timezone = 'UTC'; create schema raw; create schema control")
-        connection.execute(_CONTROL)
-        for endpoint in REGISTRY:
-            columns = ", ".join(f"{column.name} {column.kind.value}" for column in endpoint.columns())
-            connection.execute(
-                f"create table raw.{endpoint.table} (practice_id varchar, {columns}, _loaded_at timestamptz,"
-                " _run_id varchar, _row_hash varchar, _deleted_at timestamptz, _extra json)"
-            )
-        for table, rows in tables.items():
-            _insert(connection, table, rows)
+        connection.execute("set timezone = 'UTC'")
+        for table, rows in (tables or {}).items():
+            connection.register("given", pl.DataFrame(rows, infer_schema_length=None).to_arrow())
+            connection.execute(f"insert into raw.{table} by name select * from given")
+            connection.unregister("given")
     return path
-
-
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    connection.register("new_rows", frame.to_arrow())
-    connection.execute(f"insert into {table} by name select * from new_rows")
-    connection.unregister("new_rows")

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from support.dbt_build import Build, build
-from support.random_rows import Tables, random_tables
+from support.random_rows import CLOCKS, PRACTICES, Tables, random_tables
 from support.raw_tables import create_warehouse
 
 Query = Callable[[str], list[tuple[Any, ...]]]
@@ -24,9 +24,12 @@ def rows() -> Tables:
 @pytest.fixture(scope="session")
 def filled(rows: Tables, once_per_run: Callable[[str, Callable[[Path], Build]], Build]) -> Build:
     """A build over random rows; several test processes share it."""
-    return once_per_run(
-        "filled", lambda folder: build(create_warehouse(folder / "vetl.duckdb", rows), folder)
-    )
+
+    def work(folder: Path) -> Build:
+        path = folder / "vetl.duckdb"
+        return build(create_warehouse(path, practices=PRACTICES, clocks=CLOCKS, tables=rows), folder)
+
+    return once_per_run("filled", work)
 
 
 @pytest.fixture(scope="session")

@@ -91,9 +91,7 @@ def outreach(requests: list[Row]) -> tuple[Any, ...]:
         rate(booked, len(contacted)),
         median_of(hours(row["created_at"], row["contacted_at"]) for row in contacted),
         median_of(hours(row["created_at"], row["completed_at"]) for row in ended),
-        all(
-            row["created_at"] and SOURCE_CLOCK - row["created_at"] >= timedelta(hours=96) for row in requests
-        ),
+        all(row["created_at"] and SOURCE_CLOCK - row["created_at"] >= timedelta(hours=96) for row in requests),
     )
 
 
@@ -122,7 +120,7 @@ def assert_equal(expected: Cells, actual: Cells) -> None:
 
 def test_booking_funnel_daily(rows: Tables, query: Query) -> None:
     columns = ("referral_source", "referral_campaign", "referral_medium", "client_type")
-    found = groups(rows["raw.booking_sessions"], local_day, *columns)
+    found = groups(rows["booking_sessions"], local_day, *columns)
 
     assert_equal(
         {key: funnel(sessions) for key, sessions in found.items()},
@@ -132,7 +130,7 @@ def test_booking_funnel_daily(rows: Tables, query: Query) -> None:
 
 def test_booking_intent_daily(rows: Tables, query: Query) -> None:
     columns = ("direction", "caller_type", "call_classification")
-    found = groups(rows["raw.phone_calls"], lambda row: row["call_date"], *columns)
+    found = groups(rows["phone_calls"], lambda row: row["call_date"], *columns)
 
     assert_equal(
         {key: intent(calls) for key, calls in found.items()},
@@ -141,7 +139,7 @@ def test_booking_intent_daily(rows: Tables, query: Query) -> None:
 
 
 def test_outreach_outcomes_daily(rows: Tables, query: Query) -> None:
-    found = groups(rows["raw.ai_outbound_requests"], local_day, "purpose", "channel")
+    found = groups(rows["ai_outbound_requests"], local_day, "purpose", "channel")
 
     assert_equal(
         {key: outreach(requests) for key, requests in found.items()},

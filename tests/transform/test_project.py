@@ -66,9 +66,7 @@ def test_every_description_begins_with_the_grain(filled: Build) -> None:
 def test_every_column_is_described(filled: Build) -> None:
     """The columns that a model really has, by the warehouse, against those that its description tells of."""
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
-        found = connection.execute(
-            "select schema_name, table_name, column_name from duckdb_columns()"
-        ).fetchall()
+        found = connection.execute("select schema_name, table_name, column_name from duckdb_columns()").fetchall()
     described = {
         (model["schema"], model["name"], name)
         for model in nodes(filled, "model")
@@ -140,9 +138,7 @@ def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
 def test_every_computed_mart_has_unit_tests(filled: Build) -> None:
     """Marts that only pass columns on have nothing to compute."""
     with_unit_tests = {test["model"] for test in filled.manifest["unit_tests"].values()}
-    computing = {
-        path.stem for path in MARTS if re.search(r"\bcase\b|\bcount\(|\{\{ (?!ref)", path.read_text())
-    }
+    computing = {path.stem for path in MARTS if re.search(r"\bcase\b|\bcount\(|\{\{ (?!ref)", path.read_text())}
 
     assert computing <= with_unit_tests
 

@@ -10,13 +10,13 @@ from support.random_rows import SOURCE_CLOCK, ZONES, Tables
 Query = Callable[[str], list[tuple[Any, ...]]]
 
 MARTS = {
-    "phone_calls": ("call_key", "raw.phone_calls", "call_key"),
-    "booking_sessions": ("session_id", "raw.booking_sessions", "id"),
-    "appointments": ("appointment_id", "raw.appointments", "id"),
-    "outreach_requests": ("request_id", "raw.ai_outbound_requests", "id"),
-    "staff_tasks": ("task_id", "raw.staff_tasks", "id"),
-    "clients": ("client_id", "raw.clients", "id"),
-    "patients": ("patient_id", "raw.patients", "id"),
+    "phone_calls": ("call_key", "phone_calls", "call_key"),
+    "booking_sessions": ("session_id", "booking_sessions", "id"),
+    "appointments": ("appointment_id", "appointments", "id"),
+    "outreach_requests": ("request_id", "ai_outbound_requests", "id"),
+    "staff_tasks": ("task_id", "staff_tasks", "id"),
+    "clients": ("client_id", "clients", "id"),
+    "patients": ("patient_id", "patients", "id"),
 }
 
 
@@ -52,16 +52,14 @@ def test_a_time_is_told_as_an_instant_and_on_the_practices_clock(
         zone = ZONES.get(practice)
         expected = instants[practice, row_id]
         assert expected == instant
-        assert local == (
-            expected.astimezone(ZoneInfo(zone)).replace(tzinfo=None) if zone and expected else None
-        )
+        assert local == (expected.astimezone(ZoneInfo(zone)).replace(tzinfo=None) if zone and expected else None)
 
 
 def test_calls_keep_the_day_and_the_minute_of_the_source(rows: Tables, query: Query) -> None:
     """Also for a practice that is configured no more: the CSV tells them in the practice's own time."""
     expected = {
         row["call_key"]: (row["call_date"], row["called_at_local"], row["called_at"], row["created_at"])
-        for row in rows["raw.phone_calls"]
+        for row in rows["phone_calls"]
         if row["_deleted_at"] is None
     }
     found = query("select call_key, day, called_at_local, called_at, created_at from marts.phone_calls")
@@ -70,7 +68,7 @@ def test_calls_keep_the_day_and_the_minute_of_the_source(rows: Tables, query: Qu
 
 
 def test_an_appointment_is_booked_via_the_session_that_names_it(rows: Tables, query: Query) -> None:
-    sessions = [row for row in rows["raw.booking_sessions"] if row["_deleted_at"] is None]
+    sessions = [row for row in rows["booking_sessions"] if row["_deleted_at"] is None]
     named = {
         (row["practice_id"], row[column])
         for row in sessions

@@ -1,2 +1,3 @@
-select max(source_clock) as source_clock
+select max_by(source_clock, started_at) as source_clock
 from {{ ref('stg_control__runs') }}
+where source_clock is not null
