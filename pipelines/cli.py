@@ -35,15 +35,11 @@ app.add_typer(sandbox_app, name="sandbox")
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build incremental models anew.")]
-Practices = Annotated[
-    list[str] | None, typer.Option("--practice", metavar="ID", help="Only this; repeatable.")
-]
+Practices = Annotated[list[str] | None, typer.Option("--practice", metavar="ID", help="Only this; repeatable.")]
 Lists = Annotated[list[str] | None, typer.Option("--endpoint", metavar="NAME", help="Only this; repeatable.")]
 Since = Annotated[
     datetime | None,
-    typer.Option(
-        "--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read what changed since this day again."
-    ),
+    typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read what changed since this day again."),
 ]
 
 
@@ -139,7 +135,7 @@ def demo(
 
 
 @sandbox_app.command()
-def serve(  # noqa: PLR0913, PLR0917 - a command's options
+def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")] = 0,
     practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
     days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import bundled
-from pipelines.cli_views import Format, show_query, show_records
+from pipelines.cli_views import Format, show_query, show_status
 from pipelines.errors import ConfigurationError, WarehouseError
 from pipelines.loading.query import query as answer_query
+from pipelines.loading.status import snapshot_path
 from pipelines.settings import load_settings
 from pipelines.settings_sources import DEFAULT_FILE
 from pipelines.terminal import print_json, say
@@ -37,7 +38,7 @@ def status(*, as_json: bool) -> int:
     if as_json:
         print_json({"exit_code": 0, "warehouse": settings.warehouse.path, "lists": lists})
     else:
-        show_records(str(settings.warehouse.path), lists)
+        show_status(settings.warehouse.path, lists)
     return 0
 
 
@@ -47,7 +48,7 @@ def read_status(warehouse: Path) -> list[dict[str, Any]]:
     Raises:
         WarehouseError: nothing has been synced yet.
     """
-    snapshot = warehouse.with_name(f"{warehouse.name}.status.json")
+    snapshot = snapshot_path(warehouse)
     try:
         return json.loads(snapshot.read_text("utf-8"))
     except FileNotFoundError:

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from pipelines import jobs
-from pipelines.cli_views import show_build, show_records, show_sync
+from pipelines.cli_views import show_build, show_published, show_sync
 from pipelines.errors import VetlError
 from pipelines.results import SyncResult
 from pipelines.settings import Settings, load_settings
@@ -46,11 +46,11 @@ def build(*, full_refresh: bool, as_json: bool, verbosity: int) -> int:
 
 def publish(*, as_json: bool) -> int:
     """`vetl publish`."""
-    published = asdict(jobs.publish(load_settings()))
+    published = jobs.publish(load_settings())
     if as_json:
-        print_json({"exit_code": 0, "published": published})
+        print_json({"exit_code": 0, "published": asdict(published)})
     else:
-        show_records("Published", [published])
+        show_published(published)
     return 0
 
 
@@ -91,10 +91,14 @@ def build_and_publish(settings: Settings, *, full_refresh: bool, quiet: bool) ->
         result = jobs.build(settings, full_refresh=full_refresh, advance=advance)
     if not quiet:
         show_build(result)
-    published = None if result.failures else asdict(jobs.publish(settings))
+    published = None if result.failures else jobs.publish(settings)
     if published and not quiet:
-        show_records("Published", [published])
-    return {"build": asdict(result), "published": published, "exit_code": result.exit_code}
+        show_published(published)
+    return {
+        "build": asdict(result),
+        "published": asdict(published) if published else None,
+        "exit_code": result.exit_code,
+    }
 
 
 def _sync(

@@ -27,9 +27,7 @@ class Platform:
     clock: datetime
 
 
-def serve(  # noqa: PLR0913 - a command's options
-    *, port: int, practices: int, days: int, seed: int, faults: str, as_json: bool
-) -> int:
+def serve(*, port: int, practices: int, days: int, seed: int, faults: str, as_json: bool) -> int:
     """`vetl sandbox serve`: until it is interrupted."""
     try:
         serve_sandbox(

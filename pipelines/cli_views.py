@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pipelines.dbt_process import BuildResult
 from pipelines.errors import WrongUse
+from pipelines.loading.publish import Published
 from pipelines.loading.query import Answer, query, query_to_parquet
 from pipelines.results import EndpointResult, SyncResult
 from pipelines.terminal import print_json, print_table, say, text
@@ -55,10 +56,28 @@ def show_build(result: BuildResult) -> None:
     )
 
 
-def show_records(title: str, records: Sequence[Mapping[str, Any]]) -> None:
-    """A table of records that share their keys."""
-    columns = tuple(records[0]) if records else ()
-    print_table(title, columns, [tuple(record.values()) for record in records])
+def show_published(published: Published) -> None:
+    """The rows of each mart, and how personal data was treated."""
+    print_table(f"Published {published.path}", ("mart", "rows"), list(published.tables.items()))
+    if published.masked:
+        say(f"{len(published.masked)} columns with personal data are masked")
+    for mart in published.left_out:
+        say(f"warning: {mart} was left out: nobody has said which of its columns are personal")
+
+
+def show_status(warehouse: Path, lists: Sequence[Mapping[str, Any]]) -> None:
+    """One line for each list of each practice."""
+    columns = ("practice", "list", "rows", "last read", "certified", "window end", "quarantined", "drift")
+    print_table(str(warehouse), columns, [_status_row(item) for item in lists])
+
+
+def _status_row(item: Mapping[str, Any]) -> tuple[object, ...]:
+    certificate = item["certificate"] or {}
+    return (
+        *(item["practice_id"], item["endpoint"], item["rows"], item["last_read"]),
+        *(certificate.get("certified"), certificate.get("end")),
+        *(item["quarantined"], "; ".join(item["drift"])),
+    )
 
 
 def show_answer(title: str, answer: Answer) -> None:
