@@ -44,7 +44,7 @@ def build_app(platform: Platform) -> Starlette:
             Mount(ROOT, routes=_resource_routes()),
             Mount(CONTROL, routes=CONTROL_ROUTES),
         ],
-        middleware=[Middleware(Journal, platform=platform), Middleware(FaultInjector, platform=platform)],
+        middleware=[Middleware(Journal), Middleware(FaultInjector)],
         exception_handlers={Refusal: _refused, HTTPException: _unknown, Exception: _broken},
     )
     app.state.platform = platform

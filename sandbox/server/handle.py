@@ -1,9 +1,11 @@
 """A running platform, as tests and the demo see it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+
+from starlette.applications import Starlette
 
 from sandbox.faults import Faults
 from sandbox.platform import Platform, Requests
@@ -18,7 +20,17 @@ class Handle:
     """What a client needs to know, and what a test may do behind its back."""
 
     base_url: str
-    platform: Platform
+    _app: Starlette
+    _fresh: Callable[[], Platform]
+
+    @property
+    def platform(self) -> Platform:
+        """What is behind the door now."""
+        return self._app.state.platform
+
+    def reset(self) -> None:
+        """Put a fresh platform over the same world behind the same address: as at the start in everything."""
+        self._app.state.platform = self._fresh()
 
     @property
     def username(self) -> str:

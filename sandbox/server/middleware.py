@@ -1,6 +1,6 @@
 """Around every request: the clock's `Date`, the journal of requests, and faults."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
 
@@ -19,9 +19,8 @@ _HTML: Final = "<!doctype html><html><head><title>{0}</title></head><body><h1>{0
 class Journal:
     """Dates every answer by the platform's clock, and keeps what was asked."""
 
-    def __init__(self, app: ASGIApp, platform: Platform) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._platform = platform
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See `Journal`."""
@@ -29,28 +28,24 @@ class Journal:
             await self._app(scope, receive, send)
             return
 
+        platform = _platform(scope)
+
         async def dated(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Date"] = format_datetime(self._platform.now(), usegmt=True)
+                headers["Date"] = format_datetime(platform.now(), usegmt=True)
                 if not scope["path"].startswith(CONTROL):
-                    self._note(scope, message["status"])
+                    _note(platform, scope, message["status"])
             await send(message)
 
         await self._app(scope, receive, dated)
-
-    def _note(self, scope: Scope, status: int) -> None:
-        practice = Headers(scope=scope).get("x-client-id")
-        query = scope["query_string"].decode("latin-1")
-        self._platform.requests.log.append(Seen(scope["method"], scope["path"], query, practice, status))
 
 
 class FaultInjector:
     """Lets requests meet the faults that are set."""
 
-    def __init__(self, app: ASGIApp, platform: Platform) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._platform = platform
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See `FaultInjector`."""
@@ -61,40 +56,17 @@ class FaultInjector:
             await self._spoil(fault, scope, receive, send)
         else:
             if fault.kind == "token_revoked":
-                self._platform.revoke_tokens()
-            await self._answer(fault)(scope, receive, send)
+                _platform(scope).revoke_tokens()
+            await _answer(fault, _platform(scope).now())(scope, receive, send)
 
     def _fault(self, scope: Scope) -> Fault | None:
         if scope["type"] != "http" or scope["path"].startswith(CONTROL):
             return None
         practice = Headers(scope=scope).get("x-client-id")
         query = scope["query_string"].decode("latin-1")
-        return self._platform.faults.strike(scope["path"], f"{scope['method']} {scope['path']}?{query} {practice}")
-
-    def _answer(self, fault: Fault) -> Response:
-        match fault.kind:
-            case "rate_limited":
-                return _error(429, "Rate limit exceeded", self._retry_after(fault))
-            case "login_page":
-                return Response(_HTML.format("Please sign in"), 200, media_type="text/html")
-            case "token_revoked":
-                return _error(401, "Unauthorized")
-            case _ if fault.body == "html":
-                return Response(
-                    _HTML.format(f"{fault.status} upstream error"), fault.status, media_type="text/html"
-                )
-            case _:
-                return _error(fault.status, "Internal server error")
-
-    def _retry_after(self, fault: Fault) -> dict[str, str]:
-        match fault.retry_after:
-            case "seconds":
-                return {"Retry-After": f"{fault.wait_seconds:g}"}
-            case "date":
-                at = self._platform.now() + timedelta(seconds=fault.wait_seconds)
-                return {"Retry-After": format_datetime(at, usegmt=True)}
-            case "none":
-                return {}
+        return _platform(scope).faults.strike(
+            scope["path"], f"{scope['method']} {scope['path']}?{query} {practice}"
+        )
 
     async def _spoil(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request be answered, and hand on only half of the answer."""
@@ -120,6 +92,40 @@ class FaultInjector:
         MutableHeaders(scope=start)["Content-Length"] = str(len(half))
         await send(start)
         await send({"type": "http.response.body", "body": half})
+
+
+def _platform(scope: Scope) -> Platform:
+    return scope["app"].state.platform
+
+
+def _note(platform: Platform, scope: Scope, status: int) -> None:
+    practice = Headers(scope=scope).get("x-client-id")
+    query = scope["query_string"].decode("latin-1")
+    platform.requests.log.append(Seen(scope["method"], scope["path"], query, practice, status))
+
+
+def _answer(fault: Fault, now: datetime) -> Response:
+    match fault.kind:
+        case "rate_limited":
+            return _error(429, "Rate limit exceeded", _retry_after(fault, now))
+        case "login_page":
+            return Response(_HTML.format("Please sign in"), 200, media_type="text/html")
+        case "token_revoked":
+            return _error(401, "Unauthorized")
+        case _ if fault.body == "html":
+            return Response(_HTML.format(f"{fault.status} upstream error"), fault.status, media_type="text/html")
+        case _:
+            return _error(fault.status, "Internal server error")
+
+
+def _retry_after(fault: Fault, now: datetime) -> dict[str, str]:
+    match fault.retry_after:
+        case "seconds":
+            return {"Retry-After": f"{fault.wait_seconds:g}"}
+        case "date":
+            return {"Retry-After": format_datetime(now + timedelta(seconds=fault.wait_seconds), usegmt=True)}
+        case "none":
+            return {}
 
 
 def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:

@@ -1,6 +1,5 @@
 """Running the platform: in a thread of this process for tests, or blocking for people."""
 
-import asyncio
 import json
 import socket
 import threading
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from typing import Unpack
 
 import uvicorn
+from starlette.applications import Starlette
 
 from sandbox.clock import VirtualClock
 from sandbox.faults import PRESETS
@@ -22,7 +22,6 @@ from sandbox.world import World, WorldArguments
 HOST = "127.0.0.1"
 _DRAWN_AHEAD = 20
 _START_SECONDS = 30
-_TICK_SECONDS = 0.02
 _NAMED = 5
 
 
@@ -45,14 +44,18 @@ def running(
         **world_arguments: See `World`.
     """
     world = world or World(**world_arguments)
-    platform = Platform(world, VirtualClock(world.start, frozen=frozen), switches=switches)
+
+    def fresh() -> Platform:
+        return Platform(world, VirtualClock(world.start, frozen=frozen), switches=switches)
+
+    app = build_app(fresh())
     with _listening(port) as listener:
-        server = _server(platform)
+        server = _server(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="sandbox", daemon=True)
         thread.start()
         try:
             _wait_for(server, thread)
-            yield Handle(_address(listener), platform)
+            yield Handle(_address(listener), app, fresh)
         finally:
             server.should_exit = server.force_exit = True
             thread.join()
@@ -84,11 +87,16 @@ def serve(
     world = World(**world_arguments)
     if len(world.practices) <= _DRAWN_AHEAD:
         world.warm()
-    platform = Platform(world)
-    platform.faults.set(PRESETS[faults])
+
+    def fresh() -> Platform:
+        platform = Platform(world)
+        platform.faults.set(PRESETS[faults])
+        return platform
+
+    app = build_app(fresh())
     with _listening(port) as listener:
-        handle = Handle(_address(listener), platform)
-        server = _server(platform, on_start=lambda: say(_greeting(handle, as_json=as_json)))
+        handle = Handle(_address(listener), app, fresh)
+        server = _server(app, on_start=lambda: say(_greeting(handle, as_json=as_json)))
         server.run(sockets=[listener])
 
 
@@ -115,15 +123,10 @@ class _Server(uvicorn.Server):
         if self.on_start is not None:
             self.on_start()
 
-    async def main_loop(self) -> None:
-        """Wait for the end. Uvicorn's own loop looks every tenth of a second, which tests would wait for."""
-        while not self.should_exit:  # noqa: ASYNC110 - set by signal handlers and other threads
-            await asyncio.sleep(_TICK_SECONDS)
 
-
-def _server(platform: Platform, on_start: Callable[[], None] | None = None) -> _Server:
+def _server(app: Starlette, on_start: Callable[[], None] | None = None) -> _Server:
     config = uvicorn.Config(
-        build_app(platform),
+        app,
         http="httptools",
         ws="none",
         lifespan="off",

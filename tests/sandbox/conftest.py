@@ -17,10 +17,16 @@ def world() -> World:
     return World(practices=3, days=100, calls=6000)
 
 
-@pytest.fixture
-def platform(world: World) -> Iterator[Handle]:
+@pytest.fixture(scope="session")
+def server(world: World) -> Iterator[Handle]:
     with sandbox.running(world, frozen=True, switches=Switches(token_lifetime_seconds=LONG)) as handle:
         yield handle
+
+
+@pytest.fixture
+def platform(server: Handle) -> Handle:
+    server.reset()
+    return server
 
 
 @pytest.fixture
