@@ -14,9 +14,14 @@ def practice_salt(salt: str, practice_id: str) -> str:
     return hashlib.sha256(f"{salt}/{practice_id}".encode()).hexdigest()[:20]
 
 
-def ordinal(seen_before: pl.Expr | int = 0) -> pl.Expr:
-    """Which of the calls of one identity a row is, in the frame's order, counted after those seen before."""
-    return (pl.int_range(pl.len()).over(IDENTITY) + seen_before).alias(ORDINAL)
+def with_ordinals(calls: pl.DataFrame) -> pl.DataFrame:
+    """Number the calls of one identity, in the frame's order, from 0."""
+    # Most calls are alone in their minute: only the others are worth grouping by three columns.
+    alone = calls["called_at_local"].is_unique()
+    crowded = calls.select(IDENTITY).with_row_index("_row").filter(~alone)
+    nth = crowded.select("_row", pl.int_range(pl.len()).over(IDENTITY).alias(ORDINAL))
+    ordinals = pl.zeros(calls.height, dtype=pl.Int64, eager=True).scatter(nth["_row"], nth[ORDINAL])
+    return calls.with_columns(ordinals.alias(ORDINAL))
 
 
 def call_key(source: str) -> str:
@@ -28,4 +33,4 @@ def call_key(source: str) -> str:
     minute = f"epoch_us({source}.called_at_local) // 60000000"
     parts = (minute, f"{source}.direction", f"{source}.phone_number", f"{source}.{ORDINAL}")
     text = ", '|', ".join(f"coalesce(cast({part} as varchar), '')" for part in parts)
-    return f"left(md5(concat($salt, {text})), 20)"
+    return f"left(md5(concat($salt, {text})), 16)"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from pipelines.loading.call_keys import IDENTITY, ordinal
+from pipelines.loading.call_keys import IDENTITY, ORDINAL, with_ordinals
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.matching import Matched, pair
 from pipelines.loading.versions import TARGET
@@ -59,7 +59,7 @@ def _numbered(new: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
     """Keys are never given twice: ordinals go on where those of the stored rows end, deleted ones included."""
     taken = stored.group_by(IDENTITY).agg(_taken=pl.len())
     joined = new.join(taken, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
-    return joined.with_columns(ordinal(pl.col("_taken").fill_null(0))).drop("_taken")
+    return with_ordinals(joined).with_columns(pl.col(ORDINAL) + pl.col("_taken").fill_null(0)).drop("_taken")
 
 
 def _with_details(changed: Matched, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:

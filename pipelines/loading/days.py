@@ -10,7 +10,7 @@ import polars as pl
 
 from pipelines.errors import ContractBroken
 from pipelines.loading import drift, quarantine
-from pipelines.loading.call_keys import ordinal
+from pipelines.loading.call_keys import with_ordinals
 from pipelines.loading.call_rows import append, forget_details, stored_rows, with_row_hash
 from pipelines.loading.call_times import add_called_at, days_between
 from pipelines.loading.call_values import Calls, read_values
@@ -41,7 +41,7 @@ def replace_days(commit: Commit, saves: Sequence[ReplaceDays]) -> Changes:
         told += drift.keep(commit, [_gap(commit.time_zone)])
     known = _known_days(commit, days)
     new = fresh.join(known, on="call_date", how="anti", maintain_order="left")
-    append(commit, new.with_columns(ordinal()))
+    append(commit, with_ordinals(new))
     changes = Changes(inserted=new.height, quarantined=len(calls.bad), drift=told)
     if known.is_empty():
         return changes

@@ -1,0 +1,126 @@
+"""A real warehouse file for tests, and short ways to fill it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipelines.endpoint import Endpoint
+from pipelines.endpoints import REGISTRY, by_name
+from pipelines.loading.call_frames import CallTexts, parse_calls
+from pipelines.loading.warehouse import Warehouse
+from pipelines.pages import Changes
+from pipelines.partner.calls_csv import COLUMNS
+from pipelines.practice import Practice
+from pipelines.steps import AttachDetails, MergeRows, ReplaceDays, Save
+
+START = datetime(2025, 6, 1, tzinfo=UTC)
+DAY = date(2025, 5, 1)
+HEADER = ",".join(column.header for column in COLUMNS)
+HARBOR = Practice("p1", "Harbor", "America/New_York", date(2025, 1, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class CsvAnswer:
+    body: bytes
+    total_count: int
+    page: int | None = 0
+    per_page: int | None = 5000
+    server_time: datetime = START
+    requests: int = 1
+
+
+def csv_page(*lines: str) -> CallTexts:
+    """One whole page of these lines."""
+    body = "".join(f"{line}\n" for line in (HEADER, *lines)).encode()
+    frame = parse_calls(CsvAnswer(body, len(lines))).frame
+    assert isinstance(frame, CallTexts)
+    return frame
+
+
+def call_line(minute: str = "2025-05-01 10:00", **cells: str) -> str:
+    """One line of the CSV, by the names of the raw columns."""
+    usual = {
+        "called_at_local": minute,
+        "practice": "Harbor",
+        "direction": "Inbound",
+        "state": "Completed",
+        "caller_type": "New",
+        "client_name": "Jane Doe",
+        "patient_name": "Rex",
+        "phone_number": "+12125550100",
+        "call_classification": "Scheduling",
+        "booking_intent": "Yes",
+        "summary": "wants to come",
+        "customer_sentiment": "Positive",
+        "outcome": "Appointment booked",
+        "booked": "Yes",
+        "duration_seconds": "1:05",
+    }
+    assert cells.keys() <= usual.keys()
+    return ",".join({**usual, **cells}.values())
+
+
+def call_record(identity: str, created_at: str = "2025-05-01T14:00:10Z", **fields: Any) -> dict[str, Any]:
+    """The JSON record that the CSV shows as `call_line()`."""
+    return {
+        "id": identity,
+        "created_at": created_at,
+        "practice_name": "Harbor",
+        "direction": "inbound",
+        "state": "completed",
+        "caller_type": "new",
+        "client_id": f"client of {identity}",
+        "client_name": "Jane Doe",
+        "patient_name": "Rex",
+        "phone_number": "+12125550100",
+        "call_classification": "scheduling",
+        "booking_intent": True,
+        "summary": "wants to come",
+        "customer_sentiment": "positive",
+        "outcome": "appointment_booked",
+        "booked": True,
+        "duration_seconds": 65,
+        **fields,
+    }
+
+
+class Filled:
+    """An open warehouse with one practice, and a source clock that goes on by an hour with each commit."""
+
+    def __init__(self, path: Path, endpoints: Sequence[Endpoint] = REGISTRY) -> None:
+        self.path = path
+        self.warehouse = Warehouse.open(path, endpoints, lock_wait_seconds=0)
+        self.warehouse.set_practices([HARBOR])
+        self.practice = HARBOR
+        self.now = START
+
+    def another_practice(self) -> None:
+        """Go on with a practice that has nothing yet: cheaper than another file."""
+        self.practice = replace(HARBOR, id=f"p{int(self.practice.id[1:]) + 1}")
+        self.warehouse.set_practices([self.practice])
+
+    def commit(self, endpoint: str | Endpoint, *work: Save) -> Changes:
+        declared = by_name(endpoint) if isinstance(endpoint, str) else endpoint
+        changes = self.warehouse.commit("run", self.practice.id, declared, work)
+        self.now += timedelta(hours=1)
+        return changes
+
+    def merge(self, endpoint: str | Endpoint, *rows: Any, sealed_before: datetime | None = None) -> Changes:
+        return self.commit(endpoint, MergeRows(rows, self.now, sealed_before))
+
+    def replace_days(self, *lines: str, first: date = DAY, last: date = DAY) -> Changes:
+        return self.commit("phone_calls", ReplaceDays([csv_page(*lines)], first, last, self.now))
+
+    def attach(self, *records: Any, first: date = DAY, last: date = DAY) -> Changes:
+        return self.commit("phone_calls", AttachDetails(records, first, last))
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.warehouse._connection.execute(sql).fetchall()
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        return self.warehouse._connection
