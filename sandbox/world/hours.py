@@ -1,7 +1,7 @@
 """When things happen: the real hours of a practice's month, and how busy each is."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 
 import numpy as np
@@ -48,35 +48,27 @@ class Hours:
 def hours_of(practice: Practice, month: int) -> Hours:
     """The hours between two local midnights of a practice's months."""
     first, last = (_local_month(practice, number) for number in (month, month + 1))
-    begins = [first + timedelta(hours=n) for n in range(int((last - first).total_seconds()) // 3600)]
-    local = [moment.astimezone(practice.zone) for moment in begins]
-    changes = {
-        near
-        for here in range(1, len(local))
-        if local[here].utcoffset() != local[here - 1].utcoffset()
-        for near in range(here - 2, here + 2)
-    }
-    weight = [
-        # So that even a small world has calls in the repeated hour and on both sides of the missing one.
-        _AROUND_A_CLOCK_CHANGE if place in changes else _busyness(practice, moment)
-        for place, moment in enumerate(local)
-    ]
-    return Hours(np.array([millis(moment) for moment in begins]), np.array(weight))
+    begins = np.arange(first, last, HOUR)
+    local = to_local(begins, practice.time_zone)
+    weekday, hour = (local // DAY + 3) % 7, local % DAY // HOUR  # the first of January 1970 was a Thursday
+    season = 1 + 0.2 * np.sin((month % _MONTHS_PER_YEAR - 2) * np.pi / 6)
+    weight = _week(practice)[weekday, hour] * season
+    # So that even a small world has calls in the repeated hour and on both sides of the missing one.
+    for change in np.flatnonzero(np.diff(local - begins)):
+        weight[max(change - 1, 0) : change + 3] = _AROUND_A_CLOCK_CHANGE
+    return Hours(begins, weight)
 
 
-def _local_month(practice: Practice, month: int) -> datetime:
+def _local_month(practice: Practice, month: int) -> int:
     year, place = divmod(month, _MONTHS_PER_YEAR)
-    return datetime(_EPOCH_YEAR + year, place + 1, 1, tzinfo=practice.zone).astimezone(UTC)
-
-
-def _busyness(practice: Practice, local: datetime) -> float:
-    season = 1 + 0.2 * np.sin((local.month - 3) * np.pi / 6)
-    return season * _of_week(practice, local.weekday(), local.hour) * 7 / _whole_week(practice)
+    return millis(datetime(_EPOCH_YEAR + year, place + 1, 1, tzinfo=practice.zone))
 
 
 @lru_cache(maxsize=512)
-def _whole_week(practice: Practice) -> float:
-    return sum(_of_week(practice, weekday, hour) for weekday in range(7) for hour in range(24))
+def _week(practice: Practice) -> NDArray[np.float64]:
+    """Each local hour's share of an average day, by weekday and hour."""
+    week = np.array([[_of_week(practice, weekday, hour) for hour in range(24)] for weekday in range(7)])
+    return week * 7 / week.sum()
 
 
 def _of_week(practice: Practice, weekday: int, hour: int) -> float:

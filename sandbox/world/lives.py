@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sandbox.world.vocabulary import Vocabulary
+from sandbox.world.vocabulary import Vocabulary, known
 
 Millis = NDArray[np.int64]
 """Instants, in milliseconds since 1970 UTC."""
@@ -51,26 +51,25 @@ class Phase:
     of: Mask | None = None
 
 
-def column(values: NDArray[Any], kind: "Plain | Vocabulary") -> pl.Series:
-    """An array as a column of the smallest fitting type, with nulls for its missing values."""
+def typed(columns: Mapping[str, NDArray[Any]], schema: Schema) -> pl.DataFrame:
+    """Arrays as columns of the smallest fitting types, with nulls for their missing values."""
+    return pl.DataFrame(dict(columns)).select(_typed(name, schema[name]) for name in columns)
+
+
+def _typed(name: str, kind: "Plain | Vocabulary") -> pl.Expr:
     match kind:
         case Vocabulary():
-            return kind.column(values)
+            return kind.typed(name)
         case Plain.INSTANT:
-            return _nulls(values.astype(np.int64), NEVER).cast(INSTANT)
+            return known(name, NEVER).cast(INSTANT)
         case Plain.REFERENCE:
-            return _nulls(values.astype(np.int32), NO_REFERENCE)
+            return known(name, NO_REFERENCE).cast(pl.Int32)
         case Plain.NUMBER:
-            return _nulls(values.astype(np.int64), NO_REFERENCE)
+            return known(name, NO_REFERENCE).cast(pl.Int64)
         case Plain.SMALL:
-            return _nulls(values.astype(np.uint16), NO_SMALL)
+            return known(name, NO_SMALL).cast(pl.UInt16)
         case Plain.FLAG:
-            return pl.Series(values.astype(np.bool_))
-
-
-def _nulls(values: NDArray[Any], missing: int) -> pl.Series:
-    series = pl.Series(values)
-    return series.replace(missing, None) if (values == missing).any() else series
+            return pl.col(name).cast(pl.Boolean)
 
 
 def lives(schema: Schema, born: Mapping[str, Any], phases: Sequence[Phase], horizon: int) -> pl.DataFrame:
@@ -92,16 +91,12 @@ def lives(schema: Schema, born: Mapping[str, Any], phases: Sequence[Phase], hori
     until[:-1] = np.where(row[1:] == row[:-1], since[1:], NEVER)
     kept = np.flatnonzero((until > horizon) & (until > since))
     order, row = order[kept], row[kept]
-    columns = {
-        "valid_from": pl.Series(since[kept]).cast(INSTANT),
-        "valid_to": pl.Series(until[kept]).cast(INSTANT),
-    }
-    for name, values in born.items():
-        columns[name] = column(np.asarray(values)[row], schema[name])
+    columns = {name: np.asarray(values)[row] for name, values in born.items()}
     for name in phases[0].fields:
         drawn = [_spread(phase.fields[name], size)[chosen] for phase, chosen in zip(phases, rows, strict=True)]
-        columns[name] = column(np.concatenate(drawn)[order], schema[name])
-    return pl.DataFrame(columns)
+        columns[name] = np.concatenate(drawn)[order]
+    span = pl.DataFrame({"valid_from": since[kept], "valid_to": until[kept]}).cast(INSTANT)
+    return pl.concat([span, typed(columns, schema)], how="horizontal")
 
 
 def _spread(values: Any, size: int) -> NDArray[Any]:  # noqa: ANN401 - an array or one value for all rows

@@ -25,12 +25,14 @@ class Vocabulary:
     def __getitem__(self, value: str) -> int:
         return self.values.index(value)
 
-    def column(self, codes: Codes) -> pl.Series:
-        """The codes as a column of values, nulls where the code is `NONE`."""
-        series = pl.Series(codes.astype(np.uint8, copy=False))
-        if (codes == NONE).any():
-            series = series.replace(NONE, None)
-        return series.cat.to(self.dtype)
+    def typed(self, column: str) -> pl.Expr:
+        """A column of codes as one of values."""
+        return known(column, NONE).cast(pl.UInt8).cat.to(self.dtype)
+
+
+def known(column: str, missing: int) -> pl.Expr:
+    """A column with nulls where it holds the number that stands for a missing value."""
+    return pl.when(pl.col(column) != missing).then(pl.col(column)).alias(column)
 
 
 def _words(text: str) -> Vocabulary:
