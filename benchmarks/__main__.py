@@ -8,36 +8,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks import floor
+from benchmarks import first_sync, floor
 from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import HEADER, render
-
-
-def sync(base_url: str, endpoint: str, folder: Path) -> None:
-    """The real `vetl sync` path, from settings to committed rows."""
-    from pydantic import SecretStr  # noqa: PLC0415 - counted as part of the sync, as for a user
-
-    from pipelines.practice import Practice  # noqa: PLC0415
-    from pipelines.settings import (  # noqa: PLC0415
-        PartnerSettings,
-        PhoneCallsSettings,
-        Settings,
-        WarehouseSettings,
-    )
-    from pipelines.sync_job import run_sync  # noqa: PLC0415
-
-    settings = Settings(
-        partner=PartnerSettings(base_url=base_url, username="u", password=SecretStr("p"), role="r"),
-        warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
-        phone_calls=PhoneCallsSettings(details="off"),
-        practices=(Practice("loc-001", "Harbor", "UTC", date(2024, 6, 1)),),
-    )
-    result = run_sync(settings, practices=None, endpoints=[endpoint], since=None, progress=lambda _: None)
-    assert result.exit_code == 0, result
 
 
 def main() -> None:
@@ -67,7 +43,7 @@ def main() -> None:
                 options.calls,
                 options.runs,
                 lambda at: measured(floor.calls, base_url, days, at),
-                lambda at: measured(sync, base_url, "phone_calls", at),
+                lambda at: measured(first_sync.run, base_url, "phone_calls", at),
                 folder,
             )
             _compare(
@@ -75,7 +51,7 @@ def main() -> None:
                 options.appointments,
                 options.runs,
                 lambda at: measured(floor.appointments, base_url, options.appointments, at),
-                lambda at: measured(sync, base_url, "appointments", at),
+                lambda at: measured(first_sync.run, base_url, "appointments", at),
                 folder,
             )
         finally:

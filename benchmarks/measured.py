@@ -23,6 +23,7 @@ def measured(function: Callable[..., Any], *arguments: Any) -> Cost:
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(sender, function, arguments))
     process.start()
+    sender.close()  # so that a process that fails ends the wait
     cost: Cost = receiver.recv()
     process.join()
     return cost

@@ -1,0 +1,23 @@
+"""The real `vetl sync` path, from settings to committed rows."""
+
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from benchmarks.ready_pages import START
+from pipelines.practice import Practice
+from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
+from pipelines.sync_job import run_sync
+
+
+def run(base_url: str, endpoint: str, folder: Path) -> None:
+    """Read one list of one practice for the first time, without the ids of the JSON list of calls."""
+    settings = Settings(
+        partner=PartnerSettings(base_url=base_url, username="u", password=SecretStr("p"), role="r"),
+        warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
+        phone_calls=PhoneCallsSettings(details="off"),
+        practices=(Practice("loc-001", "Harbor", "UTC", START),),
+    )
+    result = run_sync(settings, practices=None, endpoints=[endpoint], since=None, progress=lambda _: None)
+    if result.exit_code:
+        raise RuntimeError(f"the sync is not certified: {result}")
