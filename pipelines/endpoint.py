@@ -82,7 +82,12 @@ class ByReference:
     mentions: tuple[tuple[str, str], ...]
 
 
-Strategy = DateWindows | UpdatedWindows | NewestFirst | FullScan | ByReference
+@dataclass(frozen=True, slots=True)
+class Received:
+    """No list at all: rows come by webhook, and of two with one key the first stays. `path` is the receiver's."""
+
+
+Strategy = DateWindows | UpdatedWindows | NewestFirst | FullScan | ByReference | Received
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ ONLY_IMPORTER = {
     "typer": ("cli",),
     "rich": ("cli", "terminal"),
     "starlette": ("receiving",),
+    "uvicorn": ("receiving",),
+    "sqlite3": ("receiving",),
 }
 """A third-party package, and the parts of `pipelines` that may import it (path prefixes)."""
 
@@ -27,11 +29,12 @@ MAY_IMPORT = {
     "pages.py": (),
     "practice.py": (),
     "endpoint.py": ("partner.models",),
+    "received.py": ("endpoint", "partner.webhook_models"),
     "steps.py": ("pages", "endpoint"),
     "strategies": ("strategies", "steps", "pages", "endpoint", "errors"),
     "endpoints": ("endpoints", "endpoint", "strategies", "partner.models"),
     "partner": ("partner", "errors", "pages"),
-    "loading": ("loading", "endpoint", "errors", "pages", "steps", "practice", "partner", "bundled"),
+    "loading": ("loading", "endpoint", "errors", "pages", "steps", "practice", "partner", "bundled", "received"),
     "performing.py": ("committing", "endpoint", "errors", "pages", "practice", "results", "steps", "strategies"),
     "sync.py": ("performing", "endpoint", "errors", "practice", "results", "strategies"),
 }

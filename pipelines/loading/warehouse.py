@@ -23,6 +23,7 @@ from pipelines.loading.status import Status
 from pipelines.loading.tables import RawTable, ensure
 from pipelines.pages import Changes
 from pipelines.practice import Practice
+from pipelines.received import RECEIVED
 from pipelines.steps import Question, Save
 
 
@@ -35,7 +36,7 @@ class Warehouse:
         self._tables = tables
         self._turn = RLock()
         self._zones = practices.zones(connection)
-        self._status = Status(connection, tuple(tables.values()))
+        self._status = Status(connection, tuple(item for item in tables.values() if item.endpoint not in RECEIVED))
 
     @classmethod
     def open(
@@ -46,7 +47,7 @@ class Warehouse:
         lock_wait_seconds: float,
         wait: Callable[[float], None] = time.sleep,
     ) -> Self:
-        """Open the file, made and migrated where that is needed, with the tables of these endpoints.
+        """Open the file, made and migrated where needed, with the tables of these endpoints and `RECEIVED`.
 
         Raises:
             WarehouseBusy: another process holds it, and went on for `lock_wait_seconds`.
@@ -56,7 +57,7 @@ class Warehouse:
         try:
             with told_in_one_line(path):
                 migrate(connection, bundled.migrations())
-                tables = {endpoint.name: RawTable.of(endpoint) for endpoint in endpoints}
+                tables = {endpoint.name: RawTable.of(endpoint) for endpoint in (*endpoints, *RECEIVED)}
                 with transaction(connection):
                     for table in tables.values():
                         ensure(connection, table)
