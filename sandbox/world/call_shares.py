@@ -2,6 +2,7 @@
 
 from typing import Final
 
+DIRECTIONS: Final = {"inbound": 0.84, "outbound": 0.16}
 INBOUND_ENDS: Final = {
     "completed": 0.86,
     "no_answer": 0.04,
@@ -64,4 +65,12 @@ LATER_OUTCOMES: Final = {
     "declined": 0.15,
     "task_created": 0.1,
     "appointment_confirmed": 0.1,
+}
+SENTIMENTS: Final = {
+    "positive": 0.35,
+    "neutral": 0.45,
+    "negative": 0.09,
+    "mixed": 0.06,
+    "very_negative": 0.02,
+    None: 0.03,
 }

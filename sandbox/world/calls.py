@@ -7,13 +7,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sandbox.world import call_shares as shares
 from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.dice import Dice
-from sandbox.world.hours import DAY
 from sandbox.world.lives import NEVER, NO_REFERENCE, NO_SMALL, Mask, Millis, Phase, Plain, Schema, lives
 from sandbox.world.month import Births, Month
+from sandbox.world.talks import Callers, Talks, draw_callers, draw_talks
 from sandbox.world.vocabulary import NONE, Codes
 
 SCHEMA: Final[Schema] = {
@@ -34,36 +33,7 @@ SCHEMA: Final[Schema] = {
     "duration_seconds": Plain.SMALL,
 }
 
-_SECOND: Final = 1000
 _TWINS: Final = 0.002
-_REVISED: Final = 0.04
-_LINES: Final = 1_000_000
-
-_TOOL_WITHOUT_RESULT: Final = 0.05
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """What is known of each call at its birth."""
-
-    created: Millis
-    direction: Codes
-    caller_type: Codes
-    client: NDArray[np.int32]
-    patient: NDArray[np.int32]
-    line: NDArray[np.int32]
-    answered: Millis
-    ended: Millis
-    end: Codes
-    subject: Codes
-    sentiment: Codes
-    outcome: Codes
-    used_tool: Mask
-    summary: Codes
-    duration: NDArray[np.int64]
-    revised: Millis
-    revised_outcome: Codes
-    revised_summary: Codes
 
 
 @dataclass(frozen=True)
@@ -80,161 +50,82 @@ def draw_calls(month: Month) -> Calls:
     """The calls that begin in this month."""
     dice = month.dice(1)
     created = month.times(1.0, dice)
-    twin = dice.happens(_TWINS, len(created))
+    callers = draw_callers(month.people, created, dice)
+    talks = draw_talks(created, callers.direction == v.DIRECTIONS["inbound"], dice)
+    alike = _alike(len(created), dice)
+    callers, talks = callers.take(alike), talks.take(alike)
+    created = _begun(created, alike)
+    booked_late = (talks.revised < NEVER) & (talks.revised_outcome == v.OUTCOMES["appointment_booked"])
+    booked = (talks.outcome == v.OUTCOMES["appointment_booked"]) | booked_late
+    booked &= callers.client != NO_REFERENCE
+    booked_at = np.where(booked_late, talks.revised, talks.ended)
+    task = talks.outcome == v.OUTCOMES["task_created"]
+    return Calls(
+        versions=_versions(month, created, callers, talks),
+        bookings=Births(booked_at[booked], callers.client[booked], callers.patient[booked]),
+        tasks=Births(talks.ended[task], callers.client[task], callers.patient[task]),
+        refills=(talks.subject == v.CLASSIFICATIONS["prescription_refill"])[task],
+    )
+
+
+def _alike(size: int, dice: Dice) -> NDArray[np.intp]:
+    """For each call the one that it is like: itself, or for a twin the one before."""
+    twin = dice.happens(_TWINS, size)
     twin[1:2] = True
     twin[1:] &= ~twin[:-1]
     twin[0:1] = False
-    drawn = _with_twins(_draw(month, created, dice), twin)
-    booked_late = (drawn.revised < NEVER) & (drawn.revised_outcome == v.OUTCOMES["appointment_booked"])
-    booked = (drawn.outcome == v.OUTCOMES["appointment_booked"]) | booked_late
-    booked &= drawn.client != NO_REFERENCE
-    task = drawn.outcome == v.OUTCOMES["task_created"]
-    return Calls(
-        versions=_versions(month, drawn),
-        bookings=Births(
-            np.where(booked_late, drawn.revised, drawn.ended)[booked],
-            drawn.client[booked],
-            drawn.patient[booked],
-        ),
-        tasks=Births(drawn.ended[task], drawn.client[task], drawn.patient[task]),
-        refills=(drawn.subject == v.CLASSIFICATIONS["prescription_refill"])[task],
-    )
+    return np.arange(size) - twin
 
 
-def _draw(month: Month, created: Millis, dice: Dice) -> _Drawn:
-    size = len(created)
-    people = month.people
-    direction = dice.pick(v.DIRECTIONS, {"inbound": 0.84, "outbound": 0.16}, size)
-    inbound = direction == v.DIRECTIONS["inbound"]
-    known = dice.happens(0.8, size) | ~inbound
-    client = np.where(known, dice.place(len(people), size), NO_REFERENCE).astype(np.int32)
-    visited = known & (people.first_visit[client] < created)
-    end = dice.pick_where(v.CALL_STATES, [(inbound, shares.INBOUND_ENDS), (~inbound, shares.OUTBOUND_ENDS)], size)
-    completed = end == v.CALL_STATES["completed"]
-    subject = np.where(completed, dice.pick(v.CLASSIFICATIONS, shares.SUBJECTS, size), NONE).astype(np.uint8)
-    answered = created + dice.between(2 * _SECOND, 25 * _SECOND, size)
-    duration = np.where(completed, dice.around(150, size).clip(4, 4000), dice.between(0, 40, size))
-    ended = answered + duration * _SECOND
-    outcome = _outcomes(dice, end, subject, size)
-    revised = np.where(
-        completed & dice.happens(_REVISED, size),
-        ended + dice.around(4 * DAY, size).clip(60_000, 30 * DAY),
-        NEVER,
-    )
-    return _Drawn(
-        created=created,
-        direction=direction,
-        caller_type=np.where(
-            visited,
-            v.CALLER_TYPES["existing"],
-            np.where(known, v.CALLER_TYPES["new"], v.CALLER_TYPES["unknown"]),
-        ).astype(np.uint8),
-        client=client,
-        patient=np.where(
-            dice.happens(0.85, size), people.patient_of(client, dice.luck(size)), NO_REFERENCE
-        ).astype(np.int32),
-        line=dice.place(_LINES, size),
-        answered=answered,
-        ended=ended,
-        end=end,
-        subject=subject,
-        sentiment=np.where(
-            completed,
-            dice.pick(
-                v.SENTIMENTS,
-                {
-                    "positive": 0.35,
-                    "neutral": 0.45,
-                    "negative": 0.09,
-                    "mixed": 0.06,
-                    "very_negative": 0.02,
-                    None: 0.03,
-                },
-                size,
-            ),
-            NONE,
-        ),
-        outcome=outcome,
-        used_tool=completed
-        & ((outcome == v.OUTCOMES["appointment_canceled"]) | dice.happens(_TOOL_WITHOUT_RESULT, size)),
-        summary=text.pick_summaries(dice, end, subject, size),
-        duration=duration,
-        revised=revised,
-        revised_outcome=dice.pick(v.OUTCOMES, shares.LATER_OUTCOMES, size),
-        revised_summary=text.pick_summaries(dice, end, subject, size),
-    )
+def _begun(created: Millis, alike: NDArray[np.intp]) -> Millis:
+    """Twins begin in the same minute, a moment later: the CSV cannot tell them from the call before."""
+    first = created[alike]
+    end_of_minute = first // 60_000 * 60_000 + 59_999
+    return np.where(alike == np.arange(len(alike)), created, np.minimum(first + 1 + first % 900, end_of_minute))
 
 
-def _outcomes(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
-    ended = {state: end == v.CALL_STATES[state] for state in shares.INBOUND_ENDS}
-    scheduling = subject == v.CLASSIFICATIONS["scheduling"]
-    return dice.pick_where(
-        v.OUTCOMES,
-        [
-            (ended["completed"] & scheduling, shares.SCHEDULING_OUTCOMES),
-            (ended["completed"], shares.OTHER_OUTCOMES),
-            (ended["no_answer"], {"no_answer": 1}),
-            (ended["voicemail"], {"voicemail": 1}),
-            (ended["busy"], {"quick_abandoned": 0.4, None: 0.6}),
-            (ended["failed"], {"dropped": 0.7, None: 0.3}),
-            (ended["canceled"], {"abandoned": 0.5, "quick_abandoned": 0.2, None: 0.3}),
-        ],
-        size,
-    )
-
-
-def _with_twins(drawn: _Drawn, twin: Mask) -> _Drawn:
-    """Make some calls like the one before in all but the second: the CSV cannot tell them apart."""
-    source = np.maximum.accumulate(np.where(twin, 0, np.arange(len(twin))))
-    fields: dict[str, Any] = {name: getattr(drawn, name)[source] for name in drawn.__dataclass_fields__}
-    begun = fields["created"]
-    end_of_minute = begun // 60_000 * 60_000 + 59_999
-    created = np.where(twin, np.minimum(begun + 1 + begun % 900, end_of_minute), begun)
-    return _Drawn(**fields | {"created": created})
-
-
-def _versions(month: Month, drawn: _Drawn) -> pl.DataFrame:
+def _versions(month: Month, created: Millis, callers: Callers, talks: Talks) -> pl.DataFrame:
     live = {
         "call_classification": NONE, "customer_sentiment": NONE, "outcome": NONE, "booked": False,
         "booking_intent": False, "summary": NONE, "duration_seconds": NO_SMALL,
     }  # fmt: skip
     states = v.CALL_STATES
-    first = np.where(drawn.direction == v.DIRECTIONS["inbound"], states["ringing"], states["queued"])
+    first = np.where(callers.direction == v.DIRECTIONS["inbound"], states["ringing"], states["queued"])
     final = live | {
-        "state": drawn.end,
-        "call_classification": drawn.subject,
-        "customer_sentiment": drawn.sentiment,
-        "summary": drawn.summary,
-        "duration_seconds": drawn.duration,
-        **_derived(drawn, drawn.outcome),
+        "state": talks.end,
+        "call_classification": talks.subject,
+        "customer_sentiment": talks.sentiment,
+        "summary": talks.summary,
+        "duration_seconds": talks.duration,
+        **_derived(talks, talks.outcome),
     }
     return lives(
         SCHEMA,
         born={
-            "number": month.numbers(len(drawn.created)),
-            "created_at": drawn.created,
-            "direction": drawn.direction,
-            "caller_type": drawn.caller_type,
-            "client": drawn.client,
-            "patient": drawn.patient,
-            "line": drawn.line,
+            "number": month.numbers(len(created)),
+            "created_at": created,
+            "direction": callers.direction,
+            "caller_type": callers.caller_type,
+            "client": callers.client,
+            "patient": callers.patient,
+            "line": callers.line,
         },
         phases=[
-            Phase(drawn.created, live | {"state": first}),
-            Phase(drawn.answered, live | {"state": states["in_progress"]}, drawn.end == states["completed"]),
-            Phase(drawn.ended, final),
+            Phase(created, live | {"state": first}),
+            Phase(talks.answered, live | {"state": states["in_progress"]}, talks.end == states["completed"]),
+            Phase(talks.ended, final),
             Phase(
-                drawn.revised,
-                final | {"summary": drawn.revised_summary, **_derived(drawn, drawn.revised_outcome)},
-                drawn.revised < NEVER,
+                talks.revised,
+                final | {"summary": talks.revised_summary, **_derived(talks, talks.revised_outcome)},
+                talks.revised < NEVER,
             ),
         ],
         horizon=month.horizon,
     )
 
 
-def _derived(drawn: _Drawn, outcome: Codes) -> dict[str, Any]:
+def _derived(talks: Talks, outcome: Codes) -> dict[str, Any]:
     """`booked` and `booking_intent` follow from the rest (contract: Phone call record)."""
     booked = outcome < len(v.BOOKED_OUTCOMES)
-    intent = booked | (drawn.subject == v.CLASSIFICATIONS["scheduling"]) | drawn.used_tool
+    intent = booked | (talks.subject == v.CLASSIFICATIONS["scheduling"]) | talks.used_tool
     return {"outcome": outcome, "booked": booked, "booking_intent": intent}

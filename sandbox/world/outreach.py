@@ -1,5 +1,6 @@
 """AI outbound requests: gates at intake and dispatch, a conversation, silence, the sweeper."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.dice import Dice
 from sandbox.world.hours import HOUR, within
-from sandbox.world.lives import NEVER, Millis, Phase, Plain, Schema, lives
+from sandbox.world.lives import NEVER, Mask, Millis, Phase, Plain, Schema, lives
 from sandbox.world.month import Births, Month
 from sandbox.world.vocabulary import NONE, Codes
 
@@ -137,18 +138,19 @@ def _draw_course(month: Month, created: Millis, channel: Codes, purpose: Codes, 
         ],
         resolved,
     )
-    reason = dice.pick_where(
-        v.SUPPRESSIONS,
-        [
-            (voice, {"voice_not_supported": 1.0}),
-            (is_end["at_intake"] & scheduling, _AT_INTAKE | {"recent_or_upcoming_appointment": 0.3}),
-            (is_end["at_intake"], _AT_INTAKE),
-            (is_end["at_dispatch"], _AT_DISPATCH),
-            (is_end["in_thread"], _IN_THREAD),
-        ],
-        size,
-    )
+    reason = _reasons(dice, is_end, voice, scheduling)
     return _Course(end, queued, contacted, ended, reason)
+
+
+def _reasons(dice: Dice, is_end: Mapping[str, Mask], voice: Mask, scheduling: Mask) -> Codes:
+    cases = [
+        (voice, {"voice_not_supported": 1.0}),
+        (is_end["at_intake"] & scheduling, _AT_INTAKE | {"recent_or_upcoming_appointment": 0.3}),
+        (is_end["at_intake"], _AT_INTAKE),
+        (is_end["at_dispatch"], _AT_DISPATCH),
+        (is_end["in_thread"], _IN_THREAD),
+    ]
+    return dice.pick_where(v.SUPPRESSIONS, cases, len(voice))
 
 
 def _phases(created: Millis, course: _Course) -> list[Phase]:

@@ -1,0 +1,121 @@
+"""What is known of a call at its birth: who calls, how it goes, and what is told of it later."""
+
+from dataclasses import dataclass, fields
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sandbox.world import call_shares as shares
+from sandbox.world import text
+from sandbox.world import vocabulary as v
+from sandbox.world.dice import Dice
+from sandbox.world.hours import DAY
+from sandbox.world.lives import NEVER, NO_REFERENCE, Mask, Millis
+from sandbox.world.people import People
+from sandbox.world.vocabulary import NONE, Codes
+
+_SECOND: Final = 1000
+_REVISED: Final = 0.04
+_TOOL_WITHOUT_RESULT: Final = 0.05
+_LINES: Final = 1_000_000
+
+
+class _Columns:
+    def take(self, places: NDArray[np.intp]) -> Self:
+        """The same columns with the rows at these places."""
+        return type(self)(**{field.name: getattr(self, field.name)[places] for field in fields(self)})  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True)
+class Callers(_Columns):
+    """Who is on the line. `line` numbers the telephones that no client has."""
+
+    direction: Codes
+    caller_type: Codes
+    client: NDArray[np.int32]
+    patient: NDArray[np.int32]
+    line: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Talks(_Columns):
+    """How calls go; `revised`: when they are told differently, `NEVER` for most."""
+
+    answered: Millis
+    ended: Millis
+    end: Codes
+    subject: Codes
+    sentiment: Codes
+    outcome: Codes
+    used_tool: Mask
+    summary: Codes
+    duration: NDArray[np.int64]
+    revised: Millis
+    revised_outcome: Codes
+    revised_summary: Codes
+
+
+def draw_callers(people: People, created: Millis, dice: Dice) -> Callers:
+    """Callers; outbound calls go to clients, inbound ones may come from strangers."""
+    size = len(created)
+    direction = dice.pick(v.DIRECTIONS, shares.DIRECTIONS, size)
+    known = dice.happens(0.8, size) | (direction == v.DIRECTIONS["outbound"])
+    client = np.where(known, dice.place(len(people), size), NO_REFERENCE).astype(np.int32)
+    visited = known & (people.first_visit[client] < created)
+    patient = people.patient_of(client, dice.luck(size))
+    return Callers(
+        direction=direction,
+        caller_type=np.select(
+            [visited, known], [v.CALLER_TYPES["existing"], v.CALLER_TYPES["new"]], v.CALLER_TYPES["unknown"]
+        ),
+        client=client,
+        patient=np.where(dice.happens(0.85, size), patient, NO_REFERENCE),
+        line=dice.place(_LINES, size),
+    )
+
+
+def draw_talks(created: Millis, inbound: Mask, dice: Dice) -> Talks:
+    """Talks; only completed ones have a subject, a summary and a second thought."""
+    size = len(created)
+    end = dice.pick_where(v.CALL_STATES, [(inbound, shares.INBOUND_ENDS), (~inbound, shares.OUTBOUND_ENDS)], size)
+    completed = end == v.CALL_STATES["completed"]
+    subject = np.where(completed, dice.pick(v.CLASSIFICATIONS, shares.SUBJECTS, size), NONE)
+    answered = created + dice.between(2 * _SECOND, 25 * _SECOND, size)
+    duration = np.where(completed, dice.around(150, size).clip(4, 4000), dice.between(0, 40, size))
+    ended = answered + duration * _SECOND
+    outcome = _outcomes(dice, end, subject, size)
+    canceled = outcome == v.OUTCOMES["appointment_canceled"]
+    later = ended + dice.around(4 * DAY, size).clip(60 * _SECOND, 30 * DAY)
+    return Talks(
+        answered=answered,
+        ended=ended,
+        end=end,
+        subject=subject,
+        sentiment=np.where(completed, dice.pick(v.SENTIMENTS, shares.SENTIMENTS, size), NONE),
+        outcome=outcome,
+        used_tool=completed & (canceled | dice.happens(_TOOL_WITHOUT_RESULT, size)),
+        summary=text.pick_summaries(dice, end, subject, size),
+        duration=duration,
+        revised=np.where(completed & dice.happens(_REVISED, size), later, NEVER),
+        revised_outcome=dice.pick(v.OUTCOMES, shares.LATER_OUTCOMES, size),
+        revised_summary=text.pick_summaries(dice, end, subject, size),
+    )
+
+
+def _outcomes(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
+    ended = {state: end == v.CALL_STATES[state] for state in shares.INBOUND_ENDS}
+    scheduling = subject == v.CLASSIFICATIONS["scheduling"]
+    return dice.pick_where(
+        v.OUTCOMES,
+        [
+            (ended["completed"] & scheduling, shares.SCHEDULING_OUTCOMES),
+            (ended["completed"], shares.OTHER_OUTCOMES),
+            (ended["no_answer"], {"no_answer": 1}),
+            (ended["voicemail"], {"voicemail": 1}),
+            (ended["busy"], {"quick_abandoned": 0.4, None: 0.6}),
+            (ended["failed"], {"dropped": 0.7, None: 0.3}),
+            (ended["canceled"], {"abandoned": 0.5, "quick_abandoned": 0.2, None: 0.3}),
+        ],
+        size,
+    )
