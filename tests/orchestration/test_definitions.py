@@ -3,18 +3,19 @@
 import tomllib
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 import yaml
 
+import sandbox
 from pipelines.definitions import defs
 from pipelines.endpoint import Endpoint
 from pipelines.endpoints import REGISTRY
 from pipelines.orchestration.assets import raw_key
-from pipelines.orchestration.resources import WRITER_POOL
+from pipelines.orchestration.resources import WRITER_POOL, VetlResource
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,6 +61,20 @@ def test_the_file_is_published_after_every_mart(definitions: dg.Definitions) -> 
     assert graph.get(dg.AssetKey(["published", "analytics"])).parent_keys == marts
 
 
+def test_dbt_builds_once_after_every_list(definitions: dg.Definitions) -> None:
+    """A circle of blocking checks would make Dagster split the build, and start parts of it too early."""
+    steps = {
+        node.alias or node.name: {
+            dependency for target in targets.values() for dependency in target.get_node_dependencies()
+        }
+        for node, targets in definitions.resolve_job_def("everything").dependencies.items()
+    }
+    builds = [name for name in steps if name.startswith("dbt_build")]
+
+    assert builds == ["dbt_build"]
+    assert {item.node for item in steps["dbt_build"]} == {f"partner__{endpoint.table}" for endpoint in REGISTRY}
+
+
 def test_every_step_that_writes_queues_in_the_pool_of_the_one_writer(definitions: dg.Definitions) -> None:
     job = definitions.resolve_job_def("everything")
     steps = [node.definition for node in job.graph.nodes if not node.name.startswith("certified")]
@@ -76,6 +91,34 @@ def test_the_schedule_asks_for_the_one_job_each_hour(definitions: dg.Definitions
     assert schedule.cron_schedule == "0 * * * *"
     assert schedule.job_name == "everything"
     assert len(tick.run_requests or ()) == 1
+
+
+def test_the_job_syncs_builds_and_publishes(
+    definitions: dg.Definitions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sandbox.running(practices=1, days=10, calls=100, frozen=True) as platform:
+        [practice] = platform.practices
+        config = tmp_path / "vetl.toml"
+        config.write_text(
+            f"[partner]\nbase_url = '{platform.base_url}'\n[phone_calls]\ndetails = 'off'\n"
+            f"[[practices]]\nid = '{practice.id}'\nname = 'One'\ntime_zone = '{practice.time_zone}'\n"
+            f"history_start = {platform.now().date() - timedelta(days=10)}\n",
+            "utf-8",
+        )
+        for key in ("username", "password", "role"):
+            monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
+        result = definitions.resolve_job_def("everything").execute_in_process(
+            instance=dg.DagsterInstance.ephemeral(), resources={"vetl": VetlResource(config=str(config))}
+        )
+
+    assert result.success
+    checks = result.get_asset_check_evaluations()
+    assert {check.asset_key for check in checks if check.check_name == "certified" and check.passed} == {
+        raw_key(endpoint.table) for endpoint in REGISTRY
+    }
+    published = result.asset_materializations_for_node("published__analytics")[0].metadata
+    assert "| practices | 1 |" in str(published["marts"].value)
+    assert (tmp_path / "warehouse/data/analytics.duckdb").exists()
 
 
 def test_workspace_and_project_name_the_location_alike() -> None:
