@@ -5,18 +5,18 @@ matched to the CSV's rows day by day. A window is attached only if its distinct 
 """
 
 from collections.abc import Generator, Mapping
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from pipelines.pages import Window
 from pipelines.steps import AttachDetails, DaysLackingDetails, Flush, SideBySide, Step
 from pipelines.strategies.call_windows import DAY
-from pipelines.strategies.coverage import Coverage
 from pipelines.strategies.dialect import Dialect
 from pipelines.strategies.paging import certificate, read_pass
 from pipelines.strategies.reading import Reading
 
 ROWS_AT_ONCE = 1_000
+CLOSE = timedelta(days=3)
 PASSES = 3
 
 
@@ -35,8 +35,9 @@ def attach(
     lacking: Mapping[date, int] = yield DaysLackingDetails(start, today + DAY)
     wanted = {day: calls for day, calls in lacking.items() if tried.get(day.isoformat()) != calls}
     yield from _read(reading, wanted)
-    older = yield from _older(reading, recent) if daily and reading.details == "recent" else _nothing()
-    yield from _read(reading, older)
+    if daily and reading.details == "recent":
+        yield from _read(reading, (yield from _repeated_hours(reading, recent)))
+        yield from _read(reading, (yield from _older(reading, recent)))
     yield Flush()
     still: Mapping[date, int] = yield DaysLackingDetails(start, today + DAY)
     tried.clear()
@@ -45,9 +46,16 @@ def attach(
     return (f"phone_calls: {unexplained} calls are not explained by the JSON list yet",) if unexplained else ()
 
 
-def _nothing() -> Generator[Step, Any, dict[date, int]]:
-    yield from ()
-    return {}
+def _repeated_hours(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
+    """Older days that lack details and in which an hour came twice: the CSV does not tell which of them it was."""
+    found: dict[date, int] = {}
+    day = reading.history_start
+    while day < recent:
+        if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
+            lacking: Mapping[date, int] = yield DaysLackingDetails(day, day)
+            found.update(lacking)
+        day += DAY
+    return found
 
 
 def _older(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
@@ -75,19 +83,17 @@ def _read(reading: Reading, days: Mapping[date, int]) -> Generator[Step, Any, No
 
 
 def _packed(days: Mapping[date, int]) -> list[Window]:
-    """Neighbouring days together, as long as they hold a few pages only."""
-    windows: list[Window] = []
-    spans: Coverage[date] = Coverage()
+    """Neighbouring days together, as long as they hold a few pages only; a Sunday without a call parts nothing."""
+    windows: list[tuple[date, date]] = []
     rows = 0
     for day in sorted(days):
-        joins = spans.spans and spans.spans[-1][1] == day and rows + days[day] <= ROWS_AT_ONCE
-        if spans.spans and not joins:
-            windows.append(Window(spans.spans[0][0], spans.spans[-1][1] - DAY))
-            spans, rows = Coverage(), 0
-        spans, rows = spans.add(day, day + DAY), rows + days[day]
-    if spans.spans:
-        windows.append(Window(spans.spans[0][0], spans.spans[-1][1] - DAY))
-    return windows
+        if windows and day - windows[-1][1] <= CLOSE and rows + days[day] <= ROWS_AT_ONCE:
+            windows[-1] = (windows[-1][0], day)
+            rows += days[day]
+        else:
+            windows.append((day, day))
+            rows = days[day]
+    return [Window(first, last) for first, last in windows]
 
 
 def _read_window(dialect: Dialect, window: Window) -> Generator[Step, Any, None]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -50,8 +50,8 @@ class Reading:
         return self.now.astimezone(self.time_zone)
 
     def local_midnight(self, day: date) -> datetime:
-        """The instant at which a practice-local day begins."""
-        return datetime(day.year, day.month, day.day, tzinfo=self.time_zone)
+        """The instant at which a practice-local day begins, in UTC: within one zone, differences ignore DST."""
+        return datetime(day.year, day.month, day.day, tzinfo=self.time_zone).astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
 """A real sandbox over a real socket, a real DuckDB file, the real sync."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sandbox
 from pydantic import SecretStr
 from support import truth
 
+import sandbox
 from pipelines.practice import Practice
 from pipelines.results import SyncResult
 from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
@@ -36,10 +36,11 @@ class Practices:
     def today(self) -> date:
         return self.platform.now().date()
 
-    def differences(self) -> list[str]:
+    def differences(self, lists: Sequence[str] | None = None) -> list[str]:
+        """What differs between platform and warehouse, in all lists or in some."""
         zones = {practice.id: practice.time_zone for practice in self.settings.practices}
         since = self.settings.practices[0].history_start
-        return truth.differences(self.platform, self.warehouse, zones, since=since)
+        return truth.differences(self.platform, self.warehouse, zones, since=since, lists=lists)
 
 
 Opened = Callable[..., Practices]
@@ -61,7 +62,8 @@ def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: 
         ),
         phone_calls=PhoneCallsSettings(),
         practices=tuple(
-            Practice(item["id"], item["name"], item["time_zone"], start) for item in platform.describe()["practices"]
+            Practice(item["id"], item["name"], item["time_zone"], start)
+            for item in platform.describe()["practices"]
         ),
     )
 
@@ -77,9 +79,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
             *, days: int = 60, switches: sandbox.Switches | None = None, parameters: Any = None, **world: Any
         ) -> Practices:
             arguments = {"practices": 2, "calls": 1500, "seed": 7, **world}
-            handle = stack.enter_context(
-                sandbox.running(frozen=True, days=days, switches=switches, **arguments)
-            )
+            handle = stack.enter_context(sandbox.running(frozen=True, days=days, switches=switches, **arguments))
             return Practices(handle, settings_for(handle, tmp_path, days, parameters))
 
         yield open_platform

@@ -80,3 +80,13 @@ def test_a_sync_with_nothing_new_costs_the_same_at_any_length_of_history(opened:
         practices.warehouse.unlink()
 
     assert all(abs(costs[1][name] - costs[0][name]) <= 3 for name in costs[0]), costs
+
+
+def test_across_both_changes_of_the_clocks(opened: Opened) -> None:
+    """A year holds both; calls in the repeated hour are told apart although they are long past."""
+    practices = opened(days=365, calls=4000, practices=3, seed=11)
+
+    result = practices.sync(endpoints=["phone_calls"])
+
+    assert certified(result)
+    assert practices.differences(("phone_calls",)) == []

@@ -5,7 +5,7 @@ An independent reading of both sides: nothing here goes through vetl's own model
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
@@ -48,17 +48,29 @@ class Platform(Protocol):
     def truth(self, practice_id: str, name: str) -> list[dict[str, Any]]: ...
 
 
-def differences(platform: Platform, warehouse: Path, practices: Mapping[str, str], *, since: date) -> list[str]:
+def differences(
+    platform: Platform,
+    warehouse: Path,
+    practices: Mapping[str, str],
+    *,
+    since: date,
+    lists: Sequence[str] | None = None,
+) -> list[str]:
     """What is not the same, at most a few lines a list. `practices` are time zones by id."""
     found: list[str] = []
+    wanted = (*LISTS, "phone_calls") if lists is None else lists
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         for practice_id, zone in practices.items():
             for name, table in LISTS.items():
+                if name not in wanted:
+                    continue
                 there = platform.truth(practice_id, name)
                 here = rows_of(connection, table, practice_id)
                 if name in ("clients", "patients"):
                     there = _mentioned(connection, practice_id, name, there)
                 found += [f"{practice_id} {name}: {line}" for line in _by_id(there, here)]
+            if "phone_calls" not in wanted:
+                continue
             calls = platform.truth(practice_id, "phone_calls")
             here = rows_of(connection, "phone_calls", practice_id)
             found += [f"{practice_id} phone_calls: {line}" for line in _calls(calls, here, zone, since)]
@@ -129,6 +141,9 @@ def _calls(
     have = Counter(tuple(row[name] for name in shown) for row in stored)
     lines = [f"missing {key}" for key in (want - have)]
     lines += [f"too many {key}" for key in (have - want)]
+    instants = Counter((row["called_at_local"], row["called_at"]) for row in truth)
+    stored_instants = Counter((row["called_at_local"], row["called_at"].astimezone(UTC)) for row in stored)
+    lines += [f"no call at {key}" for key in (instants - stored_instants)]
     by_id = {row["id"]: row for row in truth}
     attached = [row for row in stored if row["id"] is not None]
     if len({row["id"] for row in attached}) < len(attached):
