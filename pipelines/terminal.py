@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 import structlog
 from pydantic_core import to_json
@@ -26,14 +26,15 @@ def say(line: str) -> None:
 
 
 def text(value: object) -> str:
-    """A value as an analyst reads it: nothing for null, `true` and `false`, times with a space."""
+    """A value as an analyst reads it: nothing for null, `true` and `false`, instants in UTC."""
     match value:
         case None:
             return ""
         case bool():
             return str(value).lower()
         case datetime():
-            return value.isoformat(sep=" ").replace("+00:00", "Z")
+            instant = value if value.tzinfo is None else value.astimezone(UTC)
+            return instant.isoformat(sep=" ").replace("+00:00", "Z")
         case date():
             return value.isoformat()
         case list() | dict() | tuple():
