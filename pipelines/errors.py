@@ -11,12 +11,14 @@ VetlError
 │   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
 │   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
 │   │   └── WarehouseBusy    another process holds it
+│   ├── InboxError           the file of received webhooks cannot be opened, read or written
 │   └── BuildFailed          dbt could not build the marts; what was published before stays
 ├── Transient                the same call may work in a moment
 │   ├── Unreachable          no connection, a time-out, a 5xx
 │   ├── RateLimited          429; may say how long to wait
 │   ├── TokenRejected        401: sign in again, then replay
-│   └── TornAnswer           an answer that is not whole: cut off, HTML with a 200, a short page
+│   └── TornAnswer           an answer that is not whole: cut off, HTML with a 200
+│       └── WrongTotal       ... or whose rows are not as many as its own total promises
 └── BadRecord                one row that cannot be understood; the rest goes on
 
 Messages are one line and say what, where and what to do. They never hold a secret or personal data.
@@ -81,6 +83,10 @@ class WarehouseBusy(WarehouseError):
     """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`."""
 
 
+class InboxError(Permanent):
+    """The receiver's inbox cannot be opened, read or written; nothing that was acknowledged is lost."""
+
+
 class BuildFailed(Permanent):
     """dbt could not build the marts."""
 
@@ -107,6 +113,10 @@ class TokenRejected(Transient):
 
 class TornAnswer(Transient):
     """An answer that is not whole or not what was asked for, whatever its status says."""
+
+
+class WrongTotal(TornAnswer):
+    """A page whose rows are not as many as its own total promises: cut short, or a total that lies."""
 
 
 class BadRecord(VetlError):

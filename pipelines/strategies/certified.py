@@ -10,7 +10,7 @@ that must be split again; at most `UNITED_PASSES` passes where no split is possi
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,18 +21,23 @@ from pipelines.strategies.dialect import Dialect
 from pipelines.strategies.paging import (
     Pass,
     certificate,
-    first_page,
     read_pass,
     remaining_pages,
+    tolerant,
     uncertified,
     united,
 )
 
 RE_READS = 2
+RE_READS_OF_A_LIE = 1
 UNITED_PASSES = 20
 ROWS_AT_ONCE = 2_000
 """A window is split before it is read when it holds more than twice this many rows."""
 MOST_PARTS = 64
+WINDOWS_ALLOWED = 256
+ROWS_PER_WINDOW_ALLOWED = 20
+"""Windows that one purpose may be split into, and one more for so many rows: a server that tells the same total
+for every part would otherwise be split down to the second."""
 
 
 @dataclass(slots=True)
@@ -42,11 +47,18 @@ class Purpose:
     `kind` names them in `control.windows`. `sealed_before`: a changed row from before it came late.
     `covered` grows with each certified part, so that a run that ends early resumes behind it. The tail has
     none: it does not count towards the cursor, so it is neither split nor insisted upon where it keeps moving.
+    `doubts`: why parts are not certified. `met`: all ids that were read, where somebody wants to know.
+    `lies`: a total was caught lying. `windows`: how many windows were read so far.
     """
 
     kind: str
     sealed_before: datetime | None = None
     covered: Coverage[datetime] | None = None
+    doubts: list[str] = field(default_factory=list[str])
+    met: set[str] | None = None
+    lies: bool = False
+    windows: int = 0
+    allowed: int = WINDOWS_ALLOWED
 
     def certified(self, window: Window) -> list[MoveCursor]:
         """Count a window as read whole. Returns the cursor's move, if it moves."""
@@ -58,22 +70,37 @@ class Purpose:
 
 def read_window(dialect: Dialect, window: Window, purpose: Purpose) -> Generator[Step, Any, bool]:
     """Read one window; every row that came is saved in any case. Returns whether it is certified."""
-    first = yield from first_page(dialect, window)
-    parts = _parts_by_size(dialect, window, first)
-    if parts:
+    dialect = replace(dialect, lenient=purpose.lies)
+    first = yield from tolerant(dialect, window, 0)
+    if parts := _parts_by_size(dialect, window, first, purpose):
         return (yield from _side_by_side(dialect, parts, purpose))
     passes = [(yield from remaining_pages(dialect, window, first))]
-    while not passes[-1].whole and len(passes) <= RE_READS:
+    while not passes[-1].whole and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
+        dialect = replace(dialect, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(dialect, window)))
+    purpose.lies = purpose.lies or bool(passes[-1].lie)
     if not passes[-1].whole and purpose.covered is not None:
-        if parts := split(dialect, window, 2):
+        if parts := _halves(dialect, window, passes[-1], purpose):
             yield from _keep(passes, purpose)
             return (yield from _side_by_side(dialect, parts, purpose))
-        yield from _insist(dialect, window, passes)
+        if not passes[-1].lie:
+            yield from _insist(dialect, window, passes)
     if not (yield from _keep(passes, purpose)):
+        purpose.doubts.append(f"{_named(window)}: {passes[-1].finding}")
         return False
     yield from purpose.certified(window)
     return True
+
+
+def _halves(dialect: Dialect, window: Window, last: Pass, purpose: Purpose) -> list[Window]:
+    """A total that lies about a single page will lie about any part of it."""
+    hopeless = last.lie and len(last.pages) == 1
+    return [] if hopeless or purpose.windows >= purpose.allowed else split(dialect, window, 2)
+
+
+def _named(window: Window) -> str:
+    bounds = (f"{bound:%Y-%m-%d %H:%M:%SZ}" for bound in (window.start, window.end) if bound is not None)
+    return " to ".join(bounds) or "the list"
 
 
 def _insist(dialect: Dialect, window: Window, passes: list[Pass]) -> Generator[Step, Any, None]:
@@ -85,6 +112,8 @@ def _insist(dialect: Dialect, window: Window, passes: list[Pass]) -> Generator[S
 def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
     """Save what the passes brought, under the best certificate that they allow."""
     last = passes[-1]
+    if purpose.met is not None:
+        purpose.met |= united(passes)
     for earlier in passes[:-1]:
         yield MergeRows(earlier.rows, earlier.read_at, purpose.sealed_before)
     reason = None
@@ -100,7 +129,7 @@ def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
 def _proven_united(passes: list[Pass]) -> bool:
     """Several passes prove a window together if no total ever moved and their ids are exactly that many."""
     total = passes[0].total
-    steady = all(done.steady and done.total == total for done in passes)
+    steady = all(done.steady and not done.lie and done.total == total for done in passes)
     return steady and len(united(passes)) == total
 
 
@@ -109,8 +138,11 @@ def _side_by_side(dialect: Dialect, parts: list[Window], purpose: Purpose) -> Ge
     return all(verdicts)
 
 
-def _parts_by_size(dialect: Dialect, window: Window, first: Page) -> list[Window]:
-    if first.total_count <= 2 * ROWS_AT_ONCE:
+def _parts_by_size(dialect: Dialect, window: Window, first: Page, purpose: Purpose) -> list[Window]:
+    if not purpose.windows:
+        purpose.allowed += first.total_count // ROWS_PER_WINDOW_ALLOWED
+    purpose.windows += 1
+    if first.total_count <= 2 * ROWS_AT_ONCE or purpose.windows >= purpose.allowed:
         return []
     return split(dialect, window, min(MOST_PARTS, -(-first.total_count // ROWS_AT_ONCE)))
 

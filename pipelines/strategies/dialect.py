@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal
 
 from pipelines.endpoint import QueryNames
-from pipelines.errors import TornAnswer
+from pipelines.errors import WrongTotal
 from pipelines.pages import Page, Window
 from pipelines.steps import ReadPage
 
@@ -19,12 +19,16 @@ Bounds = Literal["instant", "day", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """`bounds`: the finest the date filter is known to tell apart; `none` where there is no working filter."""
+    """`bounds`: the finest the date filter is known to tell apart; `none` where there is no working filter.
+
+    `lenient`: totals of this list were caught lying, so a page is no longer asked for again because of its own.
+    """
 
     names: QueryNames
     page_size: int = 100
     page_base: int = 0
     bounds: Bounds = "instant"
+    lenient: bool = False
 
     def page(self, window: Window, number: int, *, lenient: bool = False) -> ReadPage:
         """The request for one page of a window; `number` counts from 0."""
@@ -33,7 +37,7 @@ class Dialect:
             self.names.page: str(number + self.page_base),
             self.names.per_page: str(self.page_size),
         }
-        return ReadPage(query, number, self.page_size, lenient)
+        return ReadPage(query, number, self.page_size, lenient or self.lenient)
 
     def count(self, window: Window) -> ReadPage:
         """The smallest request that tells a window's total."""
@@ -96,14 +100,21 @@ def check_page(step: ReadPage, page: Page) -> None:
     """A page counts only if it holds what its own total promises (design §8).
 
     Raises:
-        TornAnswer: fewer or more rows than the page's own total and size allow.
+        WrongTotal: fewer or more rows than the page's own total and size allow.
     """
-    if step.lenient:
-        return
-    size = min(step.size, page.per_page or step.size)
-    promised = max(0, min(size, page.total_count - step.number * size))
-    if len(page.rows) != promised:
-        raise TornAnswer(
-            f"page {step.number} holds {len(page.rows)} rows where its own total of {page.total_count} promises "
-            f"{promised}"
-        )
+    if not step.lenient and (found := contradiction(page, step.number, step.size)):
+        raise WrongTotal(found)
+
+
+def contradiction(page: Page, number: int, size: int) -> str | None:
+    """How a page contradicts itself; `None` where its rows are as many as its own total promises.
+
+    `number` counts from 0, `size` is how many rows a full page holds.
+    """
+    size = min(size, page.per_page or size)
+    promised = max(0, min(size, page.total_count - number * size))
+    if len(page.rows) == promised:
+        return None
+    return (
+        f"page {number} holds {len(page.rows)} rows where its own total of {page.total_count} promises {promised}"
+    )

@@ -10,7 +10,7 @@ for each status), whatever the length of the history.
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from pipelines.endpoint import FullScan
 from pipelines.pages import Page, Row, Window
 from pipelines.steps import Flush, IdsWithStatus, Learnt, MergeRows, MoveCursor, StatusCounts, Step
-from pipelines.strategies.certified import UNITED_PASSES
+from pipelines.strategies.certified import RE_READS_OF_A_LIE, UNITED_PASSES
 from pipelines.strategies.dialect import Dialect, dialect_of
 from pipelines.strategies.learning import learn_paging, open_list, updated_at
 from pipelines.strategies.paging import (
@@ -54,41 +54,55 @@ def plan(reading: Reading, strategy: FullScan) -> Generator[Step, Any, Outcome]:
 
 
 def _read_all(dialect: Dialect, reading: Reading, today: str) -> Generator[Step, Any, Outcome]:
-    passes: list[Pass] = []
-    certified = yield from read_whole_list(dialect, passes)
-    if is_newest_updated_first(passes[-1].rows):
+    whole = yield from read_whole_list(dialect)
+    if is_newest_updated_first(whole.last.rows):
         yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read")
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
         yield Learnt("order", "unknown", "updated_at rises within a whole read")
-    if certified:
+    if whole.certified:
         now = reading.now.isoformat()
         yield MoveCursor({"whole_on": today, "whole_at": now, "through": now})
     yield Flush()
-    reason = "the whole list by distinct ids" if certified else "the list kept moving while it was read"
-    return Outcome(certified, reading.now if certified else None, reason)
+    return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
 
 
-def read_whole_list(dialect: Dialect, passes: list[Pass] | None = None) -> Generator[Step, Any, bool]:
+@dataclass(frozen=True, slots=True)
+class WholeList:
+    """What became of reading a whole list: all its passes, and what they prove together."""
+
+    passes: Sequence[Pass]
+    certified: bool
+    reason: str
+
+    @property
+    def last(self) -> Pass:
+        """The latest pass."""
+        return self.passes[-1]
+
+
+def read_whole_list(dialect: Dialect) -> Generator[Step, Any, WholeList]:
     """Read an unsplittable list until a pass, or several united under one total, prove it whole."""
-    passes = [] if passes is None else passes
+    passes: list[Pass] = []
     while len(passes) < UNITED_PASSES:
         done = yield from read_pass(dialect, WHOLE)
         passes.append(done)
         if done.whole:
-            yield MergeRows(
-                done.rows, done.read_at, certificate=certificate(done, "whole", retries=len(passes) - 1)
-            )
-            return True
+            evidence = certificate(done, "whole", retries=len(passes) - 1)
+            yield MergeRows(done.rows, done.read_at, certificate=evidence)
+            return WholeList(passes, True, f"the whole list: {done.finding}")
         yield MergeRows(done.rows, done.read_at)
-        together = _proven_together(passes)
-        if together:
+        if together := _proven_together(passes):
             reason = f"the ids of {together} passes, united, equal an unmoved total"
             yield MergeRows((), done.read_at, certificate=certificate(done, "whole", reason=reason))
-            return True
+            return WholeList(passes, True, reason)
+        if done.lie and len(passes) > RE_READS_OF_A_LIE:
+            break
+        dialect = replace(dialect, lenient=bool(done.lie))
     last = passes[-1]
-    evidence = uncertified(certificate(last, "whole", retries=len(passes) - 1), last.finding)
+    reason = f"{last.finding}, in {len(passes)} passes"
+    evidence = uncertified(certificate(last, "whole", retries=len(passes) - 1), reason)
     yield MergeRows((), last.read_at, certificate=evidence)
-    return False
+    return WholeList(passes, False, reason)
 
 
 def _proven_together(passes: Sequence[Pass]) -> int:
@@ -96,7 +110,7 @@ def _proven_together(passes: Sequence[Pass]) -> int:
     total = passes[-1].total
     for count in range(2, len(passes) + 1):
         latest = passes[-count:]
-        if not all(done.steady and done.total == total for done in latest):
+        if not all(done.steady and not done.lie and done.total == total for done in latest):
             return 0
         if len(united(latest)) == total:
             return count

@@ -130,12 +130,11 @@ def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificat
 
 
 def _read_all(dialect: Dialect, reading: Reading, strategy: NewestFirst) -> Generator[Step, Any, Outcome]:
-    certified = yield from read_whole_list(dialect)
-    if certified:
+    whole = yield from read_whole_list(dialect)
+    if whole.certified:
         yield MoveCursor({"through": reading.now.isoformat()})
     yield Flush()
     counts = yield from counts_agree(dialect, strategy.statuses)
     gone = sum(counts.here.values()) - sum(counts.there.values())
     notes = (f"{reading.endpoint.name}: {gone} rows here are no longer in the list",) if gone > 0 else ()
-    reason = "the whole list by distinct ids" if certified else "the list kept moving while it was read"
-    return Outcome(certified, reading.now if certified else None, reason, notes)
+    return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason, notes)

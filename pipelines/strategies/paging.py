@@ -10,9 +10,10 @@ from datetime import datetime
 from json import dumps
 from typing import Any
 
+from pipelines.errors import RequestRefused, WrongTotal
 from pipelines.pages import Certificate, Page, Row, Window
 from pipelines.steps import SideBySide, Step
-from pipelines.strategies.dialect import Dialect
+from pipelines.strategies.dialect import Dialect, contradiction
 
 
 def key_of(row: Row) -> str:
@@ -23,11 +24,16 @@ def key_of(row: Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One pass over one window, in the order of the pages."""
+    """One pass over one window, in the order of the pages. `size`: the rows of a full page."""
 
     window: Window
     pages: tuple[Page, ...]
-    started: datetime
+    size: int
+
+    @property
+    def started(self) -> datetime:
+        """The source's clock at the first answer."""
+        return self.pages[0].server_time
 
     @property
     def rows(self) -> list[Row]:
@@ -50,9 +56,15 @@ class Pass:
         return all(page.total_count == self.total for page in self.pages)
 
     @property
+    def lie(self) -> str | None:
+        """The first page that contradicts its own total, in words: such a total proves nothing."""
+        found = (contradiction(page, number, self.size) for number, page in enumerate(self.pages))
+        return next((words for words in found if words), None)
+
+    @property
     def whole(self) -> bool:
         """In a window that rows only leave, an unmoved total met by as many distinct ids skips nothing."""
-        return self.steady and len(self.keys) == self.total
+        return self.steady and len(self.keys) == self.total and self.lie is None
 
     @property
     def read_at(self) -> datetime:
@@ -62,6 +74,8 @@ class Pass:
     @property
     def finding(self) -> str:
         """What this pass shows, in the words of a certificate."""
+        if self.lie:
+            return self.lie
         if not self.steady:
             return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
         if not self.whole:
@@ -97,31 +111,49 @@ def one(step: Step) -> Generator[Step, Any, Any]:
     return (yield step)
 
 
-def first_page(dialect: Dialect, window: Window) -> Generator[Step, Any, Page]:
-    """The first page of a window; its total tells how many there are."""
-    page: Page = yield dialect.page(window, 0)
-    return page
+def tolerant(dialect: Dialect, window: Window, number: int) -> Generator[Step, Any, Page]:
+    """One page, taken as it is where it goes on contradicting its own total: `Pass.lie` tells of it."""
+    try:
+        return (yield dialect.page(window, number))
+    except WrongTotal:
+        return (yield dialect.page(window, number, lenient=True))
 
 
-def remaining_pages(
-    dialect: Dialect, window: Window, first: Page, *, side_by_side: bool = True
-) -> Generator[Step, Any, Pass]:
-    """The pages after the first, as many as its total promises."""
+def remaining_pages(dialect: Dialect, window: Window, first: Page) -> Generator[Step, Any, Pass]:
+    """The pages after the first, as many as its total promises, and what lies beyond them if anything does."""
     size = min(dialect.page_size, first.per_page or dialect.page_size)
-    count = -(-first.total_count // size) if size else 1
-    steps = [dialect.page(window, number) for number in range(1, count)]
-    if side_by_side and len(steps) > 1:
-        rest: Sequence[Page] = yield SideBySide([one(step) for step in steps])
-    else:
-        rest = []
-        for step in steps:
-            rest = [*rest, (yield step)]
-    return Pass(window, (first, *rest), first.server_time)
+    pages = [first]
+    if not contradiction(first, 0, size):
+        count = -(-first.total_count // size)
+        readers = [tolerant(dialect, window, number) for number in range(1, count)]
+        pages += (yield SideBySide(readers)) if readers else ()
+    if len(pages[-1].rows) >= size:
+        pages += yield from _beyond(dialect, window, pages)
+    return Pass(window, tuple(pages), size)
+
+
+def _beyond(dialect: Dialect, window: Window, pages: Sequence[Page]) -> Generator[Step, Any, list[Page]]:
+    """What pages after a full last one hold: nothing, unless the total is capped or too low.
+
+    So a list whose length is a multiple of the page size costs one request more.
+    """
+    seen = {key_of(row) for page in pages for row in page.rows}
+    more: list[Page] = []
+    while True:
+        try:
+            page: Page = yield dialect.page(window, len(pages) + len(more), lenient=True)
+        except RequestRefused:
+            return more
+        fresh = {key_of(row) for row in page.rows} - seen
+        if not fresh:
+            return more
+        seen |= fresh
+        more.append(page)
 
 
 def read_pass(dialect: Dialect, window: Window) -> Generator[Step, Any, Pass]:
     """One pass over a window: its first page, then the others side by side."""
-    first = yield from first_page(dialect, window)
+    first = yield from tolerant(dialect, window, 0)
     return (yield from remaining_pages(dialect, window, first))
 
 

@@ -95,8 +95,7 @@ def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generato
 
 def _without_filter(dialect: Dialect, reading: Reading) -> Generator[Step, Any, Outcome]:
     """The server ignores the date range under every name: read the list whole, each time."""
-    certified = yield from read_whole_list(dialect)
+    whole = yield from read_whole_list(dialect)
     yield Flush()
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
-    reason = "the whole list by distinct ids" if certified else "the list could not be read whole"
-    return Outcome(certified, reading.now if certified else None, reason, (note,))
+    return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason, (note,))
