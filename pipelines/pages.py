@@ -13,8 +13,8 @@ Row = Mapping[str, Any]
 class Page:
     """One page of a JSON list (contract: Endpoints).
 
-    `page` and `per_page` are what the server echoes, `None` where it does not; `total_count` is the number of
-    rows of the whole list under the same filters; `server_time` is the answer's `Date` header.
+    `page`, `per_page` and `total_pages` are what the server tells, `None` where it does not; `total_count` is the
+    number of rows of the whole list under the same filters; `server_time` is the answer's `Date` header.
     """
 
     rows: tuple[Row, ...]
@@ -23,6 +23,7 @@ class Page:
     per_page: int | None
     server_time: datetime
     requests: int = 1
+    total_pages: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def run_sync(
         Unreachable: the platform cannot be signed in to.
     """
     order = Order(
-        practices=_chosen_practices(settings, practices),
+        practices=chosen_practices(settings, practices),
         endpoints=_chosen_endpoints(endpoints),
         names={
             endpoint.name: settings.partner.query_names(endpoint.name, endpoint.names) for endpoint in REGISTRY
@@ -73,7 +73,12 @@ async def _sync(warehouse: Warehouse, client: PartnerClient, order: Order, progr
         warehouse.finish_run(run_id, source_clock=clock, exit_code=exit_code, summary=summary)
 
 
-def _chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequence[Practice]:
+def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequence[Practice]:
+    """The configured practices of these ids; all where none is named.
+
+    Raises:
+        ConfigurationError: none is configured, or one that is named is not.
+    """
     known = {practice.id: practice for practice in settings.practices}
     if not known:
         raise ConfigurationError("practices: none is configured; add a [[practices]] table to vetl.toml")

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 import structlog
 
-from pipelines.errors import ContractBroken, NotFound, PracticeRefused, TokenRejected, Transient
+from pipelines.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
 from pipelines.pages import CallsPage, Page, Row
 from pipelines.partner import protocol, refusals
 from pipelines.partner.account import Account, Limits, checked_practice_id
@@ -35,10 +35,11 @@ _log = structlog.stdlib.get_logger("vetl.partner")
 
 @dataclass(slots=True)
 class Counters:
-    """HTTP requests sent, and how many of them repeated an earlier one."""
+    """HTTP requests sent, how many of them repeated an earlier one, and how many met a 429."""
 
     requests: int = 0
     retries: int = 0
+    limited: int = 0
 
 
 def accept(page: Page) -> None:
@@ -157,6 +158,9 @@ class PartnerClient:
             except TokenRejected as error:
                 await self._replay(error, patience, token, asked)
             except (Transient, ContractBroken) as error:
+                if isinstance(error, RateLimited):
+                    self.total.limited += 1
+                    counters.limited += 1
                 await patience.wait(error)
 
     async def _replay(self, error: TokenRejected, patience: Patience, token: Token, asked: str) -> None:

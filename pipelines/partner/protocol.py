@@ -112,7 +112,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     if total is None:
         _broken(answer, "the page has no usable `total_count`")
     echoes = count(data.get("page")), count(data.get("per_page"))
-    return Page(_rows(content), total, *echoes, answer.server_time, requests)
+    return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
 
 
 def record(answer: Answer, document: Decoded) -> Row:

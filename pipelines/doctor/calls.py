@@ -1,0 +1,138 @@
+"""Phone calls: the contract shows their parameters, so they are proven, not looked for (contract: Phone calls)."""
+
+from collections.abc import Generator, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from pipelines.doctor.asking import Known, ask
+from pipelines.doctor.csv_calls import local_minute
+from pipelines.doctor.finding import Finding
+from pipelines.doctor.time_zone import Pair, check_zone, pairs
+from pipelines.errors import PracticeRefused, RequestRefused
+from pipelines.pages import CallsPage, Row
+from pipelines.steps import ReadCalls, Step
+
+LARGEST_CSV = 5_000
+SPAN = timedelta(days=6)
+HALF_A_YEAR = timedelta(days=182)
+INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent", "bookingIntent")
+CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
+
+Found = Generator[Step, Any, list[Finding]]
+
+
+def check_calls(known: Known, rows: Sequence[Row]) -> Found:
+    """The CSV's paging, the filters that the contract describes, and the practice's time zone."""
+    return [
+        *(yield from _csv(known)),
+        *(yield from _strictness(known)),
+        (yield from _intent_filter(known)),
+        (yield from _client_filter(known, rows)),
+        (yield from _zone(known)),
+    ]
+
+
+def _read(query: Mapping[str, str]) -> Generator[Step, Any, CallsPage | None]:
+    try:
+        page: CallsPage = yield ReadCalls(query, 0, LARGEST_CSV)
+    except PracticeRefused:
+        raise
+    except RequestRefused:
+        return None
+    return page
+
+
+def _csv(known: Known) -> Found:
+    endpoint = known.endpoint
+    one = yield from _read({**known.whole, "per_page": "1", "page": "0"})
+    two = yield from _read({**known.whole, "per_page": "1", "page": "1"})
+    over = yield from _read({**known.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
+    json = yield from ask({**known.whole, "per_page": "1"})
+    if one is None or two is None or json is None:
+        remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
+        return [Finding(endpoint, "csv", "contradicts", "refused", "format=csv is refused", remedy)]
+    if one.total_count < 2:  # noqa: PLR2004 - two pages are told apart
+        return [Finding(endpoint, "csv", "unknown", "", "fewer than two calls")]
+    obeyed = one.rows == two.rows == 1 and one.frame != two.frame
+    most = "refused" if over is None else f"cut to {over.per_page}"
+    totals = "as many" if one.total_count == json.total_count else "not as many"
+    evidence = f"{totals} calls as in JSON; per_page={LARGEST_CSV + 1} is {most}"
+    if obeyed and one.total_count == json.total_count:
+        return [Finding(endpoint, "csv", "ok", "paged from 0", evidence)]
+    remedy = "ask the platform how the CSV is paged; without it phone calls cannot be read whole"
+    return [
+        Finding(endpoint, "csv", "contradicts", "not paged" if not obeyed else "other total", evidence, remedy)
+    ]
+
+
+def _strictness(known: Known) -> Found:
+    """Contract, Phone calls: another date format, or an unknown direction, is a 400."""
+    found: list[Finding] = []
+    for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
+        page = yield from ask({**known.whole, name: value, **known.smallest})
+        if page is not None:
+            evidence = f"a bad {name} is taken; the contract says 400"
+            found.append(Finding(known.endpoint, f"bad {name}", "note", "taken", evidence))
+    return found
+
+
+def _intent_filter(known: Known) -> Generator[Step, Any, Finding]:
+    """The boolean filter, whose name is not shown: proven by rows of either kind."""
+    for name in INTENT_NAMES:
+        kinds: list[bool] = []
+        for value in (True, False):
+            page = yield from ask({**known.whole, **known.smallest, name: str(value).lower()})
+            kinds.append(page is not None and all(row.get("booking_intent") is value for row in page.rows))
+            if page is not None and not page.rows:
+                kinds[-1] = False
+        if all(kinds):
+            return Finding(known.endpoint, "intent filter", "ok", name, "true and false show calls of their kind")
+    return Finding(
+        known.endpoint, "intent filter", "unknown", "", "no name tried has an effect; vetl does not need it"
+    )
+
+
+def _client_filter(known: Known, rows: Sequence[Row]) -> Generator[Step, Any, Finding]:
+    """The client filter, whose name is not shown: proven by the calls of two clients."""
+    clients = list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))[:2]
+    for name in CLIENT_NAMES if len(clients) > 1 else ():
+        proven = 0
+        for client in clients:
+            page = yield from ask({**known.whole, **known.largest, name: client})
+            if page is None or not page.rows:
+                break
+            proven += all(str(row.get("client_id")) == client for row in page.rows)
+        if proven == len(clients):
+            return Finding(known.endpoint, "client filter", "ok", name, "two clients show their own calls only")
+    return Finding(
+        known.endpoint, "client filter", "unknown", "", "no name tried has an effect; vetl does not need it"
+    )
+
+
+def _zone(known: Known) -> Generator[Step, Any, Finding]:
+    """Calls of the last days, and of half a year before: only both seasons tell zones apart."""
+    latest = yield from _latest_day(known)
+    calls: list[Pair] = []
+    if latest is not None:
+        for last in (latest, latest - HALF_A_YEAR):
+            days = {"start_date": (last - SPAN).isoformat(), "end_date": last.isoformat()}
+            listed = yield from ask({**days, **known.largest})
+            if listed is None or not listed.rows:
+                continue
+            shown = yield from _read({**days, "per_page": str(LARGEST_CSV)})
+            calls += pairs(listed.rows, shown.frame if shown else ())
+    return check_zone(known.endpoint, known.reading.time_zone.key, calls)
+
+
+def _latest_day(known: Known) -> Generator[Step, Any, date | None]:
+    """The day of the newest call, by the CSV: the last day of the whole history that has one."""
+    reading = known.reading
+    end = reading.local_now.date() + timedelta(days=1)
+    length = SPAN
+    while True:
+        start = max(reading.history_start, end - length)
+        page = yield from _read({"start_date": start.isoformat(), "end_date": end.isoformat(), "per_page": "1000"})
+        minutes = [minute for row in page.frame if (minute := local_minute(row))] if page else []
+        if minutes or start == reading.history_start:
+            return max(minutes).date() if minutes else None
+        length *= 8

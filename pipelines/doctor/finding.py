@@ -1,0 +1,89 @@
+"""What a check found, and what it asks of whoever reads it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+State = Literal["ok", "contradicts", "ignored", "refused", "unknown", "note"]
+"""ok: as configured; contradicts: the configuration says otherwise; ignored: the server has no working form of
+this parameter; refused: the platform does not answer; unknown: too few rows to tell; note: worth knowing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What `vetl.toml` should say: a query name of a list, or the time zone of the practice."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. `found` is the answer in a word or two, `evidence` what it rests on."""
+
+    endpoint: str
+    check: str
+    state: State
+    found: str
+    evidence: str
+    remedy: str = ""
+    correction: Correction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """All findings of one practice, and how many HTTP requests they took."""
+
+    practice_id: str
+    findings: tuple[Finding, ...]
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `vetl doctor` found. `written` are the keys of `vetl.toml` that were corrected."""
+
+    source_clock: datetime
+    practices: tuple[Examined, ...]
+    requests: int
+    rate_limited: int
+    written: tuple[str, ...] = ()
+    mended: bool = field(default=False)
+
+    @property
+    def contradictions(self) -> list[tuple[str, Finding]]:
+        """Where the configuration says otherwise than the source, each with its practice."""
+        return [
+            (practice.practice_id, finding)
+            for practice in self.practices
+            for finding in practice.findings
+            if finding.state in ("contradicts", "refused")
+        ]
+
+    @property
+    def exit_code(self) -> int:
+        """3 where the configuration contradicts the source and was not mended (design: commands)."""
+        open_ones = [
+            finding for _, finding in self.contradictions if not (self.mended and finding.correction is not None)
+        ]
+        return 3 if open_ones else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return {
+            "exit_code": self.exit_code,
+            "source_clock": self.source_clock.isoformat(),
+            "requests": self.requests,
+            "rate_limited": self.rate_limited,
+            "written": list(self.written),
+            "practices": [_without_empty(asdict(practice)) for practice in self.practices],
+        }
+
+
+def _without_empty(practice: Mapping[str, Any]) -> dict[str, Any]:
+    findings = [
+        {name: value for name, value in finding.items() if value not in ("", None)}
+        for finding in practice["findings"]
+    ]
+    return {**practice, "findings": findings}

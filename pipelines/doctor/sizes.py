@@ -1,0 +1,80 @@
+"""How many rows a page holds: the parameter, the default, the most (contract: Limits)."""
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from pipelines.doctor.asking import LARGEST, Known, ask, candidates
+from pipelines.doctor.finding import Finding
+from pipelines.doctor.ranges import name_finding
+from pipelines.pages import Page
+from pipelines.steps import Step
+
+NAMES = ("per_page", "limit", "page_size", "pageSize", "perPage", "size", "count", "items_per_page", "max_results")
+SMALLER = (50, 25, 20, 10)
+
+Found = Generator[Step, Any, list[Finding]]
+
+
+def check_size(known: Known, *, fixed: bool = False) -> Found:
+    """Prove the page size's name by pages of one and of two rows; then find the default and the most."""
+    configured = known.names.per_page
+    plain = yield from ask(known.whole)
+    if plain is None or plain.total_count < 2:  # noqa: PLR2004 - one and two rows are told apart
+        return [Finding(known.endpoint, "per_page", "unknown", configured, "fewer than two rows")]
+    default = plain.per_page or len(plain.rows)
+    for name in candidates((configured,), () if fixed else NAMES):
+        if (yield from _holds(known, name, 1)) and (yield from _holds(known, name, 2)):
+            known.names = replace(known.names, per_page=name)
+            known.proven.add("per_page")
+            known.smallest = {name: "1"}
+            evidence = "pages of 1 and of 2 rows hold 1 and 2"
+            proven = name_finding(known, "per_page", configured, evidence)
+            return [proven, (yield from _limits(known, name, default))]
+    known.page_size = min(default, LARGEST)
+    return [_ignored(known, default)]
+
+
+def _holds(known: Known, name: str, size: int) -> Generator[Step, Any, bool]:
+    page = yield from ask({**known.whole, name: str(size)})
+    return page is not None and len(page.rows) == size
+
+
+def _limits(known: Known, name: str, default: int) -> Generator[Step, Any, Finding]:
+    most = yield from _most(known, name)
+    known.page_size = most
+    known.largest = {name: str(most)}
+    over = yield from ask({**known.whole, name: str(LARGEST + 1)})
+    if over is None:
+        beyond = f"{LARGEST + 1} is refused"
+    elif (given := _given(over, LARGEST + 1)) > LARGEST:
+        beyond = f"{given} are given"
+    else:
+        beyond = f"{LARGEST + 1} is cut to {given}"
+    return Finding(known.endpoint, "page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
+
+
+def _most(known: Known, name: str) -> Generator[Step, Any, int]:
+    for size in (LARGEST, *SMALLER):
+        page = yield from ask({**known.whole, name: str(size)})
+        if page is not None:
+            return max(1, min(size, _given(page, size)))
+    return 1
+
+
+def _given(page: Page, asked: int) -> int:
+    """The page size that an answer shows: what it echoes, unless its rows say otherwise."""
+    if page.total_count > len(page.rows):
+        return len(page.rows)
+    return page.per_page or asked
+
+
+def _ignored(known: Known, default: int) -> Finding:
+    return Finding(
+        known.endpoint,
+        "per_page",
+        "ignored",
+        "none",
+        f"{known.names.per_page} has no effect, nor has any other name tried",
+        f"nothing needs to be done: pages hold {default} rows, reading takes more requests",
+    )
