@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from benchmarks import first_sync, floor
 from benchmarks.measured import Cost, measured
@@ -31,13 +30,16 @@ def main() -> None:
             [
                 sys.executable,
                 "-c",
-                f"from benchmarks.ready_pages import serve; serve({port}, {options.calls}, {options.appointments})",
+                "from benchmarks.ready_pages import serve; "
+                f"serve({port}, {options.calls}, {options.appointments})",
             ]
         )
         try:
             base_url = f"http://127.0.0.1:{port}"
             _wait(port)
-            print(f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>12}")
+            print(
+                f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>12}"
+            )
             _compare(
                 "calls",
                 options.calls,
@@ -79,14 +81,13 @@ def _compare(
 
 
 def _line(label: str, rows: int, costs: list[Cost], floors: list[Cost]) -> None:
-    def middle(values: Any) -> float:
-        return statistics.median(values)
-
-    wall, cpu = middle(cost.wall for cost in costs), middle(cost.cpu for cost in costs)
-    cpu_ratio = middle(cost.cpu / base.cpu for cost, base in zip(costs, floors, strict=True))
-    wall_ratio = middle(cost.wall / base.wall for cost, base in zip(costs, floors, strict=True))
+    wall, cpu = statistics.median(cost.wall for cost in costs), statistics.median(cost.cpu for cost in costs)
+    cpu_ratio = statistics.median(cost.cpu / base.cpu for cost, base in zip(costs, floors, strict=True))
+    wall_ratio = statistics.median(cost.wall / base.wall for cost, base in zip(costs, floors, strict=True))
     peak = max(cost.peak_mib for cost in costs)
-    print(f"{label:24}{rows / wall:>10,.0f}{wall:>9.2f}{cpu:>9.2f}{peak:>10.0f}{cpu_ratio:>11.2f}{wall_ratio:>12.2f}")
+    print(
+        f"{label:24}{rows / wall:>10,.0f}{wall:>9.2f}{cpu:>9.2f}{peak:>10.0f}{cpu_ratio:>11.2f}{wall_ratio:>12.2f}"
+    )
 
 
 def _write_bytes(folder: Path, calls: int, appointments: int) -> int:

@@ -13,7 +13,7 @@ from pipelines.sync_job import run_sync
 def run(base_url: str, endpoint: str, folder: Path) -> None:
     """Read one list of one practice for the first time, without the ids of the JSON list of calls."""
     settings = Settings(
-        partner=PartnerSettings(base_url=base_url, username="u", password=SecretStr("p"), role="r"),
+        partner=PartnerSettings(base_url=base_url, username=SecretStr("u"), password=SecretStr("p"), role="r"),
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
         phone_calls=PhoneCallsSettings(details="off"),
         practices=(Practice("loc-001", "Harbor", "UTC", START),),

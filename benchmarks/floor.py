@@ -67,15 +67,25 @@ async def _download(base_url: str, path: str, queries: list[Query]) -> None:
         await asyncio.gather(*(get(query) for query in queries))
 
 
-_TEXTS = (
-    "id remote_id remote_client_id remote_patient_id status referral_source referral_campaign referral_medium "
-    "client_first_name client_last_name client_email client_phone client_type patient_name"
-).split()
-_TIMES = "booking_date end_date created_at updated_at".split()
+_TEXTS = [
+    "id",
+    "remote_id",
+    "remote_client_id",
+    "remote_patient_id",
+    "status",
+    "referral_source",
+    "referral_campaign",
+    "referral_medium",
+    "client_first_name",
+    "client_last_name",
+    "client_email",
+    "client_phone",
+    "client_type",
+    "patient_name",
+]
+_TIMES = ["booking_date", "end_date", "created_at", "updated_at"]
 _STRUCTURE = (
     "{"
-    + ",".join(
-        [*(f'"{name}":"VARCHAR"' for name in _TEXTS), *(f'"{name}":"TIMESTAMPTZ"' for name in _TIMES)]
-    )
+    + ",".join([*(f'"{name}":"VARCHAR"' for name in _TEXTS), *(f'"{name}":"TIMESTAMPTZ"' for name in _TIMES)])
     + "}"
 )

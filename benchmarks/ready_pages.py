@@ -59,8 +59,8 @@ def _calls(rng: random.Random, calls: int) -> list[list[bytes]]:
                 (
                     f"{day} {minute // 60:02d}:{minute % 60:02d},Harbor Animal Hospital,inbound,completed,existing,"
                     f"Client {rng.randrange(9000)},Rex,+1555{rng.randrange(10**7):07d},{rng.choice(intents)},Yes,"
-                    f"{rng.choice(summaries)},Positive,{rng.choice(outcomes)},No,{rng.randrange(1, 15)}:"
-                    f"{rng.randrange(60):02d}\n"
+                    f"{rng.choice(summaries)},Positive,{rng.choice(outcomes)},No,"
+                    f"{rng.randrange(1, 15)}:{rng.randrange(60):02d}\n"
                 ).encode()
                 for minute in minutes
             ]
@@ -110,7 +110,8 @@ class ReadyPages:
     def __init__(self, ready: Ready) -> None:
         self._ready = ready
 
-    async def __call__(self, scope: Scope, receive: object, send: Send) -> None:
+    async def __call__(self, scope: Scope, _receive: object, send: Send) -> None:
+        """Answer one request."""
         path, query = str(scope["path"]), parse_qs(bytes(scope["query_string"]).decode())  # type: ignore[call-overload]
         if path.endswith("/sign-in"):
             body, headers = b'{"success":true,"data":{"token":"t"},"message":null}', [_JSON]
@@ -137,7 +138,9 @@ class ReadyPages:
         high = bisect.bisect_right(times, datetime.fromisoformat(query["end_date"][0]))
         size, number = int(query["per_page"][0]), int(query["page"][0])
         rows = self._ready.appointments[low:high][number * size : (number + 1) * size]
-        head = f'{{"success":true,"data":{{"page":{number},"per_page":{size},"total_count":{high - low},"content":['
+        head = (
+            f'{{"success":true,"data":{{"page":{number},"per_page":{size},"total_count":{high - low},"content":['
+        )
         return head.encode() + b",".join(rows) + b'],"total_pages":1},"message":null}', [_JSON]
 
 

@@ -52,7 +52,7 @@ def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: 
     return Settings(
         partner=PartnerSettings(
             base_url=platform.base_url,
-            username=platform.username,
+            username=SecretStr(platform.username),
             password=SecretStr(platform.password),
             role=platform.role,
             parameters=parameters or {},
@@ -78,7 +78,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
         def open_platform(
             *, days: int = 60, switches: sandbox.Switches | None = None, parameters: Any = None, **world: Any
         ) -> Practices:
-            arguments = {"practices": 2, "calls": 1500, "seed": 7, **world}
+            arguments: Any = {"practices": 2, "calls": 1500, "seed": 7, **world}
             handle = stack.enter_context(sandbox.running(frozen=True, days=days, switches=switches, **arguments))
             return Practices(handle, settings_for(handle, tmp_path, days, parameters))
 

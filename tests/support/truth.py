@@ -45,7 +45,7 @@ DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "r
 
 
 class Platform(Protocol):
-    def truth(self, practice_id: str, name: str) -> list[dict[str, Any]]: ...
+    def truth(self, practice_id: str, list_name: str, /) -> list[dict[str, Any]]: ...
 
 
 def differences(

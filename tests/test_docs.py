@@ -1,0 +1,60 @@
+"""What users meet is documented where they look: a command, setting, table or mart without a word fails."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from pipelines.cli import app
+from pipelines.endpoints import REGISTRY
+from pipelines.marts import pii_columns
+from pipelines.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WAREHOUSE = (ROOT / "warehouse" / "README.md").read_text(encoding="utf-8")
+EXAMPLE = (ROOT / "vetl.example.toml").read_text(encoding="utf-8")
+
+
+def commands() -> list[str]:
+    """Every command, groups spelled out: `sandbox serve`."""
+    names: list[str] = []
+    for name, command in get_command(app).commands.items():  # pyright: ignore[reportAttributeAccessIssue]
+        inner = getattr(command, "commands", None)
+        names += [f"{name} {child}" for child in inner] if inner else [name]
+    return names
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_command_is_in_the_readme(command: str) -> None:
+    assert re.search(rf"`vetl {command}\b", README)
+
+
+def settings() -> list[str]:
+    return [
+        key
+        for section in Settings.model_fields.values()
+        for key in getattr(section.annotation, "model_fields", {})
+    ]
+
+
+@pytest.mark.parametrize("key", settings())
+def test_every_setting_is_in_the_example(key: str) -> None:
+    assert re.search(rf"(?<![a-z]){key}\b", EXAMPLE, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("table", [f"raw.{endpoint.table}" for endpoint in REGISTRY])
+def test_every_raw_table_is_described_for_analysts(table: str) -> None:
+    assert f"`{table}`" in WAREHOUSE
+
+
+@pytest.mark.parametrize("mart", sorted(pii_columns(ROOT / "dbt")))
+def test_every_mart_is_described_for_analysts(mart: str) -> None:
+    assert f"`marts.{mart}`" in WAREHOUSE
+
+
+def test_the_readmes_name_no_file_that_is_not_there() -> None:
+    named = set(re.findall(r"`((?:docs|pipelines|warehouse|dbt|tests)/[\w./-]+)`", README + WAREHOUSE))
+    generated = {name for name in named if name.endswith(".duckdb")}
+    assert [name for name in sorted(named - generated) if not (ROOT / name).exists()] == []
