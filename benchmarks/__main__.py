@@ -15,6 +15,10 @@ from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import HEADER, render
 
 
+_SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments})"
+_HEADS = f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>12}"
+
+
 def main() -> None:
     """Serve ready pages, run floor and sync in turn, print the costs and their ratios."""
     parser = argparse.ArgumentParser(prog="make bench")
@@ -30,8 +34,7 @@ def main() -> None:
             [
                 sys.executable,
                 "-c",
-                "from benchmarks.ready_pages import serve; "
-                f"serve({port}, {options.calls}, {options.appointments})",
+                _SERVE.format(port=port, calls=options.calls, appointments=options.appointments),
             ]
         )
         try:
