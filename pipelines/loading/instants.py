@@ -11,12 +11,17 @@ import polars as pl
 INSTANT = pl.Datetime("us", "UTC")
 
 _USUAL_FORM = "%Y-%m-%dT%H:%M:%S%.f%#z"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = (
+    (moment - _EPOCH) // timedelta(microseconds=1)
+    for moment in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
+)
 _END_OF_DAY = re.compile(r"(?<=[T ])24(?=(:?00){0,2}([.,]0+)?([Z+-]|$))")
 
 
 def parse_column(texts: pl.Series) -> pl.Series:
     """The instants of a text column. A text that is no time is null: compare the nulls of both."""
-    parsed = texts.str.to_datetime(_USUAL_FORM, time_unit="us", strict=False)
+    parsed = _within_the_calendar(texts.str.to_datetime(_USUAL_FORM, time_unit="us", strict=False))
     if parsed.null_count() == texts.null_count():
         return parsed
     # Other forms are rare: each distinct text is read by itself.
@@ -28,6 +33,13 @@ def parse_column(texts: pl.Series) -> pl.Series:
         list(known), pl.Series(list(known.values()), dtype=INSTANT), default=None, return_dtype=INSTANT
     )
     return parsed.zip_with(parsed.is_not_null(), read)
+
+
+def _within_the_calendar(parsed: pl.Series) -> pl.Series:
+    """Polars also counts years before 1 and after 9999, which neither Python nor the warehouse's readers can."""
+    micros = parsed.to_physical()
+    outside = (micros < _FIRST) | (micros > _LAST)
+    return parsed.set(outside, None) if outside.any() else parsed
 
 
 def parse(text: str) -> datetime | None:

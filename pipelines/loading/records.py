@@ -1,7 +1,7 @@
 """One row against its model: the slow and exact way, with a reason that names fields and never values."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -78,14 +78,27 @@ def _with_instants(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[st
 
 
 def _fitting(column: Column, value: object) -> object:
-    if column.kind is Kind.JSON and value is not None:
-        try:
-            return canonical_json(value)
-        except (ValueError, RecursionError):
-            raise BadRecord(f"{column.name}: not JSON") from None
-    if column.kind is Kind.INTEGER and isinstance(value, int) and not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
-        raise BadRecord(f"{column.name}: out of range")
-    return value
+    """The value as a frame takes it: what the model lets pass is not always what a column can hold."""
+    match column.kind, value:
+        case (_, None):
+            return None
+        case Kind.JSON, _:
+            return _encodable(column, value, canonical_json)
+        case Kind.TEXT, str():
+            return _encodable(column, value, str)
+        case Kind.INTEGER, int() if not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
+            raise BadRecord(f"{column.name}: out of range")
+        case _:
+            return value
+
+
+def _encodable(column: Column, value: object, text: Callable[[object], str]) -> str:
+    try:
+        written = text(value)
+        written.encode()
+    except (ValueError, RecursionError):
+        raise BadRecord(f"{column.name}: cannot be written in UTF-8") from None
+    return written
 
 
 def _reason(error: ValidationError) -> str:

@@ -119,8 +119,8 @@ class Filled:
         return self.commit("phone_calls", AttachDetails(records, first, last))
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.warehouse._connection.execute(sql).fetchall()
+        return self.connection.execute(sql).fetchall()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        return self.warehouse._connection
+        return self.warehouse._connection  # pyright: ignore[reportPrivateUsage] - tests look behind the door

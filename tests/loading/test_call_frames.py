@@ -1,0 +1,149 @@
+"""CSV pages: whatever way a server writes them, the same rows; and whole, or not taken at all."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.filled import HEADER, CsvAnswer, call_line
+
+from pipelines.errors import ContractBroken, TornAnswer
+from pipelines.loading.call_frames import HEADERS, CallTexts, parse_calls, split
+
+Cells = list[str]
+
+
+def written(rows: list[Cells], order: Cells, **style: Any) -> bytes:
+    text = io.StringIO()
+    out = csv.writer(text, **style)
+    out.writerow(order)
+    out.writerows([row[HEADERS.index(name)] if name in HEADERS else "more" for name in order] for row in rows)
+    return text.getvalue().encode()
+
+
+def texts(page: CallTexts) -> list[Cells]:
+    """The rows as text; null and empty text are the same here, as in the CSV."""
+    return [[cell or "" for cell in row] for row in page.frame.select(HEADERS).rows()]
+
+
+characters = st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from([",", '"', "\n", "\r\n", " ", "é"])
+cell = st.lists(characters, max_size=6).map("".join)
+row = st.lists(cell, min_size=len(HEADERS), max_size=len(HEADERS)).map(
+    lambda cells: ["2025-05-01 10:00", *cells[1:]]
+)
+
+
+@given(
+    rows=st.lists(row, max_size=6),
+    order=st.permutations([*HEADERS, "Recording"]) | st.just(list(HEADERS)),
+    newline=st.sampled_from(["\n", "\r\n"]),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    last_newline=st.booleans(),
+)
+def test_any_way_of_writing_gives_the_same_rows(
+    rows: list[Cells], order: Cells, newline: str, quoting: Any, mark: bytes, *, last_newline: bool
+) -> None:
+    body = written(rows, order, lineterminator=newline, quoting=quoting)
+    body = mark + (body if last_newline else body.removesuffix(newline.encode()))
+
+    page = split(body)
+
+    assert page.bad == ()
+    assert texts(page) == rows
+    assert page.new_fields == ({"Recording"} if "Recording" in order else set())
+
+
+def test_an_unknown_column_is_kept() -> None:
+    body = f"{HEADER},Recording,Agent\n{call_line()},https://x,\n{call_line()},,\n".encode()
+
+    assert split(body).frame["_extra"].to_list() == ['{"Agent":null,"Recording":"https://x"}', None]
+
+
+def test_a_missing_column_breaks_the_contract_and_is_named() -> None:
+    with pytest.raises(ContractBroken, match="no column Outcome, Duration"):
+        split(HEADER.replace("Outcome,", "").replace(",Duration", "").encode() + b"\n")
+
+
+@pytest.mark.parametrize("body", [b"", b"\n", b"\xef\xbb\xbf"])
+def test_an_empty_body_has_no_rows(body: bytes) -> None:
+    assert split(body).frame.is_empty()
+
+
+def test_a_body_cut_anywhere_is_torn_or_lacks_rows() -> None:
+    """The count of the headers is kept, so that no cut passes unseen but one within the last cell."""
+    lines = [call_line(), call_line(summary='"commas, and ""quotes""\nand lines"'), call_line()]
+    body = "".join(f"{line}\n" for line in (HEADER, *lines)).encode()
+    last_cell = len("1:05\n")
+
+    for end in range(len(body) - last_cell):
+        with pytest.raises((TornAnswer, ContractBroken)):
+            parse_calls(CsvAnswer(body[:end], len(lines)))
+
+
+@pytest.mark.parametrize(
+    ("total", "page", "per_page", "whole"),
+    [
+        (2, 0, 5000, True),
+        (2, 0, 2, True),
+        (4, 1, 2, True),
+        (5, 1, 3, True),
+        (3, 0, 5000, False),
+        (1, 0, 5000, False),
+        (2, 1, 5000, False),
+        (5, 1, 2, True),
+        (2, None, None, True),
+        (9, None, None, True),
+        (1, None, None, False),
+    ],
+)
+def test_a_page_has_the_rows_that_its_headers_promise(
+    total: int, page: int | None, per_page: int | None, *, whole: bool
+) -> None:
+    answer = CsvAnswer(f"{HEADER}\n{call_line()}\n{call_line()}\n".encode(), total, page, per_page)
+
+    if whole:
+        assert parse_calls(answer).rows == 2
+    else:
+        with pytest.raises(TornAnswer, match="2 rows"):
+            parse_calls(answer)
+
+
+def test_a_row_of_another_length_is_set_aside_and_counted() -> None:
+    body = f"{HEADER}\n{call_line()}\n2025-05-01 10:00,short\n{call_line()}\n{call_line()},long\n".encode()
+
+    page = parse_calls(CsvAnswer(body, 4)).frame
+
+    assert page.frame.height == 2
+    assert [bad.reason for bad in page.bad] == [
+        "row: 2 fields where the header has 15",
+        "row: 16 fields where the header has 15",
+    ]
+    assert page.bad[0].payload == '["2025-05-01 10:00","short"]'
+
+
+def test_a_row_without_its_last_cells_is_not_filled_up_with_nulls() -> None:
+    """Polars would: it is only seen where the last column is null and separators are missing."""
+    body = f"{HEADER}\n{call_line().rpartition(',')[0]}\n{call_line(duration_seconds='')}\n".encode()
+
+    page = split(body)
+
+    assert (page.frame.height, len(page.bad)) == (1, 1)
+
+
+def test_a_row_that_is_no_utf_8_is_set_aside_with_its_bytes() -> None:
+    body = (
+        f"{HEADER}\n{call_line()}\n".encode() + call_line(summary="caf?").encode().replace(b"?", b"\xe9") + b"\n"
+    )
+
+    page = split(body)
+
+    assert page.frame.height == 1
+    assert page.bad[0].reason == "row: not UTF-8"
+    assert r"caf\\xe9" in page.bad[0].payload
+
+
+def test_blank_lines_are_no_rows() -> None:
+    assert split(f"{HEADER}\n{call_line()}\n\n{call_line()}\n\n".encode()).frame.height == 2

@@ -1,0 +1,101 @@
+"""Local minutes as instants, where the zone has them twice or not at all."""
+
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.loading.call_times import add_called_at, folds
+
+NEW_YORK = ZoneInfo("America/New_York")
+AUTUMN = date(2025, 11, 2)
+
+
+def local(*clock: str, day: date = AUTUMN) -> list[datetime]:
+    return [datetime.fromisoformat(f"{day} {text}") for text in clock]
+
+
+def called_at(minutes: list[datetime], zone: str) -> tuple[list[datetime], int]:
+    calls = pl.DataFrame({"called_at_local": minutes}, schema={"called_at_local": pl.Datetime("us")})
+    resolved, gaps = add_called_at(calls.with_columns(call_date=pl.col("called_at_local").dt.date()), zone)
+    return resolved["called_at"].to_list(), gaps
+
+
+@pytest.mark.parametrize(
+    ("clock", "expected"),
+    [
+        (("00:50", "01:10", "01:50", "01:05", "01:30", "02:10"), [0, 0, 0, 1, 1, 0]),
+        (("02:10", "01:30", "01:05", "01:50", "01:10", "00:50"), [0, 1, 1, 0, 0, 0]),
+        (("00:50", "01:10", "01:50", "02:10"), [0, 0, 0, 0]),
+        (("01:50", "00:10", "01:05", "02:10"), [0, 0, 0, 0]),
+        (("01:10", "01:10", "01:10"), [0, 0, 0]),
+        (("01:10",), [0]),
+        ((), []),
+    ],
+    ids=["upwards", "downwards", "no step back", "no order", "equal", "alone", "none"],
+)
+def test_the_repeated_hour_is_told_by_the_order_of_the_day(clock: tuple[str, ...], expected: list[int]) -> None:
+    assert folds(local(*clock), NEW_YORK) == expected
+
+
+def test_two_calls_alone_in_the_repeated_hour_are_taken_for_the_first() -> None:
+    """Upwards they would be an hour apart, downwards not: the order of the CSV is not shown."""
+    assert folds(local("01:50", "01:10"), NEW_YORK) == [0, 0]
+
+
+moments = st.lists(
+    st.integers(0, 25 * 60 - 1).map(
+        lambda minute: datetime(2025, 11, 2, 4, tzinfo=UTC) + timedelta(minutes=minute)
+    ),
+    unique=True,
+    min_size=1,
+).map(sorted)
+
+
+@given(instants=moments, newest_first=st.booleans())
+def test_a_day_with_a_step_back_is_resolved_to_the_minute(instants: list[datetime], *, newest_first: bool) -> None:
+    """A real day of 25 hours, listed in either order: all is right if the order shows the hour at all."""
+    listed = instants[::-1] if newest_first else instants
+    shown = [instant.astimezone(NEW_YORK).replace(tzinfo=None, fold=0) for instant in listed]
+    resolved, gaps = called_at(shown, "America/New_York")
+
+    way_up = sorted(shown) == shown
+    way_down = sorted(shown, reverse=True) == shown
+    outside = all(not 60 <= (minute.hour * 60 + minute.minute) < 120 for minute in shown)
+    assert gaps == 0
+    if outside or (not way_up and not way_down and folds(shown, NEW_YORK) != [0] * len(shown)):
+        assert resolved == listed
+    assert [item.astimezone(NEW_YORK).replace(tzinfo=None, fold=0) for item in resolved] == shown
+
+
+def test_a_minute_that_spring_leaves_out_is_shifted_forward_and_counted() -> None:
+    minutes = local("01:59", "02:30", "03:00", day=date(2025, 3, 9))
+
+    resolved, gaps = called_at(minutes, "America/New_York")
+
+    assert gaps == 1
+    assert [item.astimezone(NEW_YORK).strftime("%H:%M") for item in resolved] == ["01:59", "03:30", "03:00"]
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "clock", "offsets"),
+    [
+        ("Australia/Lord_Howe", date(2025, 4, 6), ("01:20", "01:40", "01:40", "02:10"), [11, 11, 11, 10.5]),
+        ("America/Havana", date(2025, 11, 2), ("00:50", "00:10", "01:10"), [-4, -5, -5]),
+        ("Asia/Kolkata", date(2025, 11, 2), ("01:30", "01:10"), [5.5, 5.5]),
+    ],
+)
+def test_other_zones_turn_by_half_an_hour_at_midnight_or_never(
+    zone: str, day: date, clock: tuple[str, ...], offsets: list[float]
+) -> None:
+    minutes = local(*clock, day=day)
+
+    resolved, _ = called_at(minutes, zone)
+
+    assert resolved == [
+        (minute - timedelta(hours=offset)).replace(tzinfo=UTC)
+        for minute, offset in zip(minutes, offsets, strict=True)
+    ]

@@ -1,0 +1,218 @@
+"""Days of phone calls replaced whole, against a plain model of what must be left and what may change."""
+
+from collections import Counter
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.filled import DAY, HEADER, START, Filled, call_line, call_record, csv_page
+
+from pipelines.errors import ContractBroken
+from pipelines.loading.call_frames import split
+from pipelines.pages import Changes
+from pipelines.steps import ReplaceDays
+
+NEXT = DAY + timedelta(days=1)
+HOUR = timedelta(hours=1)
+LIVE = "from raw.phone_calls where _deleted_at is null"
+
+
+def test_a_new_day_is_appended_with_keys_and_instants(filled: Filled) -> None:
+    assert filled.replace_days(call_line(), call_line("2025-05-01 11:00")) == Changes(inserted=2)
+
+    rows = filled.rows(
+        "select call_date, called_at::varchar, _loaded_at, id from raw.phone_calls order by called_at"
+    )
+    assert rows == [(DAY, "2025-05-01 14:00:00+00", START, None), (DAY, "2025-05-01 15:00:00+00", START, None)]
+
+
+def test_equal_content_in_any_order_writes_nothing(filled: Filled) -> None:
+    lines = [call_line(), call_line(), call_line("2025-05-01 11:00")]
+    filled.replace_days(*lines)
+    before = filled.rows("select rowid, * from raw.phone_calls")
+
+    assert filled.replace_days(*reversed(lines)) == Changes(unchanged=3)
+    assert filled.rows("select rowid, * from raw.phone_calls") == before
+
+
+def test_twins_are_two_calls_with_two_keys(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line())
+
+    assert filled.rows("select count(*), count(distinct call_key) from raw.phone_calls") == [(2, 2)]
+
+
+def test_a_changed_call_keeps_its_key_and_its_ids_and_leaves_a_version(filled: Filled) -> None:
+    filled.replace_days(call_line(state="In progress", duration_seconds=""), call_line("2025-05-01 11:00"))
+    filled.attach(call_record("x", state="in_progress", duration_seconds=None))
+    (before,) = filled.rows("select call_key, id, client_id, called_at from raw.phone_calls where id is not null")
+
+    changes = filled.replace_days(call_line(), call_line("2025-05-01 11:00"))
+
+    assert changes == Changes(updated=1, unchanged=1)
+    assert filled.rows("select call_key, id, client_id, called_at from raw.phone_calls where id is not null") == [
+        before
+    ]
+    assert filled.rows("select state, _valid_from, _valid_to from history.phone_calls") == [
+        ("in_progress", START, START + 2 * HOUR)
+    ]
+
+
+def test_a_call_that_is_gone_is_marked_and_comes_back_under_its_key(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line("2025-05-01 11:00"))
+    keys = filled.rows("select call_key from raw.phone_calls order by all")
+
+    assert filled.replace_days(call_line()) == Changes(deleted=1, unchanged=1)
+    assert filled.rows("select _deleted_at from raw.phone_calls where _deleted_at is not null") == [
+        (START + HOUR,)
+    ]
+    assert filled.replace_days(call_line(), call_line("2025-05-01 11:00")) == Changes(updated=1, unchanged=1)
+    assert filled.rows(f"select call_key {LIVE} order by all") == keys
+    assert filled.rows("select * from history.phone_calls") == []
+
+
+def test_a_day_that_is_empty_now_loses_its_calls_and_no_other(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line("2025-05-02 10:00"), last=NEXT)
+
+    assert filled.replace_days() == Changes(deleted=1)
+    assert filled.rows(f"select call_date {LIVE}") == [(NEXT,)]
+
+
+def test_a_key_is_never_given_twice(filled: Filled) -> None:
+    """Not even to a call that comes after its like has gone and changed: ordinals count the deleted ones."""
+    filled.replace_days(call_line(), call_line())
+    filled.replace_days()
+    filled.replace_days(call_line(summary="one"), call_line(summary="two"), call_line(summary="three"))
+
+    assert filled.rows("select count(*), count(distinct call_key) from raw.phone_calls") == [(3, 3)]
+
+
+def test_ids_are_kept_only_where_the_match_is_certain(filled: Filled) -> None:
+    filled.replace_days(call_line(summary="one"), call_line(summary="two"))
+    filled.attach(call_record("x", summary="one"), call_record("y", summary="two"))
+
+    filled.replace_days(call_line(summary="three"), call_line(summary="four"))
+
+    assert filled.rows(f"select id, created_at {LIVE}") == [(None, None), (None, None)]
+
+
+def test_a_twin_that_is_left_alone_is_read_again(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line())
+    filled.attach(call_record("x"), call_record("y"))
+
+    filled.replace_days(call_line())
+
+    assert filled.rows(f"select id {LIVE}") == [(None,)]
+
+
+def test_two_windows_in_one_commit_keep_each_its_read_time(filled: Filled) -> None:
+    filled.commit(
+        "phone_calls",
+        ReplaceDays([csv_page(call_line())], DAY, DAY, START),
+        ReplaceDays([csv_page(call_line("2025-05-02 10:00"))], NEXT, NEXT, START + HOUR),
+        ReplaceDays([csv_page(call_line(), call_line())], DAY, DAY, START + 2 * HOUR),
+    )
+
+    assert filled.rows("select call_date, _loaded_at from raw.phone_calls order by all") == [
+        (DAY, START),
+        (DAY, START + 2 * HOUR),
+        (NEXT, START + HOUR),
+    ]
+
+
+def test_calls_of_days_that_were_not_asked_for_are_refused_whole(filled: Filled) -> None:
+    with pytest.raises(ContractBroken, match="2025-05-02 came back for 2025-05-01 to 2025-05-01"):
+        filled.replace_days(call_line(), call_line("2025-05-02 10:00"))
+
+    assert filled.rows("select * from raw.phone_calls") == []
+
+
+def test_the_repeated_hour_is_stored_as_two_instants(filled: Filled) -> None:
+    clock = ("00:30", "01:10", "01:50", "01:10", "02:30")
+    day = date(2025, 11, 2)
+    filled.replace_days(*(call_line(f"{day} {text}") for text in clock), first=day, last=day)
+
+    assert [
+        text for (text,) in filled.rows("select called_at::varchar from raw.phone_calls order by called_at")
+    ] == [
+        "2025-11-02 04:30:00+00",
+        "2025-11-02 05:10:00+00",
+        "2025-11-02 05:50:00+00",
+        "2025-11-02 06:10:00+00",
+        "2025-11-02 07:30:00+00",
+    ]
+
+
+def test_a_minute_that_does_not_exist_makes_the_time_zone_doubtful(filled: Filled) -> None:
+    day = date(2025, 3, 9)
+
+    changes = filled.replace_days(call_line(f"{day} 02:30"), first=day, last=day)
+
+    assert changes.drift == (
+        "phone_calls: a call's local minute does not exist in America/New_York: is the time zone right?",
+    )
+
+
+def test_a_bad_row_waits_until_its_day_is_read_well(filled: Filled) -> None:
+    bad = call_line(duration_seconds="long")
+
+    assert filled.replace_days(call_line(), bad, bad) == Changes(inserted=1, quarantined=2)
+    assert (
+        filled.rows("select reason, first_day, resolved_at from control.quarantine")
+        == [("Duration: not as the contract writes it", DAY, None)] * 2
+    )
+    filled.replace_days(call_line(), call_line(), bad)
+    assert filled.rows("select resolved_at is null from control.quarantine order by row_key") == [
+        (True,),
+        (False,),
+    ]
+
+
+def test_a_new_column_is_kept_told_and_no_version(filled: Filled) -> None:
+    filled.replace_days(call_line())
+    page = split(f"{HEADER},Agent\n{call_line()},A\n".encode())
+
+    changes = filled.commit("phone_calls", ReplaceDays([page], DAY, DAY, filled.now))
+
+    assert changes == Changes(updated=1, drift=("phone_calls: new field Agent",))
+    assert filled.rows("select _extra from raw.phone_calls") == [('{"Agent":"A"}',)]
+    assert filled.rows("select * from history.phone_calls") == []
+
+
+lines = st.builds(
+    call_line,
+    minute=st.sampled_from(["2025-05-01 10:00", "2025-05-01 10:01", "2025-05-02 09:00"]),
+    phone_number=st.sampled_from(["", "+1", "+2"]),
+    state=st.sampled_from(["Ringing", "Completed"]),
+    summary=st.sampled_from(["", "one"]),
+)
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(readings=st.lists(st.lists(lines, max_size=5), min_size=1, max_size=5))
+def test_after_each_reading_raw_holds_what_was_read_and_no_key_ever_changes_hands(
+    shared: Filled, readings: list[list[str]]
+) -> None:
+    shared.another_practice()
+    mine = f"from raw.phone_calls where practice_id = '{shared.practice.id}'"
+    shown = "strftime(called_at_local, '%Y-%m-%d %H:%M'), coalesce(phone_number, ''), state, coalesce(summary, '')"
+    identities: dict[str, tuple[object, ...]] = {}
+    before: Counter[tuple[str, ...]] = Counter()
+    for reading in readings:
+        changes = shared.replace_days(*reading, last=NEXT)
+
+        read = Counter(
+            (cells[0], cells[7], cells[3].lower(), cells[10]) for cells in (line.split(",") for line in reading)
+        )
+        assert Counter(shared.rows(f"select {shown} {mine} and _deleted_at is null")) == read
+        assert changes.inserted + changes.updated + changes.unchanged == len(reading)
+        if read == before:
+            assert changes == Changes(unchanged=len(reading))
+        for key, *identity in shared.rows(f"select call_key, called_at_local, direction, phone_number {mine}"):
+            assert identities.setdefault(key, tuple(identity)) == tuple(identity)
+        assert shared.rows(f"select count(*) - count(distinct call_key) {mine}") == [(0,)]
+        before = read
+    versions = f"where practice_id = '{shared.practice.id}'"
+    assert shared.rows(f"select count(*) from history.phone_calls {versions} and _valid_from >= _valid_to") == [
+        (0,)
+    ]

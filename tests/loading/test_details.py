@@ -1,0 +1,183 @@
+"""What the JSON list tells, attached to the calls of the CSV: as multisets, so that no id is lost."""
+
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.filled import DAY, Filled, call_line, call_record
+
+from pipelines.endpoints import by_name
+from pipelines.pages import Changes
+from pipelines.steps import DaysLackingDetails
+
+AUTUMN = date(2025, 11, 2)
+NEW_YORK = ZoneInfo("America/New_York")
+
+
+def test_details_are_attached_without_a_version_or_a_later_load(filled: Filled) -> None:
+    filled.replace_days(call_line())
+    loaded = filled.rows("select _loaded_at, _row_hash from raw.phone_calls")
+
+    assert filled.attach(call_record("x", remote_client_id="r1", patient_id=7)) == Changes()
+
+    assert filled.rows(
+        "select id, created_at, client_id, remote_client_id, patient_id, called_at::varchar from raw.phone_calls"
+    ) == [("x", datetime(2025, 5, 1, 14, 0, 10, tzinfo=UTC), "client of x", "r1", "7", "2025-05-01 14:00:00+00")]
+    assert filled.rows("select _loaded_at, _row_hash from raw.phone_calls") == loaded
+    assert filled.rows("select * from history.phone_calls") == []
+
+
+def test_twins_get_both_ids(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line())
+
+    filled.attach(call_record("x"), call_record("y", "2025-05-01T14:00:50Z"))
+
+    assert filled.rows("select id from raw.phone_calls order by id") == [("x",), ("y",)]
+
+
+def test_attaching_again_writes_nothing(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line())
+    records = [call_record("x"), call_record("y")]
+    filled.attach(*records)
+    before = filled.rows("select rowid, * from raw.phone_calls order by rowid")
+
+    filled.attach(*reversed(records))
+
+    assert filled.rows("select rowid, * from raw.phone_calls order by rowid") == before
+
+
+def test_details_that_change_are_brought_up_to_date(filled: Filled) -> None:
+    filled.replace_days(call_line())
+    filled.attach(call_record("x", client_id=None))
+
+    filled.attach(call_record("x", client_id="c1"))
+
+    assert filled.rows("select id, client_id from raw.phone_calls") == [("x", "c1")]
+
+
+def test_a_call_that_the_csv_shows_otherwise_is_matched_by_minute_direction_and_phone(filled: Filled) -> None:
+    filled.replace_days(call_line(summary="cut sho"), call_line(phone_number="+1", summary="another"))
+
+    filled.attach(call_record("x", summary="cut short"))
+
+    assert filled.rows("select id, summary from raw.phone_calls where id is not null") == [("x", "cut sho")]
+
+
+def test_no_guess_is_made_between_two_candidates(filled: Filled) -> None:
+    filled.replace_days(call_line(summary="one"), call_line(summary="two"))
+
+    filled.attach(call_record("x", summary="three"))
+
+    assert filled.rows("select count(id) from raw.phone_calls") == [(0,)]
+
+
+def test_a_call_that_went_on_between_the_two_reads_is_known_by_its_id(filled: Filled) -> None:
+    filled.replace_days(call_line(state="Ringing"), call_line(state="Completed"))
+    filled.attach(call_record("x", state="ringing"), call_record("y", "2025-05-01T14:00:30Z"))
+
+    filled.attach(call_record("x", state="completed"), call_record("y", "2025-05-01T14:00:30Z"))
+
+    assert filled.rows("select id, state from raw.phone_calls order by id") == [
+        ("x", "ringing"),
+        ("y", "completed"),
+    ]
+
+
+def test_an_id_belongs_to_one_call_only(filled: Filled) -> None:
+    """A new call of the same minute took the place of the first when the day was matched; the ids tell."""
+    filled.replace_days(call_line(state="Ringing"))
+    filled.attach(call_record("x", state="ringing"))
+    filled.replace_days(call_line(state="Ringing"), call_line(state="Completed"))
+
+    filled.attach(call_record("x", state="completed"), call_record("y", "2025-05-01T14:00:30Z", state="ringing"))
+
+    assert filled.rows("select id, state from raw.phone_calls order by id") == [
+        ("x", "completed"),
+        ("y", "ringing"),
+    ]
+
+
+def test_the_exact_time_corrects_the_repeated_hour(filled: Filled) -> None:
+    filled.replace_days(call_line(f"{AUTUMN} 01:30"), first=AUTUMN, last=AUTUMN)
+    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 05:30:00+00",)]
+
+    filled.attach(call_record("x", "2025-11-02T06:30:20Z"), first=AUTUMN, last=AUTUMN)
+
+    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 06:30:00+00",)]
+
+
+def test_a_bad_record_is_set_aside_and_the_rest_is_attached(filled: Filled) -> None:
+    filled.replace_days(call_line())
+
+    assert filled.attach({"created_at": "2025-05-01T14:00:10Z"}, call_record("x")) == Changes(quarantined=1)
+    assert filled.rows("select id from raw.phone_calls") == [("x",)]
+
+
+def test_most_calls_without_counterpart_make_the_time_zone_doubtful(filled: Filled) -> None:
+    hours = range(10, 18)
+    filled.replace_days(*(call_line(f"2025-05-01 {hour}:00", phone_number=f"+{hour}") for hour in hours))
+
+    # The source is in Chicago: what the CSV shows as 10:00 was 15:00 UTC.
+    changes = filled.attach(
+        *(call_record(str(hour), f"2025-05-01T{hour + 5}:00:10Z", phone_number=f"+{hour}") for hour in hours)
+    )
+
+    (told,) = changes.drift
+    assert told.startswith("phone_calls: most calls of the JSON list have no counterpart")
+    assert told.endswith("in America/New_York: is the time zone right?")
+
+
+def test_an_unknown_field_of_the_json_list_is_told(filled: Filled) -> None:
+    assert filled.attach(call_record("x", mood="good")).drift == ("phone_calls: new field mood",)
+
+
+start = datetime(2025, 11, 2, 4, tzinfo=UTC)
+calls = st.lists(
+    st.tuples(
+        st.integers(0, 3).map(lambda quarter: start + timedelta(hours=1, minutes=30 * quarter)),
+        st.integers(0, 59),
+        st.sampled_from(["+1", "+2"]),
+        st.sampled_from(["ringing", "completed"]),
+    ),
+    max_size=8,
+)
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(source=calls, order=st.randoms(use_true_random=False))
+def test_a_source_at_rest_gives_every_call_its_own_id(
+    shared: Filled, source: list[tuple[datetime, int, str, str]], order: Any
+) -> None:
+    """With twins and the repeated hour: each id once, on a row that looks as the record does."""
+    shared.another_practice()
+    records = [
+        call_record(f"id {n}", (minute + timedelta(seconds=second)).isoformat(), phone_number=phone, state=state)
+        for n, (minute, second, phone, state) in enumerate(source)
+    ]
+    lines = [
+        call_line(minute.astimezone(NEW_YORK).strftime("%Y-%m-%d %H:%M"), phone_number=phone, state=state)
+        for minute, _, phone, state in source
+    ]
+    order.shuffle(lines)
+    shared.replace_days(*lines, first=AUTUMN, last=AUTUMN)
+
+    shared.attach(*records, first=AUTUMN, last=AUTUMN)
+
+    mine = f"from raw.phone_calls where practice_id = '{shared.practice.id}'"
+    found = shared.rows(f"select id, created_at, called_at, phone_number, state {mine}")
+    assert Counter(found) == Counter(
+        (f"id {n}", minute + timedelta(seconds=second), minute, phone, state)
+        for n, (minute, second, phone, state) in enumerate(source)
+    )
+
+
+def test_days_that_lack_details_are_those_with_a_call_without_id(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line("2025-05-02 10:00"), last=DAY + timedelta(days=1))
+    filled.attach(call_record("x"))
+
+    lacking = filled.warehouse.answer("p1", by_name("phone_calls"), DaysLackingDetails(DAY, date(2025, 5, 9)))
+
+    assert lacking == {date(2025, 5, 2): 1}

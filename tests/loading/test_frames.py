@@ -1,0 +1,169 @@
+"""JSON rows into typed frames: nothing lost, nothing silently made null."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.endpoints import by_name
+from pipelines.loading import instants
+from pipelines.loading.frames import Shape, Typed, typed
+
+SESSIONS = by_name("booking_sessions")
+CLIENTS = by_name("clients")
+NOON = datetime(2025, 1, 1, 12, 0, tzinfo=UTC)
+
+
+def read(*rows: Any, endpoint: Any = SESSIONS) -> Typed:
+    return typed(rows, Shape(endpoint.columns(), endpoint.key, endpoint.record))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2025-01-01T12:00:00Z",
+        "2025-01-01T12:00:00.0Z",
+        "2025-01-01T12:00:00.000000000Z",
+        "2025-01-01T12:00:00,000Z",
+        "2025-01-01T07:00:00-05:00",
+        "2025-01-01T17:30:00+0530",
+        "2025-01-01T14:00+02",
+        "2025-01-01T12:00:00",
+        "2025-01-01 12:00:00Z",
+        "2025-01-01t12:00:00z",
+        "20250101T120000Z",
+        "20250101T120000",
+        "2025-W01-3T12:00:00Z",
+    ],
+)
+def test_every_form_of_iso_8601_is_the_same_instant(text: str) -> None:
+    frame = read({"id": "a", "created_at": text}, {"id": "b", "created_at": "2025-01-01T12:00:00Z"}).frame
+
+    assert frame["created_at"].to_list() == [NOON, NOON]
+
+
+@pytest.mark.parametrize("text", ["2024-12-31T24:00:00Z", "20241231T2400Z", "2024-12-31T24:00:00.000Z"])
+def test_the_end_of_a_day_is_the_start_of_the_next(text: str) -> None:
+    assert instants.parse(text) == datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def test_digits_beyond_the_microsecond_are_cut() -> None:
+    frame = read({"id": "a", "created_at": "2025-01-01T12:00:00.123456789Z"}).frame
+
+    assert frame["created_at"].to_list() == [NOON.replace(microsecond=123456)]
+
+
+WAYS: list[Callable[[datetime], str]] = [
+    datetime.isoformat,
+    lambda moment: moment.isoformat(" "),
+    lambda moment: moment.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+    lambda moment: moment.strftime("%Y%m%dT%H%M%S.%f%z"),
+    lambda moment: moment.astimezone(UTC).replace(tzinfo=None).isoformat(),
+]
+offsets = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+aware = st.datetimes(NOON.replace(tzinfo=None, year=1900), NOON.replace(tzinfo=None, year=2200), timezones=offsets)
+
+
+@given(moments=st.lists(aware, min_size=1, max_size=8), forms=st.randoms(use_true_random=False))
+def test_mixed_forms_and_offsets_in_one_column_are_each_read_right(moments: list[datetime], forms: Any) -> None:
+    rows = [{"id": str(n), "created_at": forms.choice(WAYS)(moment)} for n, moment in enumerate(moments)]
+
+    result = read(*rows)
+
+    assert result.bad == ()
+    assert result.frame["created_at"].to_list() == moments
+
+
+@given(text=st.text(max_size=25))
+def test_a_text_is_an_instant_or_a_bad_row_but_never_null(text: str) -> None:
+    result = read({"id": "a", "created_at": text})
+
+    assert result.frame.height + len(result.bad) == 1
+    assert result.frame["created_at"].null_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"status": "active"}, "id: missing"),
+        ({"id": None}, "id: string_type"),
+        ({"id": ""}, "id: missing"),
+        ({"id": "a", "created_at": "yesterday"}, "created_at: datetime_from_date_parsing"),
+        ({"id": "a", "created_at": "0001-01-01T00:00:00+14:00"}, "a value is out of range"),
+        ({"id": "a", "stage": {"name": "started"}}, "stage: string_type"),
+        ({"id": "a", "stage": "\ud800"}, "stage: cannot be written in UTF-8"),
+        ({"id": "a", "foo": float("nan")}, "an unknown field is not JSON"),
+        (None, "not an object"),
+        ([], "not an object"),
+        ("a", "not an object"),
+    ],
+)
+def test_a_bad_row_is_set_aside_with_its_reason_and_the_rest_goes_on(row: Any, reason: str) -> None:
+    good = [{"id": str(n), "stage": "started"} for n in range(300)]
+
+    result = read(*good[:150], row, *good[150:])
+
+    assert result.frame["id"].to_list() == [item["id"] for item in good]
+    (bad,) = result.bad
+    assert bad.reason.startswith(reason)
+    assert bad.payload == json.dumps(row, sort_keys=True)
+
+
+def test_a_reason_names_fields_and_never_values() -> None:
+    (bad,) = read({"id": "a", "created_at": "Jane Doe", "stage": ["+12125550100"]}).bad
+
+    assert "Jane" not in bad.reason
+    assert "555" not in bad.reason
+    assert {part.split(":")[0] for part in bad.reason.split("; ")} == {"created_at", "stage"}
+
+
+def test_ids_may_come_as_numbers() -> None:
+    frame = read({"id": 7, "appointment_id": 12}, {"id": "8"}).frame
+
+    assert frame.select("id", "appointment_id").rows() == [("7", "12"), ("8", None)]
+
+
+def test_equal_json_has_one_text() -> None:
+    frame = read(
+        {"id": "a", "patients": [{"name": "Rex", "id": "1"}]},
+        {"id": "b", "patients": [{"id": "1", "name": "Rex"}]},
+        {"id": "c"},
+        endpoint=CLIENTS,
+    ).frame
+
+    assert frame["patients"].to_list() == ['[{"id":"1","name":"Rex"}]'] * 2 + [None]
+
+
+def test_unknown_fields_are_kept_and_named() -> None:
+    result = read({"id": "a", "mood": "good", "age": 3}, {"id": "b"})
+
+    assert result.frame["_extra"].to_list() == ['{"age":3,"mood":"good"}', None]
+    assert result.new_fields == {"mood", "age"}
+
+
+def test_no_rows_make_an_empty_frame_of_the_same_types() -> None:
+    assert read().frame.schema == read({"id": "a"}).frame.schema
+
+
+values = (
+    st.none()
+    | st.text(max_size=5)
+    | st.integers()
+    | st.booleans()
+    | st.floats()
+    | st.lists(st.integers(), max_size=2)
+)
+
+
+@given(rows=st.lists(st.dictionaries(st.sampled_from(["id", "status", "created_at", "x"]), values), max_size=6))
+def test_every_row_is_either_read_or_set_aside(rows: list[dict[str, Any]]) -> None:
+    result = read(*rows)
+
+    assert result.frame.height + len(result.bad) == len(rows)
+    assert result.frame["_position"].is_sorted()
+    assert result.frame.filter(pl.col("id").is_null() | (pl.col("id") == "")).is_empty()

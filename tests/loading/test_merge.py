@@ -1,0 +1,210 @@
+"""Merging rows by key into raw, with history, on a real file."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.filled import START, Filled
+
+from pipelines.pages import Changes
+from pipelines.steps import MergeRows, MissingRecords
+
+HOUR = timedelta(hours=1)
+
+
+def session(identity: str, updated: int | None = 0, **fields: Any) -> dict[str, Any]:
+    """A booking session, updated so many minutes after the start of 2025."""
+    moment = None if updated is None else datetime(2025, 1, 1, tzinfo=UTC) + timedelta(minutes=updated)
+    return {"id": identity, "updated_at": moment and moment.isoformat(), **fields}
+
+
+def test_new_rows_are_inserted_with_the_sources_clock(filled: Filled) -> None:
+    changes = filled.merge("booking_sessions", session("a", status="active"), session("b"))
+
+    assert changes == Changes(inserted=2)
+    assert filled.rows(
+        "select practice_id, id, status, _loaded_at, _run_id, _deleted_at from raw.booking_sessions order by id"
+    ) == [("p1", "a", "active", START, "run", None), ("p1", "b", None, START, "run", None)]
+
+
+def test_unchanged_rows_are_not_written_at_all(filled: Filled) -> None:
+    filled.merge("booking_sessions", session("a"))
+    before = filled.rows("select rowid, * from raw.booking_sessions")
+
+    assert filled.merge("booking_sessions", session("a")) == Changes(unchanged=1)
+    assert filled.rows("select rowid, * from raw.booking_sessions") == before
+    assert filled.rows("select * from history.booking_sessions") == []
+
+
+def test_a_superseded_version_goes_to_history_with_its_validity(filled: Filled) -> None:
+    for minute, status in enumerate(("active", "completed", "abandoned")):
+        filled.merge("booking_sessions", session("a", minute, status=status))
+
+    assert filled.rows("select status, _loaded_at from raw.booking_sessions") == [("abandoned", START + 2 * HOUR)]
+    assert filled.rows(
+        "select status, _valid_from, _valid_to from history.booking_sessions order by _valid_from"
+    ) == [("active", START, START + HOUR), ("completed", START + HOUR, START + 2 * HOUR)]
+
+
+def test_an_older_version_never_replaces_a_newer_one(filled: Filled) -> None:
+    filled.merge("booking_sessions", session("a", 5, status="completed"))
+
+    assert filled.merge("booking_sessions", session("a", 4, status="active")) == Changes(unchanged=1)
+    assert filled.rows("select status from raw.booking_sessions") == [("completed",)]
+
+
+def test_a_derived_status_changes_without_updated_at_moving(filled: Filled) -> None:
+    """Contract: Booking session. An expired session keeps its `updated_at`."""
+    filled.merge("booking_sessions", session("a", 5, status="active"))
+
+    assert filled.merge("booking_sessions", session("a", 5, status="abandoned")) == Changes(updated=1)
+
+
+def test_of_two_versions_in_one_batch_the_later_updated_stays_else_the_later_read(filled: Filled) -> None:
+    later, earlier = START + HOUR, START
+    filled.commit(
+        "booking_sessions",
+        MergeRows([session("a", 2, stage="new"), session("b", 1, stage="second read")], later),
+        MergeRows([session("a", 1, stage="old"), session("b", 1, stage="first read")], earlier),
+    )
+
+    assert filled.rows("select id, stage, _loaded_at from raw.booking_sessions order by id") == [
+        ("a", "new", later),
+        ("b", "second read", later),
+    ]
+
+
+def test_rows_that_come_late_into_a_sealed_window_are_counted(filled: Filled) -> None:
+    sealed = datetime(2025, 1, 1, 0, 10, tzinfo=UTC)
+    filled.merge("booking_sessions", session("known", 5))
+
+    changes = filled.merge(
+        "booking_sessions", session("known", 5), session("late", 5), session("in time", 10), sealed_before=sealed
+    )
+
+    assert changes == Changes(inserted=2, unchanged=1, late=1)
+
+
+def test_practices_do_not_meet(filled: Filled) -> None:
+    filled.merge("booking_sessions", session("a", status="active"))
+    filled.another_practice()
+
+    assert filled.merge("booking_sessions", session("a", status="completed")) == Changes(inserted=1)
+    assert filled.rows("select status from raw.booking_sessions order by practice_id") == [
+        ("active",),
+        ("completed",),
+    ]
+
+
+def test_a_row_that_the_source_does_not_have_is_marked_and_comes_back(filled: Filled) -> None:
+    filled.merge("booking_sessions", session("a"))
+
+    assert filled.commit("booking_sessions", MissingRecords(["a", "never seen"], filled.now)) == Changes(deleted=1)
+    assert filled.rows("select _deleted_at from raw.booking_sessions") == [(START + HOUR,)]
+    assert filled.merge("booking_sessions", session("a")) == Changes(updated=1)
+    assert filled.rows("select _deleted_at, _loaded_at from raw.booking_sessions") == [(None, START + 2 * HOUR)]
+    assert filled.rows("select * from history.booking_sessions") == []
+
+
+def test_null_and_empty_text_are_different_values(filled: Filled) -> None:
+    filled.merge("booking_sessions", session("a", stage=None))
+
+    assert filled.merge("booking_sessions", session("a", stage="")) == Changes(updated=1)
+
+
+def test_an_unknown_field_makes_no_version_but_is_kept_and_told_once(filled: Filled) -> None:
+    filled.merge("booking_sessions", session("a"))
+
+    changes = filled.merge("booking_sessions", session("a", mood="good"))
+
+    assert changes == Changes(updated=1, drift=("booking_sessions: new field mood",))
+    assert filled.rows("select _extra, _loaded_at from raw.booking_sessions") == [('{"mood":"good"}', START)]
+    assert filled.rows("select * from history.booking_sessions") == []
+    assert filled.merge("booking_sessions", session("a", mood="good")) == Changes(unchanged=1)
+
+
+def test_an_unknown_enum_value_passes_and_is_told(filled: Filled) -> None:
+    changes = filled.merge("booking_sessions", session("a", status="paused"))
+
+    assert changes == Changes(inserted=1, drift=("booking_sessions: new value paused in status",))
+    assert filled.rows("select kind, name, value from control.schema_changes") == [
+        ("new_value", "status", "paused")
+    ]
+
+
+def test_a_bad_row_waits_in_quarantine_until_it_comes_in_well(filled: Filled) -> None:
+    bad = session("a") | {"created_at": "soon"}
+
+    assert filled.merge("booking_sessions", bad, session("b")) == Changes(inserted=1, quarantined=1)
+    assert filled.merge("booking_sessions", bad) == Changes(quarantined=1)
+    assert filled.rows("select row_key, first_seen, last_seen, resolved_at from control.quarantine") == [
+        ("a", START, START + HOUR, None)
+    ]
+    filled.merge("booking_sessions", session("a"))
+    assert filled.rows("select resolved_at from control.quarantine") == [(START + 2 * HOUR,)]
+
+
+@pytest.mark.parametrize("name", ["appointments", "ai_outbound", "staff_tasks", "clients", "patients"])
+def test_every_list_by_id_is_merged_alike(filled: Filled, name: str) -> None:
+    assert filled.merge(name, {"id": 1}, {"id": "2"}) == Changes(inserted=2)
+    assert filled.merge(name, {"id": "1"}, {"id": 2}) == Changes(unchanged=2)
+
+
+versions = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(0, 5)).map(
+        lambda pair: session(pair[0], pair[1], stage=f"stage {pair[1]}")
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=versions, data=st.data())
+def test_any_order_repetition_and_cut_of_batches_gives_the_same_table(
+    shared: Filled, rows: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    """Each version of a row has an `updated_at` of its own here, so that the order of reading must not matter."""
+    latest = {row["id"]: row["stage"] for row in sorted(rows, key=lambda row: row["updated_at"])}
+    for _ in range(2):
+        shared.another_practice()
+        order = data.draw(st.permutations([*rows, *data.draw(st.lists(st.sampled_from(rows), max_size=4))]))
+        for batch in cuts(order, data):
+            shared.merge("booking_sessions", *batch)
+
+        found = shared.rows(
+            f"select id, stage from raw.booking_sessions where practice_id = '{shared.practice.id}'"
+        )
+        assert sorted(found) == sorted(latest.items())
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=versions, data=st.data())
+def test_history_and_raw_together_hold_every_version_once(
+    shared: Filled, rows: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    shared.another_practice()
+    expected: dict[str, list[str]] = {}
+    for batch in cuts(sorted(rows, key=lambda row: row["updated_at"]), data):
+        # Only the last version of a batch is ever stored.
+        last = {row["id"]: row["stage"] for row in batch}
+        for identity, stage in last.items():
+            if expected.get(identity, [None])[-1] != stage:
+                expected.setdefault(identity, []).append(stage)
+        shared.merge("booking_sessions", *batch)
+
+    mine = f"where practice_id = '{shared.practice.id}'"
+    found = shared.rows(
+        f"select id, list(stage order by loaded) from ("
+        f" select id, stage, _loaded_at as loaded from raw.booking_sessions {mine}"
+        f" union all select id, stage, _valid_from from history.booking_sessions {mine}) group by id"
+    )
+    assert dict(found) == expected
+
+
+def cuts(rows: Any, data: st.DataObject) -> list[list[Any]]:
+    """The rows cut into batches, in their order."""
+    ends = sorted({*data.draw(st.sets(st.integers(1, len(rows)), max_size=3)), len(rows)})
+    return [list(rows[start:end]) for start, end in zip([0, *ends], ends, strict=False)]

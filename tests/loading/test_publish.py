@@ -1,0 +1,151 @@
+"""The analysts' file: the marts alone, masked, replaced whole or not at all."""
+
+import hashlib
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipelines.errors import WarehouseBusy, WarehouseError
+from pipelines.loading import publish as module
+from pipelines.loading.publish import publish
+
+PII = {"clients": frozenset({"name", "born"}), "daily": frozenset[str]()}
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    path = tmp_path / "vetl.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("""
+            create schema marts; create schema raw;
+            create table raw.clients as select 'secret' as name;
+            create table marts.clients (id varchar not null, name varchar, born date);
+            insert into marts.clients
+            values ('c1', 'Jane Doe', '1980-01-01'), ('c2', null, null), ('c3', 'Jane Doe', null);
+            create view marts.daily as select id, 1 as calls from marts.clients;
+            comment on table marts.clients is 'One row per client, it''s said';
+            comment on column marts.clients.id is 'Service id';
+        """)
+    return path
+
+
+def read(path: Path, sql: str) -> list[tuple[object, ...]]:
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{path}' as published (read_only)")
+        connection.execute("use published.marts")
+        return connection.execute(sql).fetchall()
+
+
+def hashed(value: str, key: str) -> str:
+    inner = hashlib.sha256(f"{key}{value}".encode()).hexdigest()
+    return hashlib.sha256(f"{key}{inner}".encode()).hexdigest()
+
+
+def test_the_marts_alone_are_published_and_personal_data_is_null_without_a_key(
+    private: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "deep" / "analytics.duckdb"
+
+    result = publish(private, target, pii=PII, pii_key=None)
+
+    assert (result.path, result.tables, result.left_out) == (target, {"clients": 3, "daily": 3}, ())
+    assert result.masked == ("clients.name", "clients.born")
+    assert read(target, "from clients order by id") == [("c1", None, None), ("c2", None, None), ("c3", None, None)]
+    assert read(target, "select distinct schema_name, table_name from duckdb_tables() order by 2") == [
+        ("marts", "clients"),
+        ("marts", "daily"),
+    ]
+    assert read(target, "select data_type from duckdb_columns() where column_name = 'born'") == [("DATE",)]
+
+
+def test_with_a_key_texts_are_keyed_hashes_that_still_join(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+
+    publish(private, target, pii=PII, pii_key="k'ey")
+
+    jane = hashed("Jane Doe", "k'ey")
+    assert read(target, "from clients order by id") == [("c1", jane, None), ("c2", None, None), ("c3", jane, None)]
+    assert b"Jane" not in target.read_bytes()
+    assert b"k'ey" not in target.read_bytes()
+
+
+def test_an_older_duckdb_can_read_it(private: Path, tmp_path: Path) -> None:
+    publish(private, tmp_path / "analytics.duckdb", pii=PII, pii_key=None)
+
+    tags = read(
+        tmp_path / "analytics.duckdb", "select tags from duckdb_databases() where database_name = 'published'"
+    )
+    assert "v1.0.0" in str(tags)
+
+
+def test_comments_go_with_the_marts(private: Path, tmp_path: Path) -> None:
+    publish(private, tmp_path / "analytics.duckdb", pii=PII, pii_key=None)
+
+    assert read(
+        tmp_path / "analytics.duckdb",
+        "select comment from duckdb_tables() where comment is not null"
+        " union all select comment from duckdb_columns() where comment is not null",
+    ) == [("One row per client, it's said",), ("Service id",)]
+
+
+def test_a_mart_that_nobody_classified_is_left_out_and_named(private: Path, tmp_path: Path) -> None:
+    result = publish(private, tmp_path / "analytics.duckdb", pii={"daily": frozenset()}, pii_key=None)
+
+    assert (dict(result.tables), result.left_out) == ({"daily": 3}, ("clients",))
+
+
+def test_who_reads_the_old_file_goes_on_reading_it(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    publish(private, target, pii=PII, pii_key=None)
+    with duckdb.connect() as reader:
+        reader.execute(f"attach '{target}' as old (read_only)")
+        with duckdb.connect(str(private)) as writer:
+            writer.execute("insert into marts.clients values ('c4', null, null)")
+
+        publish(private, target, pii=PII, pii_key=None)
+
+        assert reader.execute("select count(*) from old.marts.clients").fetchall() == [(3,)]
+    assert read(target, "select count(*) from clients") == [(4,)]
+
+
+@pytest.mark.parametrize("step", ["_write", "_check", "_sync_to_disk"])
+def test_a_failure_at_any_step_leaves_the_old_file_and_nothing_else(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    target = tmp_path / "analytics.duckdb"
+    publish(private, target, pii=PII, pii_key=None)
+    before, files = target.read_bytes(), set(tmp_path.iterdir())
+    works = getattr(module, step)
+
+    def fails_after(*values: object) -> None:
+        works(*values)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, step, fails_after)
+    with pytest.raises(WarehouseError, match=r"analytics\.duckdb: cannot be written: No space left on device"):
+        publish(private, target, pii=PII, pii_key=None)
+
+    assert target.read_bytes() == before
+    assert set(tmp_path.iterdir()) == files
+
+
+def test_nothing_to_publish_is_one_clear_line(tmp_path: Path) -> None:
+    private = tmp_path / "vetl.duckdb"
+    duckdb.connect(str(private)).close()
+
+    with pytest.raises(WarehouseError, match="there is no mart to publish; run `vetl build`"):
+        publish(private, tmp_path / "analytics.duckdb", pii=PII, pii_key=None)
+
+    assert not (tmp_path / "analytics.duckdb").exists()
+
+
+def test_a_classified_column_that_is_not_there_stops_the_publication(private: Path, tmp_path: Path) -> None:
+    """It may have been renamed, and would be published clear under its new name."""
+    with pytest.raises(WarehouseError, match="clients has no column phone, which is classified as personal"):
+        publish(private, tmp_path / "a.duckdb", pii={**PII, "clients": frozenset({"phone"})}, pii_key=None)
+
+
+def test_a_private_file_that_is_being_written_is_busy(private: Path, tmp_path: Path) -> None:
+    with duckdb.connect(str(private)), pytest.raises(WarehouseBusy):
+        publish(private, tmp_path / "analytics.duckdb", pii=PII, pii_key=None)

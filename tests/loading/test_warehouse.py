@@ -1,0 +1,429 @@
+"""The file itself: opened, held, broken, migrated; and a commit that is all or nothing."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from pydantic import create_model
+from support.filled import DAY, HARBOR, START, Filled, call_line, call_record, csv_page
+
+from pipelines import bundled
+from pipelines.endpoint import Endpoint, UpdatedWindows
+from pipelines.endpoints import REGISTRY, by_name
+from pipelines.errors import ConfigurationError, ContractBroken, WarehouseBusy, WarehouseError
+from pipelines.loading import batches
+from pipelines.loading.status import snapshot_path
+from pipelines.loading.warehouse import Warehouse
+from pipelines.pages import Certificate, Changes, Window
+from pipelines.partner.models import Record, Text
+from pipelines.steps import (
+    CallsPerDay,
+    DaysWithState,
+    IdsWithStatus,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    OldestCreated,
+    ReferencedIds,
+    ReplaceDays,
+    StatusCounts,
+)
+
+CLIENTS = by_name("clients")
+
+
+def opened(path: Path, seconds: float = 0, **options: Any) -> Warehouse:
+    return Warehouse.open(path, REGISTRY, lock_wait_seconds=seconds, **options)
+
+
+def certificate(**given: Any) -> Certificate:
+    usual: dict[str, Any] = {
+        "window": Window(START, date(2025, 6, 2)),
+        "kind": "closed",
+        "total_first": 1,
+        "total_last": 1,
+        "rows": 1,
+        "distinct_ids": 1,
+        "requests": 1,
+        "retries": 0,
+        "certified": True,
+        "reason": "ids equal the total",
+        "started": START,
+        "finished": START,
+    }
+    return Certificate(**{**usual, **given})
+
+
+# --- opening
+
+
+def test_file_and_folders_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "down" / "vetl.duckdb"
+    opened(path).close()
+
+    assert path.is_file()
+    with duckdb.connect(str(path), read_only=True) as connection:
+        schemas = {
+            name for (name,) in connection.execute("select distinct schema_name from duckdb_tables()").fetchall()
+        }
+    assert schemas == {"raw", "history", "control"}
+
+
+def test_raw_tables_have_the_columns_of_their_declaration_and_vetls_own(filled: Filled) -> None:
+    for endpoint in REGISTRY:
+        columns = filled.rows(
+            f"select column_name, data_type from duckdb_columns() where schema_name = 'raw' "
+            f"and table_name = '{endpoint.table}' order by column_index"
+        )
+        assert columns == [
+            ("practice_id", "VARCHAR"),
+            *(
+                (item.name, item.kind.value.replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"))
+                for item in endpoint.columns()
+            ),
+            ("_loaded_at", "TIMESTAMP WITH TIME ZONE"),
+            ("_run_id", "VARCHAR"),
+            ("_row_hash", "UBIGINT"),
+            ("_deleted_at", "TIMESTAMP WITH TIME ZONE"),
+            ("_extra", "JSON"),
+        ]
+        history = filled.rows(
+            f"select column_name from duckdb_columns() where schema_name = 'history' "
+            f"and table_name = '{endpoint.table}' order by column_index"
+        )
+        assert history == [(name,) for name, _ in columns] + [("_valid_from",), ("_valid_to",)]
+
+
+def hold(path: Path) -> subprocess.Popen[str]:
+    """Another process that holds the file until its input ends."""
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    return holder
+
+
+def test_a_file_that_stays_held_is_busy_and_its_holder_named(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    waits: list[float] = []
+    holder = hold(path)
+    try:
+        with pytest.raises(
+            WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 s"
+        ) as busy:
+            opened(path, 0.6, wait=waits.append)
+    finally:
+        holder.communicate("")
+    assert "\n" not in str(busy.value)
+    assert sum(waits) == pytest.approx(0.6)
+
+
+def test_a_file_that_is_let_go_in_time_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    holder = hold(path)
+
+    def let_go(_: float) -> None:
+        holder.communicate("")
+
+    opened(path, 5, wait=let_go).close()
+
+    assert holder.returncode == 0
+
+
+def test_a_file_held_in_this_process_is_busy_too(filled: Filled) -> None:
+    with pytest.raises(WarehouseBusy, match="another connection"):
+        opened(filled.path)
+
+
+@pytest.mark.parametrize("content", [b"no database at all " * 1000, b"x"])
+def test_a_file_that_is_no_database_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "vetl.duckdb"
+    path.write_bytes(content)
+
+    with pytest.raises(WarehouseError, match=r"vetl\.duckdb: cannot be opened: .*not a valid DuckDB") as error:
+        opened(path)
+
+    assert "\n" not in str(error.value)
+    assert path.read_bytes() == content
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(WarehouseError, match=r"its folder cannot be made: "):
+        opened(tmp_path / "file" / "vetl.duckdb")
+
+
+def test_a_folder_in_the_files_place_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(WarehouseError, match="cannot be opened"):
+        opened(tmp_path)
+
+
+def test_migrations_are_recorded_and_applied_once(filled: Filled) -> None:
+    assert filled.rows("select name from control.migrations order by name") == [
+        (file.stem,) for file in sorted(bundled.migrations().glob("*.sql"))
+    ]
+
+
+def test_a_file_from_a_later_vetl_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    opened(path).close()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("insert into control.migrations values ('9999_later', now())")
+
+    with pytest.raises(WarehouseError, match="newer than this vetl"):
+        opened(path)
+
+
+# --- a declaration that gains a field
+
+
+def toy(**fields: Any) -> Endpoint:
+    model = create_model("Toy", __base__=Record, id=(Text, ...), name=(Text | None, None), **fields)
+    return Endpoint("toys", "toys", model, UpdatedWindows(), "toys")
+
+
+def test_a_list_that_nobody_knew_needs_its_declaration_only(tmp_path: Path) -> None:
+    filled = Filled(tmp_path / "vetl.duckdb", [toy()])
+
+    assert filled.merge(toy(), {"id": 1, "name": "ball"}) == Changes(inserted=1)
+    filled.warehouse.close()
+
+
+def test_a_field_that_the_contract_learns_is_taken_out_of_extra_and_changes_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    row = {"id": 1, "name": "ball", "price": 3, "made_at": "2025-01-01", "tags": ["red"], "more": True}
+    filled = Filled(path, [toy()])
+    filled.merge(toy(), {**row, "name": "bell"})
+    filled.merge(toy(), row)
+    filled.warehouse.close()
+    grown = toy(price=(int | None, None), made_at=(date | None, None), tags=(list[Any] | None, None))
+
+    filled = Filled(path, [grown])
+
+    for table in ("raw", "history"):
+        assert filled.rows(f"select price, made_at, tags, _extra from {table}.toys") == [
+            (3, date(2025, 1, 1), '["red"]', '{"more":true}')
+        ]
+    assert filled.merge(grown, row) == Changes(unchanged=1)
+    filled.warehouse.close()
+
+
+# --- one transaction
+
+
+def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled.merge("booking_sessions", {"id": "a", "stage": "old"})
+    before = {name: filled.rows(f"from {name}") for name in TABLES}
+
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(batches, "keep_cursor", fail)
+    with pytest.raises(KeyboardInterrupt):
+        filled.commit(
+            "booking_sessions",
+            MergeRows([{"id": "a", "stage": "new"}, {"id": "b"}, {"id": None}], START, certificate=certificate()),
+            MoveCursor({"through": "later"}),
+        )
+
+    assert {name: filled.rows(f"from {name}") for name in TABLES} == before
+    monkeypatch.undo()
+    assert filled.merge("booking_sessions", {"id": "a", "stage": "new"}) == Changes(updated=1)
+
+
+TABLES = (
+    "raw.booking_sessions",
+    "history.booking_sessions",
+    "control.windows",
+    "control.cursors",
+    "control.quarantine",
+)
+
+
+def test_a_failing_statement_does_not_hide_behind_the_rollback(filled: Filled) -> None:
+    filled.connection.execute("drop table history.booking_sessions")
+    filled.merge("booking_sessions", {"id": "a", "stage": "old"})
+
+    with pytest.raises(duckdb.CatalogException):
+        filled.merge("booking_sessions", {"id": "a", "stage": "new"})
+
+    assert filled.rows("select stage from raw.booking_sessions") == [("old",)]
+
+
+def test_a_refused_frame_takes_its_whole_commit_back(filled: Filled) -> None:
+    stray = csv_page(call_line("2025-07-01 10:00"))
+
+    with pytest.raises(ContractBroken):
+        filled.commit(
+            "phone_calls",
+            ReplaceDays([csv_page(call_line())], DAY, DAY, START),
+            ReplaceDays([stray], date(2025, 6, 1), date(2025, 6, 1), START, certificate=certificate()),
+        )
+
+    assert filled.rows("from raw.phone_calls") == []
+    assert filled.rows("from control.windows") == []
+
+
+def test_a_practice_that_was_never_set_is_refused(filled: Filled) -> None:
+    with pytest.raises(ConfigurationError, match="practice p9 is not configured"):
+        filled.warehouse.commit("run", "p9", CLIENTS, [])
+
+
+def test_certificates_cursor_and_what_was_learnt_come_back(filled: Filled) -> None:
+    filled.commit(
+        "clients",
+        MergeRows([{"id": "a"}], START, certificate=certificate()),
+        MissingRecords(
+            [], START, certificate=certificate(window=Window(status="pending"), certified=False, reason="moved")
+        ),
+        MoveCursor({"through": "2025-06-01"}),
+        Learnt("page_base", 1, "page 0 was refused"),
+        Learnt("names", {"start": "from"}, "tried"),
+    )
+    filled.commit("clients", MoveCursor({"through": "2025-06-02"}), Learnt("page_base", 0, "page 0 came"))
+
+    assert filled.warehouse.cursor("p1", "clients") == {"through": "2025-06-02"}
+    assert filled.warehouse.cursor("p1", "patients") is None
+    assert filled.warehouse.capabilities("p1", "clients") == {"page_base": 0, "names": {"start": "from"}}
+    assert filled.rows(
+        "select window_start, window_end, status, certified, reason from control.windows order by certified desc"
+    ) == [
+        ("2025-06-01T00:00:00Z", "2025-06-02", None, True, "ids equal the total"),
+        (None, None, "pending", False, "moved"),
+    ]
+
+
+def test_a_run_is_recorded_from_start_to_end(filled: Filled) -> None:
+    filled.warehouse.start_run("r", START, "sync")
+    filled.warehouse.finish_run("r", source_clock=START, exit_code=3, summary={"rows": 1})
+
+    assert filled.rows(
+        "select run_id, command, started_at, finished_at is not null, source_clock, exit_code, summary"
+        " from control.runs"
+    ) == [("r", "sync", START, True, START, 3, '{"rows": 1}')]
+
+
+# --- questions
+
+
+def test_questions_about_statuses_leave_deleted_rows_and_other_practices_out(filled: Filled) -> None:
+    tasks = by_name("staff_tasks")
+    rows = [
+        {"id": "a", "status": "pending", "created_at": "2025-01-03T00:00:00Z"},
+        {"id": "b", "status": "pending", "created_at": "2025-01-02T00:00:00Z"},
+        {"id": "c", "status": "completed", "created_at": "2025-01-01T00:00:00Z"},
+        {"id": "gone", "status": "pending", "created_at": "2024-01-01T00:00:00Z"},
+    ]
+    filled.merge(tasks, *rows)
+    filled.commit(tasks, MissingRecords(["gone"], START))
+    filled.another_practice()
+    filled.merge(tasks, *rows)
+    ask = filled.warehouse.answer
+
+    assert ask("p1", tasks, IdsWithStatus(["pending"])) == ["a", "b"]
+    assert ask("p1", tasks, IdsWithStatus(["canceled"])) == []
+    assert ask("p1", tasks, StatusCounts()) == {"pending": 2, "completed": 1}
+    assert ask("p1", tasks, OldestCreated(["pending", "completed"])) == datetime(2025, 1, 1, tzinfo=UTC)
+    assert ask("p1", tasks, OldestCreated(["canceled"])) is None
+    assert filled.warehouse.row_count("p1", tasks) == 3
+    assert filled.warehouse.row_count("p2", tasks) == 4
+
+
+def test_questions_about_days_of_calls(filled: Filled) -> None:
+    calls = by_name("phone_calls")
+    filled.replace_days(
+        call_line(), call_line(), call_line("2025-05-03 10:00", state="In progress"), last=date(2025, 5, 3)
+    )
+    ask = filled.warehouse.answer
+
+    assert ask("p1", calls, CallsPerDay(DAY, date(2025, 5, 2))) == {DAY: 2}
+    assert ask("p1", calls, DaysWithState(["in_progress", "queued"])) == [date(2025, 5, 3)]
+
+
+def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(filled: Filled) -> None:
+    def ask(stale_before: datetime, limit: int = 10) -> list[str]:
+        return filled.warehouse.answer("p1", CLIENTS, ReferencedIds(stale_before, limit))
+
+    filled.merge("staff_tasks", *({"id": n, "client_id": f"c{n}"} for n in range(5)), {"id": 9, "client_id": ""})
+    assert ask(START) == ["c0", "c1", "c2", "c3", "c4"]
+
+    filled.now = START
+    filled.merge(CLIENTS, {"id": "c3"})
+    filled.merge(CLIENTS, {"id": "c1"}, {"id": "c2"})
+    filled.commit(CLIENTS, MissingRecords(["c4"], START))
+    assert ask(START) == ["c0"]
+    assert ask(START + timedelta(minutes=1)) == ["c0", "c4", "c3"]
+    assert ask(START + timedelta(days=1), limit=4) == ["c0", "c4", "c3", "c1"]
+
+    filled.now = START + timedelta(days=1)
+    filled.merge(CLIENTS, {"id": "c3"})
+    assert "c3" not in ask(START + timedelta(days=1)), "an unchanged row was read all the same"
+
+
+# --- practices
+
+
+def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_it(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line("2025-05-01 11:00", phone_number="+1"))
+    filled.attach(call_record("right", "2025-05-01T14:00:10Z"))
+    filled.replace_days(call_line(summary="changed"), call_line("2025-05-01 11:00", phone_number="+1"))
+    hashes = filled.rows("select _row_hash, call_key from raw.phone_calls order by all")
+
+    filled.warehouse.set_practices([replace(HARBOR, time_zone="America/Chicago")])
+
+    shown = "select called_at::varchar, id from {}.phone_calls order by 1"
+    assert filled.rows(shown.format("raw")) == [("2025-05-01 15:00:00+00", None), ("2025-05-01 16:00:00+00", None)]
+    assert filled.rows(shown.format("history")) == [("2025-05-01 15:00:00+00", None)]
+    assert filled.rows("select _row_hash, call_key from raw.phone_calls order by all") == hashes
+    assert filled.attach(call_record("right", "2025-05-01T15:00:10Z", summary="changed")) == Changes()
+    assert filled.rows("select id from raw.phone_calls where id is not null") == [("right",)]
+
+
+def test_a_practice_is_kept_as_configured_last(filled: Filled) -> None:
+    filled.warehouse.set_practices([replace(HARBOR, name="New", group="East")])
+
+    assert filled.rows("from control.practices") == [("p1", "New", "America/New_York", date(2025, 1, 1), "East")]
+
+
+# --- status
+
+
+def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled) -> None:
+    filled.commit(
+        "booking_sessions",
+        MergeRows([{"id": "a", "mood": "good"}, {"id": None}], START, certificate=certificate()),
+        MoveCursor({"through": "x"}),
+    )
+
+    told = json.loads(snapshot_path(filled.path).read_text())
+
+    assert told == filled.warehouse.status()
+    assert [item["endpoint"] for item in told] == [endpoint.name for endpoint in REGISTRY]
+    assert told[1] == {
+        "practice_id": "p1",
+        "practice": "Harbor",
+        "endpoint": "booking_sessions",
+        "rows": 1,
+        "last_read": "2025-06-01T00:00:00Z",
+        "certificate": {
+            "start": "2025-06-01T00:00:00Z",
+            "end": "2025-06-02",
+            "certified": True,
+            "reason": "ids equal the total",
+            "finished": "2025-06-01T00:00:00Z",
+        },
+        "cursor": {"through": "x"},
+        "quarantined": 1,
+        "drift": ["new_field: mood"],
+    }
+    assert {item["rows"] for item in told} == {0, 1}
