@@ -14,9 +14,8 @@ from benchmarks import first_sync, floor
 from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import HEADER, render
 
-
 _SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments})"
-_HEADS = f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>12}"
+_HEADS = f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
 
 
 def main() -> None:
@@ -41,7 +40,7 @@ def main() -> None:
             base_url = f"http://127.0.0.1:{port}"
             _wait(port)
             print(
-                f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>12}"
+                f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
             )
             _compare(
                 "calls",
@@ -89,7 +88,7 @@ def _line(label: str, rows: int, costs: list[Cost], floors: list[Cost]) -> None:
     wall_ratio = statistics.median(cost.wall / base.wall for cost, base in zip(costs, floors, strict=True))
     peak = max(cost.peak_mib for cost in costs)
     print(
-        f"{label:24}{rows / wall:>10,.0f}{wall:>9.2f}{cpu:>9.2f}{peak:>10.0f}{cpu_ratio:>11.2f}{wall_ratio:>12.2f}"
+        f"{label:24}{rows / wall:>10,.0f}{wall:>9.2f}{cpu:>9.2f}{peak:>10.0f}{cpu_ratio:>11.2f}{wall_ratio:>11.2f}"
     )
 
 

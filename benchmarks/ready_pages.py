@@ -57,8 +57,8 @@ def _calls(rng: random.Random, calls: int) -> list[list[bytes]]:
         rendered.append(
             [
                 (
-                    f"{day} {minute // 60:02d}:{minute % 60:02d},Harbor Animal Hospital,inbound,completed,existing,"
-                    f"Client {rng.randrange(9000)},Rex,+1555{rng.randrange(10**7):07d},{rng.choice(intents)},"
+                    f"{day} {minute // 60:02d}:{minute % 60:02d},Harbor Animal Hospital,inbound,completed,"
+                    f"existing,Client {rng.randrange(9000)},Rex,+1555{rng.randrange(10**7):07d},{rng.choice(intents)},"
                     f"Yes,{rng.choice(summaries)},Positive,{rng.choice(outcomes)},No,"
                     f"{rng.randrange(1, 15)}:{rng.randrange(60):02d}\n"
                 ).encode()
