@@ -31,6 +31,8 @@ app = typer.Typer(
 )
 sandbox_app = typer.Typer(help="The partner platform on this machine.", rich_markup_mode=None)
 app.add_typer(sandbox_app, name="sandbox")
+webhooks_app = typer.Typer(help="What the platform sends by itself.", rich_markup_mode=None)
+app.add_typer(webhooks_app, name="webhooks")
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
@@ -160,6 +162,35 @@ def serve(
     from pipelines.cli_sandbox import serve
 
     return serve(port=port, practices=practices, days=days, seed=seed, faults=faults, as_json=as_json)
+
+
+@webhooks_app.command("serve")
+def serve_webhooks(
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Instead of the configured; 0: free.")] = None,
+    accept_unsigned: Annotated[
+        bool, typer.Option("--accept-unsigned", help="Believe unsigned deliveries where no secret is set.")
+    ] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Receive webhooks until interrupted; says one line once it answers."""
+    from pipelines.cli_webhooks import serve
+
+    return serve(port=port, accept_unsigned=accept_unsigned, as_json=as_json, verbosity=verbose)
+
+
+@webhooks_app.command("drain")
+def drain_webhooks(
+    catch_up: Annotated[
+        bool, typer.Option("--catch-up/--no-catch-up", help="Also get by id what webhooks may have missed.")
+    ] = True,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Move what was received into the private warehouse."""
+    from pipelines.cli_webhooks import drain
+
+    return drain(catch_up=catch_up, as_json=as_json, verbosity=verbose)
 
 
 def main() -> None:

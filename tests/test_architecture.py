@@ -35,6 +35,10 @@ MAY_IMPORT = {
     "endpoints": ("endpoints", "endpoint", "strategies", "partner.models"),
     "partner": ("partner", "errors", "pages"),
     "loading": ("loading", "endpoint", "errors", "pages", "steps", "practice", "partner", "bundled", "received"),
+    "receiving": (
+        *("receiving", "endpoint", "endpoints", "errors", "pages", "performing", "received", "settings", "steps"),
+        *("loading.quarantine", "loading.received", "partner.webhooks"),
+    ),
     "performing.py": ("committing", "endpoint", "errors", "pages", "practice", "results", "steps", "strategies"),
     "sync.py": ("performing", "endpoint", "errors", "practice", "results", "strategies"),
 }

@@ -14,7 +14,7 @@ import duckdb
 from pipelines import bundled
 from pipelines.endpoint import Endpoint
 from pipelines.errors import ConfigurationError
-from pipelines.loading import practices, questions, state
+from pipelines.loading import practices, questions, received, state
 from pipelines.loading.batches import source_clock, store
 from pipelines.loading.connection import attach, told_in_one_line
 from pipelines.loading.context import Commit
@@ -23,7 +23,7 @@ from pipelines.loading.status import Status
 from pipelines.loading.tables import RawTable, ensure
 from pipelines.pages import Changes
 from pipelines.practice import Practice
-from pipelines.received import RECEIVED
+from pipelines.received import MESSAGES, RECEIVED
 from pipelines.steps import Question, Save
 
 
@@ -108,18 +108,33 @@ class Warehouse:
         if practice_id not in self._zones:
             raise ConfigurationError(f"practice {practice_id} is not configured")
         with self._writing():
-            context = Commit(
-                connection=self._connection,
-                run_id=run_id,
-                practice_id=practice_id,
-                time_zone=self._zones[practice_id],
-                clock=source_clock(work),
-                table=self._tables[endpoint.name],
-            )
-            changes = store(context, work)
+            changes = store(self._context(run_id, practice_id, endpoint, source_clock(work)), work)
         self._status.changed(practice_id, endpoint.name)
         self._status.write(self._path)
         return changes
+
+    def take_in(self, run_id: str, intakes: Sequence[received.Intake]) -> Changes:
+        """What was received, in one transaction. A practice that is not configured is as welcome.
+
+        Raises:
+            WarehouseError: the disk is full or fails.
+        """
+        with self._writing():
+            taken = [
+                received.take_in(self._context(run_id, item.practice_id, item.endpoint, item.read_at), item)
+                for item in intakes
+            ]
+        return sum(taken, Changes())
+
+    def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
+        """Messages to get by id, see `received.due_messages`."""
+        with self._turn:
+            return received.due_messages(self._context("", practice_id, MESSAGES, now), now, limit)
+
+    def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
+        """Outreach requests to get by id, see `received.due_requests`."""
+        with self._turn:
+            return received.due_requests(self._context("", practice_id, endpoint, now), limit)
 
     def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
         """The answer to a strategy's question (`steps.Question`); it sees what is committed."""
@@ -145,6 +160,17 @@ class Warehouse:
         """How every list of every practice stands, in plain JSON values."""
         with self._turn:
             return self._status.lists()
+
+    def _context(self, run_id: str, practice_id: str, endpoint: Endpoint, clock: datetime) -> Commit:
+        """`time_zone` matters to calls alone, and those are refused for a practice that has none."""
+        return Commit(
+            connection=self._connection,
+            run_id=run_id,
+            practice_id=practice_id,
+            time_zone=self._zones.get(practice_id, "UTC"),
+            clock=clock,
+            table=self._tables[endpoint.name],
+        )
 
     @contextmanager
     def _writing(self) -> Generator[None]:

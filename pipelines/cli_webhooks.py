@@ -1,0 +1,43 @@
+"""The commands of the webhook receiver."""
+
+from pipelines.drain_job import run_drain
+from pipelines.receiving.serving import serve as serve_receiver
+from pipelines.settings import load_settings
+from pipelines.terminal import configure_logs, print_json, print_table, say
+
+
+def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: int) -> int:
+    """`vetl webhooks serve`: until it is interrupted."""
+    configure_logs(verbosity)
+
+    def tell(address: str) -> None:
+        if as_json:
+            print_json({"base_url": address})
+        else:
+            say(f"receiving webhooks on {address}")
+
+    serve_receiver(load_settings(), unsigned=accept_unsigned, port=port, say=tell)
+    return 0
+
+
+def drain(*, catch_up: bool, as_json: bool, verbosity: int) -> int:
+    """`vetl webhooks drain`."""
+    configure_logs(verbosity)
+    result = run_drain(load_settings(), catch_up=catch_up)
+    if as_json:
+        print_json(result.as_json())
+        return result.exit_code
+    changes = result.changes
+    print_table(
+        "Drained",
+        ("deliveries", "asked by id", "new", "changed", "unchanged", "quarantined"),
+        [
+            (
+                *(result.deliveries, result.asked, changes.inserted, changes.updated),
+                *(changes.unchanged, changes.quarantined),
+            )
+        ],
+    )
+    for note in (*result.notes, *changes.drift):
+        say(note)
+    return result.exit_code

@@ -1,0 +1,168 @@
+# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
+"""What was received, into raw: of deliveries that tell the same the first stays, a message only moves forward.
+
+So taking in the same again changes nothing, whoever stopped in the middle.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import polars as pl
+
+from pipelines.endpoint import Endpoint, Received
+from pipelines.loading import drift, lookups, quarantine
+from pipelines.loading.connection import quoted
+from pipelines.loading.context import Commit, shown
+from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
+from pipelines.loading.quarantine import BadRow
+from pipelines.loading.tables import row_hash
+from pipelines.loading.versions import TARGET, write
+from pipelines.pages import Changes, Row
+from pipelines.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES, MESSAGE_ORDER, rank
+from pipelines.steps import MissingRecords
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Rows for one table of one practice.
+
+    `read_by_id`: they come from the platform's get endpoint, not from a webhook; `unknown_ids` are those that
+    it was asked for and does not have.
+    """
+
+    practice_id: str
+    endpoint: Endpoint
+    rows: Sequence[Row]
+    read_at: datetime
+    bad: Sequence[BadRow] = ()
+    read_by_id: bool = False
+    unknown_ids: Sequence[str] = ()
+
+
+def take_in(commit: Commit, intake: Intake) -> Changes:
+    """Store one intake."""
+    endpoint = commit.table.endpoint
+    batch = typed(intake.rows, Shape(commit.table.columns, endpoint.key, endpoint.record))
+    bad = [*intake.bad, *batch.bad]
+    quarantine.keep(commit, bad)
+    found = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
+    told = drift.keep(commit, found)
+    incoming = batch.frame.with_columns(_loaded_at=pl.lit(intake.read_at))
+    if isinstance(endpoint.strategy, Received):
+        changes = _keep_first(commit, incoming)
+    else:
+        changes = _move_forward(commit, incoming, even_stays=not intake.read_by_id)
+    if intake.read_by_id:
+        lookups.keep_read(commit, incoming)
+        lookups.keep_missing(commit, [MissingRecords(intake.unknown_ids, intake.read_at)])
+    return changes + Changes(quarantined=len(bad), drift=told)
+
+
+def due_messages(commit: Commit, now: datetime, limit: int) -> list[str]:
+    """Messages that may have moved on without a webhook that arrived: not final, and not looked at lately.
+
+    One is looked at again when its age has doubled since the last look, five minutes after its last webhook
+    at the earliest. So a message costs few requests, however long it stays as it is. `now` is the source's clock.
+    """
+    found = commit.connection.execute(
+        "with events as (select message_id as id, min(coalesce(created_at, sent_at, occurred_at)) as born,"
+        " max(coalesce(occurred_at, timestamp)) as told from raw.message_events"
+        " where practice_id = $practice group by all),"
+        " looks as (select id, max(read_at) as looked from (from control.lookups union all by name"
+        " from control.missing_records) where practice_id = $practice and endpoint = $endpoint group by all)"
+        f" select events.id from events left join {commit.table.raw} as stored"
+        " on stored.practice_id = $practice and stored.id = events.id left join looks on looks.id = events.id"
+        " where not coalesce(list_contains($final, stored.status), false)"
+        " and not coalesce(stored.status = 'delivered' and stored.channel_used = 'sms', false)"
+        " and coalesce(told <= $now - interval 5 minutes, true)"
+        " and (looked is null or born is null or $now - born >= 2 * (looked - born))"
+        " order by looked nulls first, events.id limit $limit",
+        {
+            "practice": commit.practice_id,
+            "endpoint": commit.endpoint_name,
+            "final": list(FINAL_MESSAGE_STATUSES),
+            "now": now,
+            "limit": limit,
+        },
+    ).fetchall()
+    return [identity for (identity,) in found]
+
+
+def due_requests(commit: Commit, limit: int) -> list[str]:
+    """Outreach requests whose end was received, and that are unknown here or not known to have ended."""
+    found = commit.connection.execute(
+        f"select events.request_id from raw.outreach_events as events left join {commit.table.raw} as stored"
+        " on stored.practice_id = events.practice_id and stored.id = events.request_id"
+        " where events.practice_id = $practice"
+        " and not coalesce(list_contains($ended, stored.status), false)"
+        " and events.request_id not in (select id from control.missing_records"
+        " where practice_id = $practice and endpoint = $endpoint) order by events.received_at limit $limit",
+        {
+            "practice": commit.practice_id,
+            "endpoint": commit.endpoint_name,
+            "ended": list(ENDED_OUTREACH_STATUSES),
+            "limit": limit,
+        },
+    ).fetchall()
+    return [identity for (identity,) in found]
+
+
+def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:
+    key = list(commit.table.endpoint.key)
+    first = incoming.sort(POSITION).unique(key, keep="first", maintain_order=True)
+    new = first.join(_stored(commit, first), on=key, how="anti")
+    _write(commit, new.with_columns(pl.lit(None, pl.Int64).alias(TARGET)))
+    return Changes(inserted=new.height, unchanged=incoming.height - new.height)
+
+
+def _move_forward(commit: Commit, incoming: pl.DataFrame, *, even_stays: bool) -> Changes:
+    """Of a message the row that is furthest; `even_stays`: with equal statuses the stored row is kept."""
+    furthest = incoming.sort(_rank("status"), -pl.col(POSITION)).unique("id", keep="last", maintain_order=True)
+    met = _hashed(commit, furthest).join(_stored(commit, furthest), on="id", how="left")
+    ahead = _rank("status") > _rank("_stored_status")
+    even = (_rank("status") == _rank("_stored_status")) & pl.lit(not even_stays)
+    changed = pl.col("_row_hash").ne_missing(pl.col("_stored_hash"))
+    written = met.filter(pl.col(TARGET).is_null() | ((ahead | even) & changed))
+    _write(commit, written)
+    inserted = written[TARGET].null_count()
+    return Changes(
+        inserted=inserted,
+        updated=written.height - inserted,
+        unchanged=incoming.height - written.height,
+    )
+
+
+def _rank(column: str) -> pl.Expr:
+    ranks = {status: rank(status) for status in MESSAGE_ORDER}
+    return pl.col(column).replace_strict(ranks, default=rank(None), return_dtype=pl.Int8)
+
+
+def _stored(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
+    """What is in raw under the keys of these rows."""
+    key = commit.table.endpoint.key
+    names = ", ".join(f"stored.{quoted(name)}" for name in key)
+    match = " and ".join(f"stored.{quoted(name)} = incoming.{quoted(name)}" for name in key)
+    status = "stored.status as _stored_status" if commit.table.has("status") else "null as _stored_status"
+    with shown(commit.connection, incoming=incoming.select(key)):
+        return commit.connection.sql(
+            f"select {names}, stored.rowid as {TARGET}, stored._row_hash as _stored_hash, {status}"
+            f" from {commit.table.raw} as stored join incoming on {match} where stored.practice_id = $practice",
+            params={"practice": commit.practice_id},
+        ).pl()
+
+
+def _hashed(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
+    with shown(commit.connection, incoming=frame):
+        hashes = commit.connection.sql(
+            f"select {POSITION}, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming"
+        ).pl()
+    return frame.join(hashes, on=POSITION)
+
+
+def _write(commit: Commit, rows: pl.DataFrame) -> None:
+    if rows.is_empty():
+        return
+    hashed = rows if "_row_hash" in rows.columns else _hashed(commit, rows)
+    own = [column.name for column in commit.table.columns]
+    write(commit, hashed.select(*own, EXTRA, "_loaded_at", "_row_hash", TARGET))

@@ -1,0 +1,202 @@
+"""The receiver over HTTP. A 200 means: genuine, and on disk (or there before)."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+import structlog
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pipelines.errors import InboxError
+from pipelines.partner.webhooks import SIGNATURE_HEADER, Channel
+from pipelines.receiving import metrics
+from pipelines.receiving.admission import Refused, Suspects, Trust
+from pipelines.receiving.group_commit import Full, GroupCommit
+from pipelines.receiving.inbox import Backlog, Entry
+
+_log = structlog.stdlib.get_logger("vetl.webhooks")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How large and how slow a request may be. The sender itself gives up after 10 s (contract: Limits)."""
+
+    body_bytes: int = 1_048_576
+    body_seconds: float = 10
+    commit_seconds: float = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a request: a word for the metrics, the status, and what is said to the sender."""
+
+    result: str
+    status: int
+    message: str | None = None
+
+
+KEPT = Verdict("kept", 200)
+REPEATED = Verdict("repeated", 200)
+TOO_LARGE = Verdict("too_large", 413, "the body is too large")
+TOO_SLOW = Verdict("too_slow", 408, "the body did not arrive in time")
+GONE = Verdict("gone", 400, "the sender went away")
+NOT_JSON = Verdict("refused", 415, "an unsigned delivery must be application/json")
+LIMITED = Verdict("limited", 429, "too many deliveries from here could not be believed")
+BUSY = Verdict("busy", 503, "not stored; send it again")
+_RETRY_AFTER = {429: "60", 503: "2"}
+
+
+def application(
+    trust: Trust,
+    inbox: GroupCommit,
+    backlog: Callable[[], Backlog],
+    *,
+    bounds: Bounds | None = None,
+    now: Callable[[], float] = time.monotonic,
+) -> Starlette:
+    """The ASGI application. It closes the inbox's writer when it is shut down."""
+    receiver = Receiver(trust, inbox, backlog, bounds or Bounds(), now)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        yield
+        await inbox.close()
+
+    return Starlette(
+        routes=[
+            *(
+                Route(f"/webhooks/{channel.value}", partial(receiver.receive, channel), methods=["POST"])
+                for channel in Channel
+            ),
+            Route("/healthz", receiver.health),
+            Route("/readyz", receiver.ready),
+            Route("/metrics", receiver.metrics),
+        ],
+        lifespan=lifespan,
+    )
+
+
+class Receiver:
+    """The routes."""
+
+    def __init__(
+        self,
+        trust: Trust,
+        inbox: GroupCommit,
+        backlog: Callable[[], Backlog],
+        bounds: Bounds,
+        now: Callable[[], float],
+    ) -> None:
+        self._trust = trust
+        self._inbox = inbox
+        self._backlog = backlog
+        self._bounds = bounds
+        self._now = now
+        self._suspects = Suspects(now)
+        self._metrics = metrics.Metrics()
+
+    async def receive(self, channel: Channel, request: Request) -> Response:
+        """One delivery."""
+        started = self._now()
+        verdict = await self._judge(channel, request)
+        self._metrics.count(channel, verdict.result, self._now() - started)
+        headers = {"Retry-After": _RETRY_AFTER[verdict.status]} if verdict.status in _RETRY_AFTER else None
+        answer = {"success": verdict.status == KEPT.status, "message": verdict.message}
+        return JSONResponse(answer, verdict.status, headers)
+
+    async def health(self, _: Request) -> Response:
+        """The process answers."""
+        return JSONResponse({"status": "ok"})
+
+    async def ready(self, _: Request) -> Response:
+        """A delivery could be stored now."""
+        try:
+            async with asyncio.timeout(self._bounds.commit_seconds):
+                await self._inbox.probe()
+        except (InboxError, TimeoutError):
+            return JSONResponse({"status": "the inbox cannot be written"}, BUSY.status)
+        return JSONResponse({"status": "ok"})
+
+    async def metrics(self, _: Request) -> Response:
+        """Counts since the start, and the inbox as it is."""
+        try:
+            backlog = await asyncio.to_thread(self._backlog)
+        except InboxError:
+            backlog = None
+        return Response(self._metrics.text(self._gauges(backlog)), media_type=metrics.CONTENT_TYPE)
+
+    def _gauges(self, backlog: Backlog | None) -> dict[str, tuple[str, float]]:
+        gauges: dict[str, tuple[str, float]] = {
+            "vetl_webhook_waiting_for_commit": ("Deliveries that wait for their commit.", self._inbox.waiting),
+            "vetl_inbox_commits": ("Commits since the start.", self._inbox.commits),
+            "vetl_inbox_readable": ("1 while the inbox can be read.", backlog is not None),
+        }
+        if backlog is not None:
+            age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
+            gauges["vetl_inbox_waiting"] = ("Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
+            gauges["vetl_inbox_oldest_seconds"] = ("How long the oldest of them has waited.", age)
+        return gauges
+
+    async def _judge(self, channel: Channel, request: Request) -> Verdict:
+        given = request.headers.get(SIGNATURE_HEADER)
+        if given is None and not self._trust.unsigned:
+            return self._refuse(channel, request, "not signed")
+        if given is None and not _is_json(request):
+            return NOT_JSON
+        body = await self._body(request)
+        if isinstance(body, Verdict):
+            return body
+        try:
+            practice_id, delivery = self._trust.admit(channel, body, given)
+        except Refused as refusal:
+            return self._refuse(channel, request, str(refusal), refusal.status)
+        if delivery.problem:
+            _log.warning("not_understood", channel=channel.value, practice=practice_id, why=delivery.problem)
+        return await self._keep(Entry(channel, practice_id, delivery.key, body, datetime.now(UTC)))
+
+    async def _keep(self, entry: Entry) -> Verdict:
+        try:
+            async with asyncio.timeout(self._bounds.commit_seconds):
+                return KEPT if await self._inbox.keep(entry) else REPEATED
+        except InboxError as error:
+            _log.error("not_stored", why=str(error))
+        except (Full, TimeoutError):
+            _log.warning("not_stored", why="too many wait for their commit")
+        return BUSY
+
+    async def _body(self, request: Request) -> bytes | Verdict:
+        """The raw bytes, or why there are none. The length that the head tells is only used to refuse early."""
+        told = request.headers.get("content-length", "")
+        if told.isdecimal() and int(told) > self._bounds.body_bytes:
+            return TOO_LARGE
+        parts = bytearray()
+        try:
+            async with asyncio.timeout(self._bounds.body_seconds):
+                async for part in request.stream():
+                    parts += part
+                    if len(parts) > self._bounds.body_bytes:
+                        return TOO_LARGE
+        except TimeoutError:
+            return TOO_SLOW
+        except ClientDisconnect:
+            return GONE
+        return bytes(parts)
+
+    def _refuse(self, channel: Channel, request: Request, why: str, status: int = Refused.status) -> Verdict:
+        source = request.client.host if request.client else "?"
+        if self._suspects.note(source):
+            return LIMITED
+        _log.warning("refused", channel=channel.value, source=source, why=why)
+        return Verdict("refused", status, why)
+
+
+def _is_json(request: Request) -> bool:
+    """A page in a browser can send a form or plain text here, but JSON only to who allows it."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"

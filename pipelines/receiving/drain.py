@@ -1,0 +1,75 @@
+"""From the inbox into raw: the warehouse commits first, then the inbox is told. Nothing counts twice."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from pipelines.loading.quarantine import BadRow, content_key
+from pipelines.loading.received import Intake
+from pipelines.pages import Changes
+from pipelines.partner.webhooks import Channel, Delivery, message, read, row
+from pipelines.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
+from pipelines.receiving.inbox import Inbox, Waiting
+
+AT_ONCE = 5_000
+KEPT_FOR = timedelta(days=30)
+"""Drained deliveries stay in the inbox as long: nobody sends them again to a warehouse put back from a backup."""
+
+EVENTS = {
+    Channel.MESSAGES: MESSAGE_EVENTS,
+    Channel.AI_OUTBOUND: OUTREACH_EVENTS,
+    Channel.SERVICE_REMINDERS: SERVICE_REMINDER_EVENTS,
+}
+
+
+class Store(Protocol):
+    """The warehouse, as drain needs it."""
+
+    def take_in(self, run_id: str, intakes: Sequence[Intake]) -> Changes:
+        """Store all of them in one transaction."""
+        ...
+
+
+def drain(inbox: Inbox, store: Store, run_id: str) -> tuple[int, Changes]:
+    """Move everything that waits into raw. Returns how many deliveries that were, and what they changed.
+
+    Raises:
+        InboxError: the inbox cannot be read or written.
+        WarehouseError: the warehouse cannot be written; what is not drained waits on.
+    """
+    moved, changes = 0, Changes()
+    while waiting := inbox.waiting(AT_ONCE):
+        changes += store.take_in(run_id, intakes(waiting))
+        inbox.settle([item.number for item in waiting])
+        moved += len(waiting)
+    inbox.forget(datetime.now(UTC) - KEPT_FOR)
+    return moved, changes
+
+
+def intakes(waiting: Sequence[Waiting]) -> list[Intake]:
+    """Deliveries as rows of their tables, in the order in which they came."""
+    groups: dict[tuple[str, Channel], list[Waiting]] = {}
+    for item in waiting:
+        groups.setdefault((item.entry.practice_id, item.entry.channel), []).append(item)
+    return [intake for group, items in groups.items() for intake in _of_group(*group, items)]
+
+
+def _of_group(practice_id: str, channel: Channel, items: Sequence[Waiting]) -> list[Intake]:
+    last = max(item.entry.received_at for item in items)
+    read_items = [(item, read(channel, item.entry.body)) for item in items]
+    bad = [_bad(item, problem) for item, delivery in read_items if (problem := _problem(item, delivery))]
+    good = [(item, delivery) for item, delivery in read_items if not _problem(item, delivery)]
+    events = [row(delivery, item.entry.received_at) for item, delivery in good]
+    found = [Intake(practice_id, EVENTS[channel], events, last, bad)]
+    if channel is Channel.MESSAGES:
+        found.append(Intake(practice_id, MESSAGES, [message(delivery) for _, delivery in good], last))
+    return found
+
+
+def _problem(item: Waiting, delivery: Delivery) -> str | None:
+    return delivery.problem or (None if item.entry.practice_id else "clinic_id: missing")
+
+
+def _bad(item: Waiting, problem: str) -> BadRow:
+    payload = item.entry.body.decode(errors="backslashreplace")
+    return BadRow(content_key(payload), problem, payload)

@@ -1,0 +1,198 @@
+"""The inbox: an SQLite file in which a delivery is on disk before it is acknowledged.
+
+SQLite and not the warehouse: DuckDB has one writer, which may be busy for an hour. Here a commit takes one
+fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
+"""
+
+import os
+import sqlite3
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pipelines.errors import InboxError
+from pipelines.partner.webhooks import Channel
+
+_SCHEMA = """
+create table if not exists deliveries (
+    number integer primary key autoincrement,
+    channel text not null,
+    practice_id text not null,   -- empty where the body does not tell
+    key blob not null,           -- equal for deliveries that tell the same
+    body blob not null,
+    received_at text not null,   -- ISO 8601, UTC
+    drained_at text,
+    unique (channel, practice_id, key)
+) strict;
+create index if not exists waiting on deliveries (number) where drained_at is null;
+create table if not exists probe (number integer primary key, at text not null) strict;
+"""
+_BUSY_MILLISECONDS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A delivery to keep. `practice_id` is empty where the body does not tell it."""
+
+    channel: Channel
+    practice_id: str
+    key: bytes
+    body: bytes
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A delivery that has not been moved into raw yet."""
+
+    number: int
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How much waits. `last` is the number of the latest delivery ever kept, 0 before the first."""
+
+    waiting: int
+    oldest: datetime | None
+    last: int
+
+
+class Inbox:
+    """An open inbox. A context manager; one caller at a time, from whatever thread."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open the file, made where it is missing, for its owner alone: bodies hold personal data.
+
+        Raises:
+            InboxError: it cannot be made or opened, or is no inbox.
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise InboxError(f"{path}: cannot be made or opened: {error.strerror}") from None
+        with _told(path):
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            try:
+                connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
+                connection.execute("pragma journal_mode = wal")
+                connection.execute("pragma synchronous = full")
+                connection.execute("pragma journal_size_limit = 67108864")
+                connection.executescript(_SCHEMA)
+            except sqlite3.Error:
+                connection.close()
+                raise
+        return cls(path, connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the file go."""
+        self._connection.close()
+
+    def keep(self, entries: Sequence[Entry]) -> list[bool]:
+        """Keep all of them in one commit; on disk when this returns. Tells of each whether it was new.
+
+        Raises:
+            InboxError: the disk is full or fails; none of them was kept.
+        """
+        with self._writing():
+            return [self._insert(entry) for entry in entries]
+
+    def probe(self) -> None:
+        """Write and commit, as a delivery would.
+
+        Raises:
+            InboxError: that cannot be done.
+        """
+        with self._writing():
+            self._connection.execute("insert or replace into probe values (1, ?)", [_now()])
+
+    def waiting(self, limit: int) -> list[Waiting]:
+        """The oldest deliveries that are not drained, in the order in which they came."""
+        with _told(self._path):
+            found = self._connection.execute(
+                "select number, channel, practice_id, key, body, received_at from deliveries"
+                " where drained_at is null order by number limit ?",
+                [limit],
+            ).fetchall()
+        return [
+            Waiting(number, Entry(Channel(channel), practice_id, key, body, datetime.fromisoformat(received_at)))
+            for number, channel, practice_id, key, body, received_at in found
+        ]
+
+    def settle(self, numbers: Sequence[int]) -> None:
+        """These have been moved into raw."""
+        with self._writing():
+            now = _now()
+            self._connection.executemany(
+                "update deliveries set drained_at = ? where number = ?", [(now, number) for number in numbers]
+            )
+
+    def forget(self, drained_before: datetime) -> int:
+        """Delete what was drained before this. Returns how many."""
+        with self._writing():
+            return self._connection.execute(
+                "delete from deliveries where drained_at < ?", [drained_before.astimezone(UTC).isoformat()]
+            ).rowcount
+
+    def backlog(self) -> Backlog:
+        """How much waits to be drained."""
+        with _told(self._path):
+            waiting, oldest = self._connection.execute(
+                "select count(*), min(received_at) from deliveries where drained_at is null"
+            ).fetchone()
+            last = self._connection.execute("select coalesce(max(number), 0) from deliveries").fetchone()[0]
+        return Backlog(waiting, datetime.fromisoformat(oldest) if oldest else None, last)
+
+    def _insert(self, entry: Entry) -> bool:
+        cursor = self._connection.execute(
+            "insert into deliveries (channel, practice_id, key, body, received_at) values (?, ?, ?, ?, ?)"
+            " on conflict (channel, practice_id, key) do nothing",
+            [
+                *(entry.channel.value, entry.practice_id, entry.key, entry.body),
+                entry.received_at.astimezone(UTC).isoformat(),
+            ],
+        )
+        return cursor.rowcount == 1
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        with _told(self._path):
+            self._connection.execute("begin immediate")
+            try:
+                yield
+                self._connection.execute("commit")
+            except BaseException:
+                # A full disk may have ended the transaction by itself.
+                if self._connection.in_transaction:
+                    self._connection.execute("rollback")
+                raise
+
+
+@contextmanager
+def _told(path: Path) -> Generator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise InboxError(f"{path}: {error}") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,89 @@
+"""The receiver as a process: a socket, uvicorn, the application."""
+
+import socket
+from collections.abc import Callable
+from ipaddress import ip_address
+
+import structlog
+import uvicorn
+
+from pipelines.errors import ConfigurationError
+from pipelines.partner.webhooks import secrets_from
+from pipelines.receiving.admission import Trust
+from pipelines.receiving.app import application
+from pipelines.receiving.group_commit import GroupCommit
+from pipelines.receiving.inbox import Inbox
+from pipelines.settings import Settings, WebhooksSettings
+
+_BACKLOG = 2_048
+_log = structlog.stdlib.get_logger("vetl.webhooks")
+
+
+def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable[[str], None]) -> None:
+    """Serve until interrupted. `say` is told the address, once connections are taken.
+
+    Raises:
+        ConfigurationError: no secret is set and `unsigned` neither, or the address cannot be listened on.
+        InboxError: the inbox cannot be opened.
+    """
+    webhooks = settings.webhooks
+    trust = trust_of(webhooks, unsigned=unsigned)
+    _warn(trust, webhooks.host, {practice.id for practice in settings.practices})
+    with (
+        Inbox.open(webhooks.inbox) as writing,
+        Inbox.open(webhooks.inbox) as reading,
+        _listening(webhooks.host, webhooks.port if port is None else port) as listener,
+    ):
+        app = application(trust, GroupCommit(writing), reading.backlog)
+        say(_address(listener))
+        uvicorn.Server(
+            uvicorn.Config(
+                app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=15
+            )
+        ).run([listener])
+
+
+def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:
+    """The active secrets.
+
+    Raises:
+        ConfigurationError: there is none, and unsigned deliveries are not to be believed either.
+    """
+    secrets = secrets_from(webhooks.secrets.get_secret_value()) if webhooks.secrets else ()
+    if not secrets and not unsigned:
+        raise ConfigurationError(
+            "VETL_WEBHOOKS__SECRETS: not set, so no delivery could be believed; set it in the environment or in"
+            " .env, or start with --accept-unsigned where the platform signs nothing"
+        )
+    return Trust(secrets, unsigned)
+
+
+def _warn(trust: Trust, host: str, practices: set[str]) -> None:
+    for secret in trust.secrets:
+        if secret.practice_id is not None and secret.practice_id not in practices:
+            # The id is not told: what stands before the sign may be half of a secret.
+            _log.warning("secret_for_unknown_practice", cause="a practice=secret names no configured practice")
+    if trust.unsigned:
+        _log.warning("unsigned_accepted", cause="--accept-unsigned: anyone who reaches this address is believed")
+    if not _is_loopback(host):
+        _log.warning("not_loopback", host=host, cause="this address has no TLS; put a proxy with TLS before it")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise ConfigurationError(f"webhooks: cannot listen on {host}:{port}: {error.strerror or error}") from None
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
