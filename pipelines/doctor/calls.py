@@ -88,7 +88,7 @@ def _intent_filter(known: Known) -> Generator[Step, Any, Finding]:
         if all(kinds):
             return Finding(known.endpoint, "intent filter", "ok", name, "true and false show calls of their kind")
     return Finding(
-        known.endpoint, "intent filter", "unknown", "", "no name tried has an effect; vetl does not need it"
+        known.endpoint, "intent filter", "unknown", "", "no name tried is honoured; vetl does not need it"
     )
 
 
@@ -105,7 +105,7 @@ def _client_filter(known: Known, rows: Sequence[Row]) -> Generator[Step, Any, Fi
         if proven == len(clients):
             return Finding(known.endpoint, "client filter", "ok", name, "two clients show their own calls only")
     return Finding(
-        known.endpoint, "client filter", "unknown", "", "no name tried has an effect; vetl does not need it"
+        known.endpoint, "client filter", "unknown", "", "no name tried is honoured; vetl does not need it"
     )
 
 

@@ -82,7 +82,7 @@ def _ignored(known: Known) -> Finding:
         "page",
         "contradicts",
         "none",
-        f"{known.names.page} has no effect, nor has any other name tried: every page repeats the first",
+        f"{known.names.page} is not honoured, nor is any other name tried: every page repeats the first",
         f"ask the platform how {known.endpoint} is paged, and set page in [partner.parameters.{known.endpoint}]; "
         "until then the list cannot be read whole",
     )

@@ -91,7 +91,7 @@ def _check_end(known: Known, whole: Page, configured: str, *, fixed: bool) -> Ge
         "end",
         "ignored",
         "none",
-        f"{known.names.end} has no effect, nor has any other name tried",
+        f"{known.names.end} is not honoured, nor is any other name tried",
         "nothing needs to be done: every window reaches to the present, reading takes more requests",
     )
 
@@ -106,7 +106,7 @@ def name_finding(known: Known, key: str, configured: str, evidence: str) -> Find
         key,
         "contradicts",
         name,
-        f"{configured} has no effect; with {name}, {evidence}",
+        f"{configured} is not honoured; with {name}, {evidence}",
         f'set {key} = "{name}" in [partner.parameters.{known.endpoint}]',
         Correction(key, name),
     )
@@ -129,7 +129,7 @@ def _no_start(known: Known) -> Generator[Step, Any, Finding]:
         "start",
         "ignored",
         "none",
-        f"{name} has no effect, nor has any other name tried",
+        f"{name} is not honoured, nor is any other name tried",
         f"ask the platform how {known.endpoint} is narrowed by date; until then it is read whole, each time",
     )
 

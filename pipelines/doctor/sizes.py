@@ -75,6 +75,6 @@ def _ignored(known: Known, default: int) -> Finding:
         "per_page",
         "ignored",
         "none",
-        f"{known.names.per_page} has no effect, nor has any other name tried",
+        f"{known.names.per_page} is not honoured, nor is any other name tried",
         f"nothing needs to be done: pages hold {default} rows, reading takes more requests",
     )

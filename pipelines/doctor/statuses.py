@@ -63,6 +63,6 @@ def _ignored(known: Known) -> Finding:
         "status",
         "ignored",
         "none",
-        f"{known.names.status} has no effect, nor has any other name tried",
+        f"{known.names.status} is not honoured, nor is any other name tried",
         "nothing needs to be done: totals by status are not used, reading takes more requests",
     )

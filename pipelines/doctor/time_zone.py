@@ -56,7 +56,6 @@ def fits(zone: str, calls: Sequence[Pair]) -> bool:
 
 def zones_that_fit(calls: Sequence[Pair]) -> list[str]:
     """All zones in which every call has its local minute, usual ones first."""
-    # One call of each offset tells as much as all of them, so most zones are ruled out by the first.
     zones = sorted(available_timezones(), key=lambda zone: (zone not in USUAL, "/" not in zone, zone))
     return [zone for zone in zones if fits(zone, calls)]
 

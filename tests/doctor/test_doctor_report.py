@@ -1,0 +1,164 @@
+"""Wrong settings, refused practices, parameters without effect: each is one line with its remedy, and an exit code."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import sandbox
+from support.clinic import PRACTICE, Clinic, told
+
+from pipelines.cli import execute
+
+
+def lines(capsys: pytest.CaptureFixture[str], about: str) -> list[str]:
+    return [line for line in capsys.readouterr().err.splitlines() if about in line]
+
+
+def test_a_wrong_time_zone_is_one_line_with_the_zones_that_fit(
+    clinic: Clinic, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic.configure(zone="America/Chicago")
+
+    assert execute(["doctor"]) == 3
+
+    [line] = lines(capsys, "time zone")
+    assert 'set time_zone = "America/New_York"' in line
+    assert "differ by -" in line
+
+
+def test_write_mends_the_zone_keeps_every_comment_and_the_sync_equals_the_truth(clinic: Clinic) -> None:
+    clinic.configure(zone="America/Chicago")
+    before = clinic.config.read_text()
+
+    assert execute(["doctor", "--write"]) == 0
+
+    assert clinic.config.read_text() == before.replace("America/Chicago", "America/New_York")
+    assert clinic.sync("phone_calls").exit_code == 0
+    assert clinic.differences("phone_calls") == []
+    assert execute(["doctor"]) == 0
+
+
+def test_a_wrong_name_is_one_line_and_written_where_the_remedy_says(
+    clinic: Clinic, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic.platform.set(staff_tasks={"status": "state"})
+    clinic.configure(
+        zone=clinic.zone, more='\n[partner.parameters.staff_tasks]  # guessed\npage = "page"\nstatus = "wrong"\n'
+    )
+    before = clinic.config.read_text()
+
+    assert execute(["doctor"]) == 3
+    [line] = lines(capsys, "status")
+    assert line.endswith('set status = "state" in [partner.parameters.staff_tasks]')
+    assert clinic.config.read_text() == before
+
+    assert execute(["doctor", "--write"]) == 0
+    assert clinic.config.read_text() == before.replace('"wrong"', '"state"')
+
+
+def test_an_ignored_parameter_is_one_line_that_says_what_it_costs(
+    clinic: Clinic, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic.platform.set(booking_sessions={"start": "commencing", "end": "closing", "start_required": False})
+
+    assert execute(["doctor"]) == 0
+
+    [line] = lines(capsys, "booking_sessions start")
+    assert "start_date is not honoured, nor is any other name tried" in line
+    assert "it is read whole, each time" in line
+    assert clinic.sync("booking_sessions").exit_code == 0
+    assert clinic.differences("booking_sessions") == []
+
+
+def test_a_list_that_cannot_be_paged_stays_a_contradiction(clinic: Clinic) -> None:
+    clinic.platform.set(staff_tasks={"page": "sheet"})
+
+    report = clinic.doctor(write=True)
+
+    finding = told(report)["staff_tasks", "page"]
+    assert (finding.state, finding.found) == ("contradicts", "none")
+    assert report.exit_code == 3
+    assert "every page repeats the first" in finding.evidence
+
+
+@pytest.mark.parametrize("status", [400, 403, 404])
+def test_a_practice_that_is_not_the_partners_is_one_finding(clinic: Clinic, status: int) -> None:
+    clinic.platform.set(foreign_practice_status=status)
+    clinic.config.write_text(clinic.config.read_text().replace(PRACTICE, "loc-999"))
+
+    report = clinic.doctor()
+
+    [finding] = report.practices[0].findings
+    assert (finding.check, finding.state) == ("practice", "refused")
+    assert "[[practices]]" in finding.remedy
+    assert report.exit_code == 3
+    assert report.requests < 10
+
+
+def test_refused_credentials_are_a_configuration_error(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", "not this one")
+
+    assert execute(["doctor"]) == 2
+
+    assert "VETL_PARTNER__PASSWORD" in capsys.readouterr().err
+    assert not clinic.settings.warehouse.path.exists()
+
+
+def test_json_is_one_object_with_every_finding(clinic: Clinic, capsys: pytest.CaptureFixture[str]) -> None:
+    clinic.configure(zone="America/Denver")
+
+    assert execute(["doctor", "--json"]) == 3
+
+    report = json.loads(capsys.readouterr().out)
+    assert report["exit_code"] == 3
+    [practice] = report["practices"]
+    assert practice["practice_id"] == PRACTICE
+    assert 0 < practice["requests"] <= report["requests"] <= 150
+    [zone] = [item for item in practice["findings"] if item["check"] == "time zone"]
+    assert zone["correction"] == {"key": "time_zone", "value": "America/New_York"}
+
+
+def test_every_request_is_a_read(clinic: Clinic) -> None:
+    before = {name: clinic.platform.truth(PRACTICE, name) for name in ("staff_tasks", "appointments")}
+
+    clinic.doctor()
+
+    assert {name: clinic.platform.truth(PRACTICE, name) for name in before} == before
+
+
+def test_what_the_contract_does_not_know_is_told_and_no_error(clinic: Clinic) -> None:
+    tasks = clinic.platform.truth(PRACTICE, "staff_tasks")
+    clinic.platform.update(PRACTICE, "staff_tasks", str(tasks[-1]["id"]), {"task_type": "house_call"})
+
+    report = clinic.doctor()
+
+    finding = told(report)["staff_tasks", "values of task_type"]
+    assert (finding.state, finding.found) == ("note", "house_call")
+    assert report.exit_code == 0
+
+
+def test_a_rate_limit_that_was_met_is_told(clinic: Clinic) -> None:
+    clinic.platform.faults.set([sandbox.Fault("rate_limited", path="*/staff_tasks", most=1, wait_seconds=0.01)])
+
+    assert clinic.doctor().rate_limited == 1
+
+
+def test_without_a_file_there_is_nothing_to_write_to(
+    clinic: Clinic, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VETL_PARTNER__BASE_URL", clinic.platform.base_url)
+    clinic.config.unlink()
+
+    assert execute(["doctor", "--write"]) == 2
+
+    assert "there is no vetl.toml here" in capsys.readouterr().err
+
+
+def test_a_correction_that_was_not_written_is_still_a_contradiction(clinic: Clinic) -> None:
+    clinic.configure(zone="America/Denver")
+    report = clinic.doctor()
+
+    assert report.exit_code == 3
+    assert replace(report, mended=True).exit_code == 0

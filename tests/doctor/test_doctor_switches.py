@@ -1,0 +1,125 @@
+"""The doctor against platforms that differ in what the contract leaves open: the table is right, the sync whole."""
+
+from typing import Any
+
+import pytest
+from support.clinic import Clinic, told
+
+Expected = dict[tuple[str, str], tuple[str, str]]
+
+RANGE = "booking_sessions"
+PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
+    "as the sandbox comes": (
+        {},
+        {
+            ("phone_calls", "time zone"): ("ok", "America/New_York"),
+            (RANGE, "start"): ("ok", "start_date"),
+            (RANGE, "bounds"): ("note", "instant []"),
+            (RANGE, "page size"): ("note", "50 to 100"),
+            ("staff_tasks", "order"): ("note", "created_at descending"),
+            ("staff_tasks", "status"): ("ok", "status"),
+        },
+    ),
+    "renamed range, alone": (
+        {RANGE: {"start": "updated_since", "end": "until"}},
+        {(RANGE, "start"): ("contradicts", "updated_since"), (RANGE, "end"): ("contradicts", "until")},
+    ),
+    "renamed range that is not required": (
+        {"appointments": {"start": "from", "end": "to", "start_required": False}},
+        {("appointments", "start"): ("contradicts", "from"), ("appointments", "end"): ("contradicts", "to")},
+    ),
+    "renamed page, size and status": (
+        {"staff_tasks": {"page": "page_number", "per_page": "limit", "status": "state"}},
+        {
+            ("staff_tasks", "page"): ("contradicts", "page_number"),
+            ("staff_tasks", "per_page"): ("contradicts", "limit"),
+            ("staff_tasks", "status"): ("contradicts", "state"),
+        },
+    ),
+    "pages from one": (
+        {"ai_outbound": {"page_base": 1}, "appointments": {"page_base": 1}},
+        {
+            ("ai_outbound", "first page"): ("note", "1"),
+            ("appointments", "first page"): ("note", "1"),
+            ("staff_tasks", "first page"): ("ok", "0"),
+        },
+    ),
+    "exclusive bounds": (
+        {RANGE: {"bounds": "()"}, "appointments": {"bounds": "[)"}},
+        {(RANGE, "bounds"): ("note", "instant ()"), ("appointments", "bounds"): ("note", "instant [)")},
+    ),
+    "whole days of the practice": (
+        {RANGE: {"granularity": "day", "day_zone": "practice"}},
+        {(RANGE, "bounds"): ("note", "day []"), (RANGE, "days"): ("note", "practice")},
+    ),
+    "whole days of UTC, half open": (
+        {"appointments": {"granularity": "day", "bounds": "[)"}},
+        {("appointments", "bounds"): ("note", "day [)"), ("appointments", "days"): ("note", "UTC")},
+    ),
+    "over-large pages refused": (
+        {RANGE: {"over_large": "refuse"}, "staff_tasks": {"over_large": "refuse"}},
+        {("staff_tasks", "page size"): ("note", "50 to 100")},
+    ),
+    "unknown parameters refused": (
+        {
+            "unknown_parameters": "refused",
+            RANGE: {"start": "updated_from", "end": "updated_to"},
+            "staff_tasks": {"per_page": "page_size", "page": "p"},
+        },
+        {
+            (RANGE, "start"): ("contradicts", "updated_from"),
+            ("staff_tasks", "per_page"): ("contradicts", "page_size"),
+            ("staff_tasks", "page"): ("contradicts", "p"),
+        },
+    ),
+    "appointments withdrawn": (
+        {"appointments_withdrawn": 410},
+        {("appointments", "list"): ("note", "withdrawn")},
+    ),
+    "unknown status shows everything": (
+        {"ai_outbound": {"status": "state", "unknown_status": "everything"}},
+        {
+            ("ai_outbound", "status"): ("contradicts", "state"),
+            ("ai_outbound", "unknown status"): ("note", "everything"),
+        },
+    ),
+    "other orders, other times, integer ids": (
+        {
+            "integer_ids": True,
+            "timestamps": "practice",
+            "staff_tasks": {"order": "updated_desc"},
+            RANGE: {"order": "unordered"},
+        },
+        {
+            ("staff_tasks", "order"): ("note", "updated_at descending"),
+            (RANGE, "order"): ("note", "none that shows"),
+            ("phone_calls", "time zone"): ("ok", "America/New_York"),
+        },
+    ),
+    "filters of the calls under other names": (
+        {"booking_intent_parameter": "wants_booking", "client_parameter": "matched_client_id"},
+        {
+            ("phone_calls", "intent filter"): ("ok", "wants_booking"),
+            ("phone_calls", "client filter"): ("ok", "matched_client_id"),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_what_the_contract_leaves_open_is_found_written_and_synced_by(clinic: Clinic, name: str) -> None:
+    switches, expected = PLATFORMS[name]
+    clinic.platform.set(**switches)
+
+    report = clinic.doctor(write=True)
+
+    found = told(report)
+    assert {key: (found[key].state, found[key].found) for key in expected} == expected
+    assert report.exit_code == 0
+    wrong = {key for key, finding in found.items() if finding.state == "contradicts"}
+    assert wrong == {key for key, (state, _) in expected.items() if state == "contradicts"}
+    assert len(report.written) == len(wrong)
+    there = {name for name, check in expected if check != "list"}
+    result = clinic.sync(*{name for name, _ in expected})
+    assert result.exit_code == 0, result
+    assert clinic.differences(*there) == []

@@ -1,0 +1,79 @@
+"""A platform, a vetl.toml as a user would write it, and what doctor and sync make of both."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+import sandbox
+from support import truth
+
+from pipelines.doctor.finding import Finding, Report
+from pipelines.doctor.job import run_doctor
+from pipelines.results import SyncResult
+from pipelines.settings import Settings, load_settings
+from pipelines.sync_job import run_sync
+
+DAYS = 40
+PRACTICE = "loc-001"
+LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+TOML = """\
+# Settings of a practice that likes comments.
+[partner]
+base_url = "{base_url}"  # the platform
+
+[warehouse]
+path = "vetl.duckdb"
+published = "analytics.duckdb"
+lock_wait_seconds = 0
+
+[[practices]]
+id = "loc-001"
+name = "Harbor Animal Hospital"
+time_zone = "{zone}"  # as we were told
+history_start = {start}
+"""
+
+
+@dataclass
+class Clinic:
+    """A platform, the settings of a user who follows it, and what doctor and sync make of both."""
+
+    platform: sandbox.Handle
+    config: Path
+
+    @property
+    def settings(self) -> Settings:
+        return load_settings(self.config)
+
+    def configure(self, *, zone: str, more: str = "") -> None:
+        toml = TOML.format(base_url=self.platform.base_url, zone=zone, start=self.start)
+        self.config.write_text(toml + more)
+
+    @property
+    def start(self) -> date:
+        return self.platform.now().date() - timedelta(days=DAYS + 1)
+
+    @property
+    def zone(self) -> str:
+        """The one that the platform keeps for the practice, which the interface never tells."""
+        return self.platform.practices[0].time_zone
+
+    def doctor(self, *, write: bool = False) -> Report:
+        config = self.config if write else None
+        return run_doctor(self.settings, practices=None, config=config, progress=lambda _: None)
+
+    def sync(self, *lists: str) -> SyncResult:
+        """Without clients and patients: they are got one by one, which says nothing of switches."""
+        chosen = lists or LISTS
+        return run_sync(self.settings, practices=None, endpoints=chosen, since=None, progress=lambda _: None)
+
+    def differences(self, *lists: str) -> list[str]:
+        """What is not as the platform has it, of these lists."""
+        zones = {PRACTICE: self.zone}
+        lines = truth.differences(self.platform, self.settings.warehouse.path, zones, since=self.start)
+        return [line for line in lines if line.split()[1].rstrip(":") in (lists or LISTS)]
+
+
+def told(report: Report) -> dict[tuple[str, str], Finding]:
+    """The findings of the one practice by list and check."""
+    return {(item.endpoint, item.check): item for item in report.practices[0].findings}
