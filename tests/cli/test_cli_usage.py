@@ -13,7 +13,7 @@ from pipelines import cli
 from pipelines.errors import ConfigurationError, Unreachable
 
 ROOT = Path(cli.__file__).resolve().parent.parent
-COMMANDS = {"demo", "init", "sync", "build", "run", "publish", "status", "query", "sandbox"}
+COMMANDS = {"demo", "doctor", "init", "sync", "build", "run", "publish", "status", "query", "sandbox", "webhooks"}
 HEAVY = ("dagster", "duckdb", "polars", "httpx", "dbt", "pydantic_settings", "structlog", "sandbox")
 
 
