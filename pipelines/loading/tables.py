@@ -1,7 +1,7 @@
 # ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
 """Raw and history tables as they follow from an endpoint's declaration (design: tables)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import duckdb
@@ -73,21 +73,29 @@ def _hashable(column: Column, source: str) -> str:
     return f"coalesce({name}::VARCHAR, chr(30))"
 
 
-def ensure(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
-    """Make the tables, or add the columns that the declaration has gained."""
+def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
+    """Make the tables, or add the columns that their declarations have gained."""
+    present = _columns(connection)
+    for table in tables:
+        _ensure(connection, table, present)
+
+
+def _ensure(
+    connection: duckdb.DuckDBPyConnection, table: RawTable, present: Mapping[tuple[str, str], set[str]]
+) -> None:
     endpoint = table.endpoint
     fields = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in table.columns)]
     for schema, wanted in (
         ("raw", [*fields, *BOOKKEEPING]),
         ("history", [*fields, *BOOKKEEPING, *VALIDITY]),
     ):
-        present = _columns(connection, schema, endpoint.table)
+        columns = present.get((schema, endpoint.table))
         name = f"{schema}.{quoted(endpoint.table)}"
-        if not present:
+        if columns is None:
             definition = ", ".join(f"{quoted(column)} {kind}" for column, kind in wanted)
             connection.execute(f"create table {name} ({definition})")
             continue
-        gained = [(column, kind) for column, kind in wanted if column not in present]
+        gained = [(column, kind) for column, kind in wanted if column not in columns]
         for column, kind in gained:
             connection.execute(f"alter table {name} add column {quoted(column)} {kind}")
         if gained:
@@ -112,10 +120,12 @@ def _take_from_extra(
     connection.execute(f"update {name} as stored set _row_hash = {row_hash(table.hashed, 'stored')}")
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, schema: str, table: str) -> set[str]:
-    found = connection.execute(
-        "select column_name from duckdb_columns()"
-        " where database_name = current_database() and schema_name = ? and table_name = ?",
-        [schema, table],
-    ).fetchall()
-    return {name for (name,) in found}
+def _columns(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
+    """The columns of every table that is there, by schema and table: one question, as each costs milliseconds."""
+    columns: dict[tuple[str, str], set[str]] = {}
+    for schema, table, column in connection.execute(
+        "select schema_name, table_name, column_name from duckdb_columns()"
+        " where database_name = current_database() and schema_name in ('raw', 'history')"
+    ).fetchall():
+        columns.setdefault((schema, table), set()).add(column)
+    return columns

@@ -59,8 +59,7 @@ class Warehouse:
                 migrate(connection, bundled.migrations())
                 tables = {endpoint.name: RawTable.of(endpoint) for endpoint in (*endpoints, *RECEIVED)}
                 with transaction(connection):
-                    for table in tables.values():
-                        ensure(connection, table)
+                    ensure(connection, tables.values())
                 return cls(path, connection, tables)
         except BaseException:
             connection.close()
