@@ -1,6 +1,6 @@
 """Rows of every raw table, drawn from a seed: what the source may send, the awkward values included."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
@@ -24,7 +24,9 @@ CLOCKS = (SOURCE_CLOCK - timedelta(days=1), SOURCE_CLOCK, None)
 
 _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 November
 
+_STAGES = ["started", "pet_chosen", "slot_chosen", "confirmed"]
 _SOURCES = ["google", "Google", "mail", " ", "", None]
+_REASONS = ["recent_contact", "full_moon", "", None]
 _OUTCOMES = {
     "completed": ["booked", "booked", "opted_out", "no_response", None],
     "failed": ["undeliverable", None, "", "no_response"],
@@ -43,7 +45,38 @@ def random_tables(seed: int, rows: int = 1500) -> Tables:
         "clients": _client,
         "patients": _patient,
     }
-    return {table: [_row(random, number, draw) for number in range(rows)] for table, draw in draws.items()}
+    tables = {table: [_row(random, number, draw) for number in range(rows)] for table, draw in draws.items()}
+    return {**tables, **random_history(Random(seed), tables)}
+
+
+def random_history(random: Random, tables: Tables) -> Tables:
+    """Versions that some of the rows had before: at most two each, the later one until the row was loaded."""
+    changes: dict[str, Callable[[Random, Row], Row]] = {
+        "booking_sessions": lambda random, row: {
+            "stage": _earlier_stage(random, row["stage"]),
+            "status": "active",
+        },
+        "staff_tasks": lambda random, _: {"status": random.choice(["pending", "completed", "canceled", None])},
+        "phone_calls": lambda random, _: {"booked": False, "booking_intent": random.choice([True, None])},
+    }
+    return {
+        f"history.{table}": list(_superseded(random, tables[table], change)) for table, change in changes.items()
+    }
+
+
+def _superseded(random: Random, rows: list[Row], change: Callable[[Random, Row], Row]) -> Iterator[Row]:
+    for row in rows:
+        until = row["_loaded_at"]
+        for _ in range(random.choice([0, 0, 0, 1, 2])):
+            since = until - timedelta(hours=1 + random.randrange(100))
+            yield {**row, **change(random, row), "_deleted_at": None, "_valid_from": since, "_valid_to": until}
+            until = since
+
+
+def _earlier_stage(random: Random, stage: str | None) -> str | None:
+    """Mostly one that comes before; now and then somebody goes back."""
+    place = _STAGES.index(stage) if stage in _STAGES else 0
+    return random.choice([*_STAGES[: max(place, 1)] * 4, *_STAGES, None])
 
 
 def _row(random: Random, number: int, draw: Callable[[Random, str], Row]) -> Row:
@@ -52,6 +85,7 @@ def _row(random: Random, number: int, draw: Callable[[Random, str], Row]) -> Row
         "practice_id": practice,
         "id": str(number),
         **draw(random, practice),
+        "_loaded_at": SOURCE_CLOCK - timedelta(hours=random.randrange(24)),
         "_deleted_at": SOURCE_CLOCK if random.random() < 0.1 else None,
     }
 
@@ -100,7 +134,7 @@ def _session(random: Random, _practice: str) -> Row:
     created = _created(random)
     return {
         "status": random.choice(["active", "completed", "completed", "abandoned", "paused", None]),
-        "stage": random.choice(["started", "slot_chosen"]),
+        "stage": random.choice([*_STAGES, "", None]),
         "client_type": random.choice(["new", "existing", "", None]),
         "appointment_id": random.choice([str(random.randrange(1500)), "", None]),
         "remote_appointment_id": random.choice([f"A{random.randrange(1500)}", "", None]),
@@ -136,6 +170,7 @@ def _request(random: Random, _practice: str) -> Row:
         "purpose": random.choice(["scheduling", "refill", "recall", None]),
         "status": status,
         "outcome": random.choice(_OUTCOMES.get(status, [None])),
+        "suppression_reason": random.choice(_REASONS) if status == "suppressed" else None,
         "client_id": str(random.randrange(2000)),
         "contacted_at": _later(random, created, 10) if status != "suppressed" else None,
         "completed_at": _later(random, created, 96) if ended else None,

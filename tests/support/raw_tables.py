@@ -23,7 +23,9 @@ def create_warehouse(
     clocks: Sequence[datetime | None] = (),
     tables: Mapping[str, Rows] | None = None,
 ) -> Path:
-    """Make the file, with one run for each of the source's clocks, and fill the raw tables by their names.
+    """Make the file, with one run for each of the source's clocks, and fill tables by their names.
+
+    They are those of `raw`, or of the schema that a name begins with.
 
     Raises:
         duckdb.Error: a row has a column that its table has not.
@@ -38,6 +40,8 @@ def create_warehouse(
         connection.execute("set timezone = 'UTC'")
         for table, rows in (tables or {}).items():
             connection.register("given", pl.DataFrame(rows, infer_schema_length=None).to_arrow())
-            connection.execute(f"insert into raw.{table} by name select * from given")
+            connection.execute(
+                f"insert into {table if '.' in table else f'raw.{table}'} by name select * from given"
+            )
             connection.unregister("given")
     return path

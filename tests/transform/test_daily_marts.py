@@ -1,49 +1,11 @@
 """The daily marts, cell by cell, against the definitions of the contract worked out in plain Python."""
 
-import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 from itertools import chain
-from statistics import median
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from support.random_rows import SOURCE_CLOCK, ZONES, Row, Tables
-
-Query = Callable[[str], list[tuple[Any, ...]]]
-Cells = dict[tuple[Any, ...], tuple[Any, ...]]
-
-
-def groups(rows: Iterable[Row], day: Callable[[Row], date | None], *columns: str) -> dict[Any, list[Row]]:
-    """Rows that the source still has, by practice, day and columns, an empty string being null."""
-    found: dict[Any, list[Row]] = defaultdict(list)
-    for row in rows:
-        if row["_deleted_at"] is None:
-            found[row["practice_id"], day(row), *(row[column] or None for column in columns)].append(row)
-    return found
-
-
-def local_day(row: Row) -> date | None:
-    zone = ZONES.get(row["practice_id"])
-    return row["created_at"].astimezone(ZoneInfo(zone)).date() if zone and row["created_at"] else None
-
-
-def hours(start: datetime | None, end: datetime | None) -> float | None:
-    return None if start is None or end is None else (end - start) / timedelta(hours=1)
-
-
-def rate(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def median_of(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
-
-
-def count(rows: Iterable[Row], condition: Callable[[Row], Any]) -> int:
-    return sum(1 for row in rows if condition(row))
+from support.cells import Query, assert_equal, cells, count, groups, hours, local_day, median_of, rate
+from support.random_rows import SOURCE_CLOCK, Row, Tables
 
 
 def funnel(sessions: list[Row]) -> tuple[Any, ...]:
@@ -93,29 +55,6 @@ def outreach(requests: list[Row]) -> tuple[Any, ...]:
         median_of(hours(row["created_at"], row["completed_at"]) for row in ended),
         all(row["created_at"] and SOURCE_CLOCK - row["created_at"] >= timedelta(hours=96) for row in requests),
     )
-
-
-def cells(rows: list[tuple[Any, ...]], key_width: int) -> Cells:
-    found = {row[:key_width]: row[key_width:] for row in rows}
-    assert len(rows) == len(found), "a key occurs twice"
-    return found
-
-
-def same(expected: object, actual: object) -> bool:
-    """Floats to their last bits, where two engines may round differently; anything else exactly."""
-    if isinstance(expected, float) and isinstance(actual, float):
-        return math.isclose(expected, actual, rel_tol=1e-12)
-    return expected == actual
-
-
-def assert_equal(expected: Cells, actual: Cells) -> None:
-    assert expected.keys() == actual.keys()
-    different = {
-        key: (row, actual[key])
-        for key, row in expected.items()
-        if not all(same(*pair) for pair in zip(row, actual[key], strict=True))
-    }
-    assert different == {}
 
 
 def test_booking_funnel_daily(rows: Tables, query: Query) -> None:

@@ -90,7 +90,7 @@ def test_sources_lie_where_loading_puts_them(filled: Build) -> None:
     """One source is spread over several files; dbt takes a contradicting schema without a word."""
     schemas = {(source["source_name"], source["schema"]) for source in filled.manifest["sources"].values()}
 
-    assert {("partner", "raw"), ("control", "control")} == schemas
+    assert {("partner", "raw"), ("control", "control"), ("history", "history")} == schemas
 
 
 def test_only_staging_reads_sources(filled: Build) -> None:

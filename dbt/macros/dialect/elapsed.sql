@@ -14,3 +14,12 @@
 {% macro duckdb__microseconds_between(start, end) -%}
     date_diff('microsecond', {{ start }}, {{ end }})
 {%- endmacro %}
+
+{#- Whole days from one date to another. -#}
+{% macro days_between(start, end) -%}
+    {{ return(adapter.dispatch('days_between', 'vetl')(start, end)) }}
+{%- endmacro %}
+
+{% macro duckdb__days_between(start, end) -%}
+    date_diff('day', {{ start }}, {{ end }})
+{%- endmacro %}

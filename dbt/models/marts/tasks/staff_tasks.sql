@@ -14,6 +14,7 @@ select
 
     -- numerics
     {{ hours_between('created_at', 'finalized_at') }} as hours_to_finalize,
+    {{ open_hours_between('created_at_local', 'finalized_at_local') }} as open_hours_to_finalize,
 
     -- booleans
     cancellation_allowed,

@@ -1,0 +1,16 @@
+{#- One row for each day or hour from the first to the last, both included; none where either is null. -#}
+{% macro each_day(first, last) -%}
+    {{ return(adapter.dispatch('each_day', 'vetl')(first, last)) }}
+{%- endmacro %}
+
+{% macro duckdb__each_day(first, last) -%}
+    cast(unnest(generate_series(cast({{ first }} as timestamp), cast({{ last }} as timestamp), interval 1 day)) as date)
+{%- endmacro %}
+
+{% macro each_hour(first, last) -%}
+    {{ return(adapter.dispatch('each_hour', 'vetl')(first, last)) }}
+{%- endmacro %}
+
+{% macro duckdb__each_hour(first, last) -%}
+    unnest(generate_series({{ first }}, {{ last }}, interval 1 hour))
+{%- endmacro %}

@@ -1,0 +1,8 @@
+{#- The day of the week as ISO counts it: 1 is Monday, 7 is Sunday. -#}
+{% macro iso_weekday(day) -%}
+    {{ return(adapter.dispatch('iso_weekday', 'vetl')(day)) }}
+{%- endmacro %}
+
+{% macro duckdb__iso_weekday(day) -%}
+    isodow({{ day }})
+{%- endmacro %}

@@ -1,0 +1,30 @@
+with days as (
+    select
+        practice_id,
+        time_zone,
+        as_of,
+        {{ each_day('history_start', 'today') }} as day
+    from {{ ref('practices') }}
+),
+
+bounded as (
+    select
+        practice_id,
+        day,
+        as_of,
+        {{ instant_at('cast(day as timestamp)', 'time_zone') }} as starts_at,
+        {{ instant_at('cast(day + 1 as timestamp)', 'time_zone') }} as ends_at
+    from days
+)
+
+select
+    practice_id,
+    day,
+    cast({{ iso_weekday('day') }} as int) as weekday,
+    cast(date_trunc('week', day) as date) as week,
+    cast(date_trunc('month', day) as date) as month,
+    {{ hours_between('starts_at', 'ends_at') }} as hours,
+    as_of >= ends_at as is_over,
+    starts_at,
+    ends_at
+from bounded

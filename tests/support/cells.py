@@ -1,0 +1,69 @@
+"""What the marts' tests work with: the rows of a group, and two tables compared cell by cell."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from statistics import median
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from support.random_rows import ZONES, Row
+
+Query = Callable[[str], list[tuple[Any, ...]]]
+Cells = dict[tuple[Any, ...], tuple[Any, ...]]
+
+
+def groups(rows: Iterable[Row], day: Callable[[Row], date | None], *columns: str) -> dict[Any, list[Row]]:
+    """Rows that the source still has, by practice, day and columns, an empty string being null."""
+    found: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["_deleted_at"] is None:
+            found[row["practice_id"], day(row), *(row[column] or None for column in columns)].append(row)
+    return found
+
+
+def local_day(row: Row) -> date | None:
+    """The day of `created_at` on the practice's wall clock."""
+    zone = ZONES.get(row["practice_id"])
+    return row["created_at"].astimezone(ZoneInfo(zone)).date() if zone and row["created_at"] else None
+
+
+def hours(start: datetime | None, end: datetime | None) -> float | None:
+    return None if start is None or end is None else (end - start) / timedelta(hours=1)
+
+
+def rate(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def median_of(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def count(rows: Iterable[Row], condition: Callable[[Row], Any]) -> int:
+    return sum(1 for row in rows if condition(row))
+
+
+def cells(rows: list[tuple[Any, ...]], key_width: int) -> Cells:
+    found = {row[:key_width]: row[key_width:] for row in rows}
+    assert len(rows) == len(found), "a key occurs twice"
+    return found
+
+
+def same(expected: object, actual: object) -> bool:
+    """Floats to their last bits, where two engines may round differently; anything else exactly."""
+    if isinstance(expected, float) and isinstance(actual, float):
+        return math.isclose(expected, actual, rel_tol=1e-12)
+    return expected == actual
+
+
+def assert_equal(expected: Cells, actual: Cells) -> None:
+    assert expected.keys() == actual.keys()
+    different = {
+        key: (row, actual[key])
+        for key, row in expected.items()
+        if not all(same(*pair) for pair in zip(row, actual[key], strict=True))
+    }
+    assert different == {}
