@@ -1,6 +1,5 @@
 """The commands of the webhook receiver."""
 
-from pipelines.drain_job import run_drain
 from pipelines.receiving.serving import serve as serve_receiver
 from pipelines.settings import load_settings
 from pipelines.terminal import configure_logs, print_json, print_table, say
@@ -22,6 +21,8 @@ def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: 
 
 def drain(*, catch_up: bool, as_json: bool, verbosity: int) -> int:
     """`vetl webhooks drain`."""
+    from pipelines.drain_job import run_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
+
     configure_logs(verbosity)
     result = run_drain(load_settings(), catch_up=catch_up)
     if as_json:
