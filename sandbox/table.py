@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import count
 from typing import Any, Final
 from uuid import uuid4
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from sandbox.resources.resource import Record, Resource, Scene, instant
+from sandbox.resources.resource import LONGEST_NUMBER, Record, Resource, Scene, instant
 from sandbox.switches import Order, Switches
 from sandbox.world import World
 from sandbox.world.lives import INSTANT
@@ -60,6 +63,16 @@ class Snapshot:
     switches: Switches
     serial: int = field(default_factory=lambda: next(_SERIALS))
     _ordered: dict[Order, pl.DataFrame] = field(default_factory=dict)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers of the drawn rows, which stand first in `frame`, rising."""
+        return self.frame["number"].drop_nulls().to_numpy()
+
+    def place(self, number: int) -> int | None:
+        """Where in `frame` the row with a number stands."""
+        place = int(np.searchsorted(self.numbers, number))
+        return place if place < len(self.numbers) and self.numbers[place] == number else None
 
     def ordered(self, order: Order) -> pl.DataFrame:
         """The rows in one of the orders of a list; rows without the time that it goes by come last."""
@@ -125,14 +138,23 @@ class Table:
     def get(self, row_id: str, now: datetime, switches: Switches) -> Record | None:
         """The record with this id, or with this second id where the list has one."""
         snapshot = self.snapshot(now, switches)
+        found = self.find(row_id, snapshot)
+        return self.records(snapshot.frame.slice(found, 1), snapshot)[0] if isinstance(found, int) else found
+
+    def find(self, row_id: str, snapshot: Snapshot) -> Record | int | None:
+        """The written record with this id or second id, or the place of the drawn row."""
+        second = self.resource.second_id
         for record in snapshot.written:
-            if row_id in {
-                str(record.get("id")),
-                self.resource.second_id and record.get(self.resource.second_id[0]),
-            }:
+            if row_id == str(record.get("id")) or (second is not None and row_id == record.get(second[0])):
                 return record
-        found = snapshot.frame.filter(self._by_id(row_id)).head(1)
-        return self.records(found, snapshot)[0] if found.height else None
+        number = self.resource.number_of(row_id)
+        if number is not None:
+            return snapshot.place(number)
+        digits = row_id.removeprefix(second[1]) if second is not None else row_id
+        if digits == row_id or not (digits.isascii() and digits.isdigit()) or len(digits) > LONGEST_NUMBER:
+            return None
+        place = snapshot.place(int(digits))
+        return place if place is not None and snapshot.frame["with_partner_id"][place] else None
 
     def insert(self, record: Mapping[str, Any], now: datetime) -> str:
         """Add a record; fields that are not given are null, ids and times of birth are made."""
@@ -175,18 +197,6 @@ class Table:
         return (
             str(uuid4().int % 10**15) if self.resource.prefix is None else f"{self.resource.prefix}_{uuid4().hex}"
         )
-
-    def _by_id(self, row_id: str) -> pl.Expr:
-        drawn = pl.col("written").is_null()
-        number = self.resource.number_of(row_id)
-        if number is not None:
-            return drawn & (pl.col("number") == number)
-        if self.resource.second_id is not None:
-            prefix = self.resource.second_id[1]
-            digits = row_id.removeprefix(prefix)
-            if digits != row_id and digits.isascii() and digits.isdigit():
-                return drawn & pl.col("with_partner_id") & (pl.col("number").cast(pl.String) == digits)
-        return pl.lit(False)
 
     def _draw(self, now: datetime, switches: Switches) -> Snapshot:
         resource = self.resource

@@ -22,7 +22,7 @@ _FORMATS: Final = {
     "offset": "%Y-%m-%dT%H:%M:%S%.3f+00:00",
     "practice": "%Y-%m-%dT%H:%M:%S%.3f%:z",
 }
-_LONGEST_NUMBER: Final = 18
+LONGEST_NUMBER: Final = 18
 _WITH_INTEGER_IDS: Final = {"client_id", "patient_id", "appointment_id"}
 
 
@@ -90,7 +90,7 @@ class Resource:
         """The number behind an id; None where it cannot be one of this list's."""
         if self.prefix is not None:
             return number_of(self.prefix, text)
-        return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
 
 
 def with_people(rows: pl.DataFrame, people: People) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from sandbox.server.envelopes import Refusal, refusal
 from sandbox.server.home import home
 from sandbox.server.middleware import CONTROL, FaultInjector, Journal
 from sandbox.server.phone_calls import phone_calls
+from sandbox.server.records import getter
 
 ROOT = "/services/core/open_api/v1"
 SIGN_IN = "/services/user/v1/auth/sign-in"
@@ -55,7 +56,7 @@ def _resource_routes() -> list[Route]:
     paths = {name: f"/{RESOURCES[name].path}" for name in _LISTS}
     return [
         *(Route(paths[name], handler) for name, handler in _LISTS.items()),
-        *(Route(f"{paths[name]}/{{id}}", lists.getter(name)) for name in _WITH_GET),
+        *(Route(f"{paths[name]}/{{id}}", getter(name)) for name in _WITH_GET),
     ]
 
 

@@ -1,6 +1,5 @@
 """Paged lists and single records of the contract."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from starlette.responses import Response
 
 from sandbox.resources.registry import RESOURCES
 from sandbox.server.auth import platform_of, practice_of
-from sandbox.server.envelopes import Refusal, encoded, json_response, success
+from sandbox.server.envelopes import Refusal, encoded, json_response
 from sandbox.server.query import Query, updated_range
 from sandbox.switches import ListSwitches
 from sandbox.table import Matches, Snapshot, Table
@@ -117,18 +116,3 @@ def _chosen(query: Query, name: str, switches: ListSwitches, practice: Practice,
         return chosen & (pl.col("status") == status)
     nothing = status is not None and switches.unknown_status == "nothing"
     return chosen & pl.lit(not nothing)
-
-
-def getter(name: str) -> Callable[[Request], Awaitable[Response]]:
-    """The handler that gets one record of a list by its id, or its partner's id: 404 where there is none."""
-
-    async def get(request: Request) -> Response:
-        platform, practice = platform_of(request), practice_of(request)
-        with platform.lock:
-            table = platform.table(practice.id, name)
-            record = table.get(request.path_params["id"], platform.now(), platform.switches)
-        if record is None:
-            raise Refusal(404, "Not found")
-        return success(record)
-
-    return get

@@ -24,7 +24,7 @@ LISTS: Final = ("phone_calls", "booking_sessions", "appointments", "ai_outbound"
 
 MAX_PRACTICES: Final = 500
 _CALLS_A_DAY: Final = 40.0
-_LEAST_CLIENTS, _CALLS_A_CLIENT, _MOST_CLIENTS = 120, 6, 2_000_000
+_LEAST_CLIENTS, _CALLS_A_CLIENT, _MOST_CLIENTS = 120, 16, 2_000_000
 
 
 class WorldArguments(TypedDict, total=False):

@@ -1,0 +1,55 @@
+"""Single records by their id (contract: the `{id}` endpoints)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.platform import Platform
+from sandbox.server.auth import platform_of, practice_of
+from sandbox.server.envelopes import Refusal, encoded, json_response
+from sandbox.table import Snapshot, Table
+
+_RENDERED_TOGETHER: Final = 128
+"""Who gets one record gets its neighbours next; to render many costs hardly more than to render one."""
+
+
+def getter(name: str) -> Callable[[Request], Awaitable[Response]]:
+    """The handler that gets one record of a list by its id, or its partner's id: 404 where there is none."""
+
+    async def get(request: Request) -> Response:
+        platform, practice = platform_of(request), practice_of(request)
+        with platform.lock:
+            body = _body(platform, platform.table(practice.id, name), request.path_params["id"])
+        return json_response(body)
+
+    return get
+
+
+def _body(platform: Platform, table: Table, row_id: str) -> bytes:
+    snapshot = table.snapshot(platform.now(), platform.switches)
+    found = table.find(row_id, snapshot)
+    if found is None:
+        raise Refusal(404, "Not found")
+    if not isinstance(found, int):
+        return encoded(found)
+    block, place = divmod(found, _RENDERED_TOGETHER)
+    key = snapshot.serial, "records", block
+    known = platform.cached(key)
+    if known is None:
+        known = _rendered(table, snapshot, block)
+        platform.keep(key, *known)
+    bodies, ends = known
+    return bodies[ends[place] : ends[place + 1]]
+
+
+def _rendered(table: Table, snapshot: Snapshot, block: int) -> tuple[bytes, list[int]]:
+    """The answers of a block of drawn rows, one behind the other, and where each begins and ends."""
+    first = block * _RENDERED_TOGETHER
+    rows = snapshot.frame.slice(first, min(_RENDERED_TOGETHER, len(snapshot.numbers) - first))
+    bodies, ends = bytearray(), [0]
+    for record in table.records(rows, snapshot):
+        bodies += encoded(record)
+        ends.append(len(bodies))
+    return bytes(bodies), ends
