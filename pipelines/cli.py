@@ -88,6 +88,19 @@ def sync(
 
 
 @app.command()
+def reconcile(
+    practice: Practices = None,
+    full: Annotated[bool, typer.Option("--full", help="All of history, not the last 35 days.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Read history again; find, report and repair late changes and deletions."""
+    from pipelines.cli_reconcile import reconcile
+
+    return reconcile(practice, full=full, as_json=as_json, verbosity=verbose)
+
+
+@app.command()
 def build(full_refresh: FullRefresh = False, as_json: AsJson = False, verbose: Verbose = 0) -> int:
     """Build the marts with dbt, then publish."""
     from pipelines.cli_run import build

@@ -83,7 +83,11 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a commit did to one raw table."""
+    """What a commit did to one raw table.
+
+    `restated`: rows that differ although an earlier certificate covers them (`control.restatements`); `late`:
+    those of them that came late into a window of `updated_at`.
+    """
 
     inserted: int = 0
     updated: int = 0
@@ -92,6 +96,7 @@ class Changes:
     quarantined: int = 0
     late: int = 0
     drift: tuple[str, ...] = field(default=())
+    restated: int = 0
 
     def __add__(self, other: "Changes") -> "Changes":
         return Changes(
@@ -102,4 +107,5 @@ class Changes:
             self.quarantined + other.quarantined,
             self.late + other.late,
             tuple(dict.fromkeys(self.drift + other.drift)),
+            self.restated + other.restated,
         )

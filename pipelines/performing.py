@@ -36,7 +36,7 @@ from pipelines.steps import (
     Step,
 )
 from pipelines.strategies.dialect import check_page
-from pipelines.strategies.reading import Details, Margins, Outcome, Reading
+from pipelines.strategies.reading import Details, Margins, Outcome, Reading, Reconcile
 
 READERS_AT_ONCE = 4
 """Windows of one list in memory at once; the client limits the requests in flight by itself."""
@@ -44,7 +44,7 @@ READERS_AT_ONCE = 4
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a get for an id that it does not know: not shown."""
 
-CsvParser = Callable[[Any], CallsPage]
+CsvParser = Callable[..., CallsPage]
 
 
 class Source(Protocol):
@@ -98,6 +98,7 @@ class Order:
     margins: Margins = field(default_factory=Margins)
     details: Details = "recent"
     details_budget: int = 2000
+    reconcile: Reconcile = "no"
 
 
 @dataclass(slots=True)
@@ -163,6 +164,7 @@ class Performer:
             margins=run.order.margins,
             details=run.order.details,
             details_budget=run.order.details_budget,
+            reconcile=run.order.reconcile,
         )
 
     async def drive(self, running: Plan) -> Any:  # noqa: ANN401 - whatever the plan returns
@@ -205,7 +207,8 @@ class Performer:
         return page
 
     async def _read_calls(self, step: ReadCalls) -> CallsPage:
-        page = await self._run.source.calls(self._practice.id, step.query, parse=self._run.parse_calls)
+        parse = partial(self._run.parse_calls, lenient=step.lenient)
+        page = await self._run.source.calls(self._practice.id, step.query, parse=parse)
         self._met(page)
         return page
 
@@ -273,8 +276,9 @@ class Performer:
         retryable: bool = False,
     ) -> EndpointResult:
         changes = self.committer.changes
-        if changes.late:
-            notes = (*notes, f"{changes.late} rows came late into a window that was sealed")
+        if changes.restated:
+            told = f"{changes.restated} rows of certified windows were restated by the source"
+            notes = (*notes, f"{told}; what changed is in control.restatements")
         async with self._run.writer:
             rows = await asyncio.to_thread(self._run.store.row_count, self._practice.id, self._endpoint)
         self._report(state)

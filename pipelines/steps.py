@@ -6,7 +6,7 @@ So strategies do no I/O: a test drives them with a model source, in any order of
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 
 from pipelines.pages import Certificate, Row
 
@@ -30,11 +30,12 @@ class ReadPage:
 
 @dataclass(frozen=True, slots=True)
 class ReadCalls:
-    """Read one page of the phone-call CSV. Answer: `CallsPage`."""
+    """Read one page of the phone-call CSV. Answer: `CallsPage`. `lenient`: see `ReadPage`."""
 
     query: Query
     number: int
     size: int
+    lenient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,16 @@ class MergeRows(Saved):
 
 @dataclass(frozen=True, slots=True)
 class ReplaceDays(Saved):
-    """Replace whole days of phone calls where their content differs. `frames` hold all calls of these days."""
+    """Replace whole days of phone calls where their content differs. `frames` hold all calls of these days.
+
+    A day before `sealed_before` was read whole by an earlier sync: what differs there is a restatement.
+    """
 
     frames: Sequence[Any]
     first_day: date
     last_day: date
     read_at: datetime
+    sealed_before: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,18 @@ class IdsWithStatus:
     """Ids of the rows here whose status is one of these. Answer: `list[str]`."""
 
     statuses: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IdsHere:
+    """Ids of the rows here whose `time` is in `[start, end)`; all rows where no time is named.
+
+    Answer: `list[str]`.
+    """
+
+    time: Literal["updated_at", "created_at"] | None = None
+    start: datetime | None = None
+    end: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +190,14 @@ class ReferencedIds:
 
 
 Question = (
-    IdsWithStatus | StatusCounts | OldestCreated | CallsPerDay | DaysWithState | DaysLackingDetails | ReferencedIds
+    IdsWithStatus
+    | IdsHere
+    | StatusCounts
+    | OldestCreated
+    | CallsPerDay
+    | DaysWithState
+    | DaysLackingDetails
+    | ReferencedIds
 )
 """What a strategy asks of the warehouse. It sees what has been flushed."""
 

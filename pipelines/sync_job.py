@@ -15,6 +15,7 @@ from pipelines.performing import Order, Run
 from pipelines.practice import Practice
 from pipelines.results import Report, SyncResult
 from pipelines.settings import Settings
+from pipelines.strategies.reading import Reconcile
 from pipelines.sync import sync
 
 
@@ -25,8 +26,9 @@ def run_sync(
     endpoints: Sequence[str] | None,
     since: date | None,
     progress: Report,
+    reconcile: Reconcile = "no",
 ) -> SyncResult:
-    """Bring the warehouse in step with the source.
+    """Bring the warehouse in step with the source; `reconcile` reads history again, whatever is certified.
 
     Raises:
         ConfigurationError: an unknown practice or endpoint is named, or the credentials are refused.
@@ -42,6 +44,7 @@ def run_sync(
         since=since,
         details=settings.phone_calls.details,
         details_budget=settings.phone_calls.details_budget,
+        reconcile=reconcile,
     )
     login = settings.login()
     account = Account(login.base_url, login.username, login.password, login.role)
@@ -60,7 +63,7 @@ def run_sync(
 async def _sync(warehouse: Warehouse, client: PartnerClient, order: Order, progress: Report) -> SyncResult:
     started = datetime.now(UTC)
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
-    warehouse.start_run(run_id, started, "sync")
+    warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
     clock, exit_code, summary = None, 1, {}
     try:
         async with client:

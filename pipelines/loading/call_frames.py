@@ -13,7 +13,7 @@ from typing import Protocol
 
 import polars as pl
 
-from pipelines.errors import ContractBroken, TornAnswer
+from pipelines.errors import ContractBroken, TornAnswer, WrongTotal
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.quarantine import BadRow, content_key
 from pipelines.loading.records import canonical_json
@@ -71,20 +71,22 @@ class CallTexts:
     new_fields: frozenset[str] = frozenset()
 
 
-def parse_calls(answer: Answer) -> CallsPage:
+def parse_calls(answer: Answer, *, lenient: bool = False) -> CallsPage:
     """Split one page. Columns are found by name, others are kept in `_extra`.
 
     Raises:
         ContractBroken: a column of the contract is missing.
-        TornAnswer: the page is cut off, or has not the rows that the headers promise.
+        TornAnswer: the page is cut off.
+        WrongTotal: it has not the rows that the headers promise; `lenient` takes it as it is.
     """
     texts = split(answer.body)
     rows = texts.frame.height + len(texts.bad)
     promised = answer.total_count
     if answer.page is not None and answer.per_page is not None:
         promised = max(0, min(answer.per_page, answer.total_count - answer.page * answer.per_page))
-    if rows > promised or (rows < promised and answer.page is not None and answer.per_page is not None):
-        raise TornAnswer(f"phone_calls: a CSV page has {rows} rows where its headers promise {promised}")
+    echoed = answer.page is not None and answer.per_page is not None
+    if not lenient and (rows > promised or (rows < promised and echoed)):
+        raise WrongTotal(f"phone_calls: a CSV page has {rows} rows where its headers promise {promised}")
     first_day, last_day = _days(texts.frame)
     return CallsPage(
         frame=texts,
@@ -96,7 +98,7 @@ def parse_calls(answer: Answer) -> CallsPage:
         requests=answer.requests,
         first_day=first_day,
         last_day=last_day,
-        fingerprint=blake2b(answer.body).hexdigest() if rows < answer.total_count else "",
+        fingerprint=blake2b(answer.body).hexdigest() if rows != answer.total_count else "",
     )
 
 

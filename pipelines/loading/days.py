@@ -5,11 +5,12 @@ The rows carry no id and change without a trace, so that a day is compared as a 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from pipelines.errors import ContractBroken
-from pipelines.loading import drift, quarantine
+from pipelines.loading import drift, quarantine, restatements
 from pipelines.loading.call_keys import with_ordinals
 from pipelines.loading.call_rows import append, forget_details, stored_rows, with_row_hash
 from pipelines.loading.call_times import add_called_at, days_between
@@ -43,11 +44,12 @@ def replace_days(commit: Commit, saves: Sequence[ReplaceDays]) -> Changes:
     new = fresh.join(known, on="call_date", how="anti", maintain_order="left")
     append(commit, with_ordinals(new))
     changes = Changes(inserted=new.height, quarantined=len(calls.bad), drift=told)
-    if known.is_empty():
-        return changes
-    return changes + _bring_in_step(
-        commit, fresh.join(known, on="call_date", how="semi", maintain_order="left"), known
-    )
+    if not known.is_empty():
+        again = fresh.join(known, on="call_date", how="semi", maintain_order="left")
+        changes += _bring_in_step(commit, again, known)
+    if changes.inserted or changes.updated or changes.deleted:
+        changes = replace(changes, restated=restatements.keep(commit, _sealed(saves), ("call_date",)))
+    return changes
 
 
 def _read_times(saves: Sequence[ReplaceDays]) -> pl.DataFrame:
@@ -56,6 +58,20 @@ def _read_times(saves: Sequence[ReplaceDays]) -> pl.DataFrame:
     return pl.DataFrame(
         {"call_date": list(times), "_loaded_at": list(times.values())},
         schema={"call_date": pl.Date(), "_loaded_at": INSTANT},
+    )
+
+
+def _sealed(saves: Sequence[ReplaceDays]) -> pl.DataFrame:
+    """The days that an earlier sync has read whole, and when they were read again."""
+    times = {
+        day: save.read_at
+        for save in saves
+        for day in days_between(save.first_day, save.last_day)
+        if save.sealed_before is not None and day < save.sealed_before
+    }
+    return pl.DataFrame(
+        {"call_date": list(times), "noticed_at": list(times.values())},
+        schema={"call_date": pl.Date(), "noticed_at": INSTANT},
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from pipelines.loading import restatements
 from pipelines.loading.context import Commit, shown
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.versions import mark_deleted
@@ -30,13 +31,14 @@ def keep_missing(commit: Commit, saves: Sequence[MissingRecords]) -> Changes:
     _replace(commit, "control.missing_records", missing)
     with shown(commit.connection, missing=missing):
         gone = commit.connection.sql(
-            "select stored.rowid as _target, missing.read_at as _deleted_at"
+            "select stored.rowid as _target, stored.id, missing.read_at as _deleted_at"
             f" from {commit.table.raw} as stored join missing on stored.id = missing.id"
             " where stored.practice_id = $practice and stored._deleted_at is null",
             params={"practice": commit.practice_id},
         ).pl()
-    mark_deleted(commit, gone)
-    return Changes(deleted=gone.height)
+    mark_deleted(commit, gone.drop("id"))
+    restated = restatements.keep(commit, gone.select("id", noticed_at="_deleted_at"), ("id",))
+    return Changes(deleted=gone.height, restated=restated)
 
 
 def _replace(commit: Commit, table: str, rows: pl.DataFrame) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from pipelines.endpoint import ByReference
-from pipelines.loading import drift, lookups, quarantine
+from pipelines.endpoint import ByReference, NewestFirst
+from pipelines.loading import drift, lookups, quarantine, restatements
 from pipelines.loading.connection import quoted
 from pipelines.loading.context import Commit, shown
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
@@ -78,17 +78,20 @@ def _store(commit: Commit, incoming: pl.DataFrame) -> Changes:
     write(commit, written.select(*own, EXTRA, "_loaded_at", "_row_hash", TARGET))
     touch(commit, touched.select(TARGET, "_loaded_at", EXTRA))
     inserted = written[TARGET].null_count()
+    restated = _restated(commit, written)
     return Changes(
         inserted=inserted,
         updated=written.height - inserted + touched.height,
         unchanged=rows.height - written.height - touched.height,
-        late=_late(written) if commit.table.has("updated_at") else 0,
+        late=restated.height if commit.table.has("updated_at") else 0,
+        restated=restatements.keep(commit, restated, commit.table.endpoint.key),
     )
 
 
 def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
     """What each incoming row meets in the raw table."""
     match = " and ".join(f"stored.{quoted(name)} = fresh.{quoted(name)}" for name in commit.table.endpoint.key)
+    status = "stored.status" if commit.table.has("status") else "null::varchar"
     outdated = "stored.updated_at > fresh.updated_at" if commit.table.has("updated_at") else "false"
     with shown(commit.connection, incoming=incoming):
         return commit.connection.sql(
@@ -96,11 +99,23 @@ def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
             f" select fresh.{POSITION}, fresh._row_hash, stored.rowid as {TARGET},"
             f" stored._row_hash as _stored_hash, coalesce({outdated}, false) as _outdated,"
             " coalesce(stored._deleted_at is not null, false) as _was_deleted,"
-            f" stored.{EXTRA} is distinct from fresh.{EXTRA} as _extra_differs"
+            f" stored.{EXTRA} is distinct from fresh.{EXTRA} as _extra_differs, {status} as _stored_status"
             f" from fresh left join {commit.table.raw} as stored on {match} and stored.practice_id = $practice",
             params={"practice": commit.practice_id},
         ).pl()
 
 
-def _late(written: pl.DataFrame) -> int:
-    return written.filter(pl.col("updated_at") < pl.col(_SEALED)).height
+def _restated(commit: Commit, written: pl.DataFrame) -> pl.DataFrame:
+    """The keys of written rows that should have been known as they are, and when they were read.
+
+    A row is restated where it was last changed before the seal of its window; without `updated_at`, where it
+    leaves a status that was final.
+    """
+    strategy = commit.table.endpoint.strategy
+    if commit.table.has("updated_at"):
+        unexpected = pl.col("updated_at") < pl.col(_SEALED)
+    elif isinstance(strategy, NewestFirst):
+        unexpected = pl.col(TARGET).is_not_null() & ~pl.col("_stored_status").is_in(list(strategy.open_statuses))
+    else:
+        unexpected = pl.lit(value=False)
+    return written.filter(unexpected).select(*commit.table.endpoint.key, noticed_at="_loaded_at")

@@ -13,6 +13,7 @@ from pipelines.steps import (
     CallsPerDay,
     DaysLackingDetails,
     DaysWithState,
+    IdsHere,
     IdsWithStatus,
     OldestCreated,
     Question,
@@ -27,6 +28,8 @@ def answer(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTa
     match question:
         case IdsWithStatus(statuses):
             return asked.ids_with_status(list(statuses))
+        case IdsHere(time, start, end):
+            return asked.ids_here(time, start, end)
         case StatusCounts():
             return asked.status_counts()
         case OldestCreated(statuses):
@@ -63,6 +66,11 @@ class _Asked:
     def ids_with_status(self, statuses: list[str]) -> list[str]:
         found = self.rows("id", "and list_contains($statuses, status) order by id", statuses=statuses)
         return [identity for (identity,) in found]
+
+    def ids_here(self, time: str | None, start: datetime | None, end: datetime | None) -> list[str]:
+        conditions = [f"and {time} >= $start"] * (start is not None) + [f"and {time} < $end"] * (end is not None)
+        values = {name: bound for name, bound in (("start", start), ("end", end)) if bound is not None}
+        return [identity for (identity,) in self.rows("id", " ".join([*conditions, "order by id"]), **values)]
 
     def status_counts(self) -> dict[str, int]:
         return dict(self.rows("coalesce(status, ''), count(*)", "group by 1"))

@@ -45,8 +45,8 @@ class Purpose:
     """What windows are read for, shared by the parts that they are split into.
 
     `kind` names them in `control.windows`. `sealed_before`: a changed row from before it came late.
-    `covered` grows with each certified part, so that a run that ends early resumes behind it. The tail has
-    none: it does not count towards the cursor, so it is neither split nor insisted upon where it keeps moving.
+    `covered` grows with each certified part, so that a run that ends early resumes behind it. The tail does not
+    count towards the cursor, so it is neither split nor insisted upon where it keeps moving.
     `doubts`: why parts are not certified. `met`: all ids that were read, where somebody wants to know.
     `lies`: a total was caught lying. `windows`: how many windows were read so far.
     """
@@ -59,6 +59,11 @@ class Purpose:
     lies: bool = False
     windows: int = 0
     allowed: int = WINDOWS_ALLOWED
+
+    @property
+    def insists(self) -> bool:
+        """Whether a window that keeps moving is split, and read until it is certain."""
+        return self.kind != "tail"
 
     def certified(self, window: Window) -> list[MoveCursor]:
         """Count a window as read whole. Returns the cursor's move, if it moves."""
@@ -79,7 +84,7 @@ def read_window(dialect: Dialect, window: Window, purpose: Purpose) -> Generator
         dialect = replace(dialect, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(dialect, window)))
     purpose.lies = purpose.lies or bool(passes[-1].lie)
-    if not passes[-1].whole and purpose.covered is not None:
+    if not passes[-1].whole and purpose.insists:
         if parts := _halves(dialect, window, passes[-1], purpose):
             yield from _keep(passes, purpose)
             return (yield from _side_by_side(dialect, parts, purpose))

@@ -29,6 +29,10 @@ class Coverage(Generic[T]):
         merged = (min([start, *(s for s, _ in touching)]), max([end, *(e for _, e in touching)]))
         return Coverage((*before, merged, *after))
 
+    def until(self, end: T) -> "Coverage[T]":
+        """Coverage without what lies behind `end`."""
+        return Coverage(tuple((start, min(stop, end)) for start, stop in self.spans if start < end))
+
     def missing(self, start: T, end: T) -> list[Span[T]]:
         """The parts of `[start, end)` that are not covered, ascending."""
         gaps: list[Span[T]] = []

@@ -10,6 +10,7 @@ span that was never read.
 """
 
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -17,7 +18,7 @@ from pipelines.endpoint import DateWindows
 from pipelines.pages import CallsPage
 from pipelines.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, ReadCalls, SideBySide, Step
 from pipelines.strategies import call_details, coverage
-from pipelines.strategies.call_windows import DAY, calls_query, read_days
+from pipelines.strategies.call_windows import DAY, DaysPurpose, calls_query, read_days
 from pipelines.strategies.reading import Outcome, Reading
 
 ROWS_AT_ONCE = 4_000
@@ -31,19 +32,18 @@ def plan(reading: Reading, strategy: DateWindows) -> Generator[Step, Any, Outcom
     closed = yield from _closed_days(reading, strategy, state)
     windows = yield from _sized(closed)
     readers = [_read(strategy, state, window) for window in windows]
-    verdicts: Sequence[bool] = yield SideBySide(readers)
-    tail = (state.open_from, state.today + 2 * DAY)
-    yield from read_days(strategy, *tail, kind="tail")
+    doubts: Sequence[str | None] = yield SideBySide(readers)
+    yield from _tail(strategy, state)
     yield Flush()
-    certified = all(verdicts)
-    if certified:
+    doubt = next((doubt for doubt in doubts if doubt), None)
+    if doubt is None:
         state.remember_what_was_due()
     notes = yield from call_details.attach(reading, state.today, daily=state.daily, tried=state.tried)
     yield state.cursor()
     yield Flush()
     through = state.covered.through(reading.history_start)
-    reason = "every day from one snapshot" if certified else "a day could not be read whole"
-    return Outcome(certified, reading.local_midnight(through) if through else None, reason, notes)
+    certified_through = reading.local_midnight(through) if through else None
+    return Outcome(doubt is None, certified_through, doubt or "every day from one snapshot", notes)
 
 
 class _State:
@@ -58,12 +58,15 @@ class _State:
         settled = reading.now - reading.margins.closing_lag
         self.open_from: date = settled.astimezone(reading.time_zone).date()
         self.today: date = reading.local_now.date()
-        self.covered = coverage.days(cursor.get("covered", ()))
+        # The source's clock may have been put back: what was covered behind it is not certain any more.
+        self.covered = coverage.days(cursor.get("covered", ())).until(self.open_from)
+        self.sealed_before = self.covered.through(reading.history_start)
+        self.lies: list[str] = []
         self.recent_on: str | None = cursor.get("recent_on")
         self.whole_on: str | None = cursor.get("whole_on")
         self.tried: dict[str, int] = dict(cursor.get("tried", {}))
-        self.daily = self.recent_on != self.today.isoformat()
-        self.weekly = (
+        self.daily = self.recent_on != self.today.isoformat() or reading.reconcile != "no"
+        self.weekly = reading.reconcile == "full" or (
             self.whole_on is not None
             and self.today - date.fromisoformat(self.whole_on) >= reading.margins.whole_every
         )
@@ -106,13 +109,22 @@ def _closed_days(
     return due
 
 
-def _sized(due: coverage.Coverage[date]) -> Generator[Step, Any, list[coverage.Span[date]]]:
+@dataclass(frozen=True, slots=True)
+class _Days:
+    """A window that should fit one page, and how many calls each of its days has here."""
+
+    start: date
+    end: date
+    here: Mapping[date, int]
+
+
+def _sized(due: coverage.Coverage[date]) -> Generator[Step, Any, list[_Days]]:
     """The spans cut into windows that should fit one page."""
-    windows: list[coverage.Span[date]] = []
+    windows: list[_Days] = []
     for start, end in due.spans:
         here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
         per_day = yield from _expected_per_day(start, end, here)
-        windows += _packed(start, end, here, per_day)
+        windows += [_Days(*span, here) for span in _packed(start, end, here, per_day)]
     return windows
 
 
@@ -121,7 +133,7 @@ def _expected_per_day(start: date, end: date, here: Mapping[date, int]) -> Gener
     unknown = (end - start).days - len(here)
     if unknown <= 1:
         return 0.0
-    page: CallsPage = yield ReadCalls(calls_query(start, end, size=1), 0, 1)
+    page: CallsPage = yield ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True)
     return max(0.0, page.total_count - sum(here.values())) / unknown
 
 
@@ -140,9 +152,17 @@ def _packed(
         yield first, end
 
 
-def _read(strategy: DateWindows, state: _State, window: coverage.Span[date]) -> Generator[Step, Any, bool]:
+def _read(strategy: DateWindows, state: _State, days: _Days) -> Generator[Step, Any, str | None]:
     def certified(start: date, end: date) -> MoveCursor:
         state.covered = state.covered.add(start, end)
         return state.cursor()
 
-    return (yield from read_days(strategy, *window, kind="closed", certified=certified))
+    purpose = DaysPurpose("closed", certified, state.sealed_before, days.here, state.lies)
+    return (yield from read_days(strategy, days.start, days.end, purpose))
+
+
+def _tail(strategy: DateWindows, state: _State) -> Generator[Step, Any, str | None]:
+    """The days that are not over, and tomorrow."""
+    start, end = state.open_from, state.today + 2 * DAY
+    here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
+    return (yield from read_days(strategy, start, end, DaysPurpose("tail", here=here, lies=state.lies)))

@@ -16,8 +16,19 @@ from itertools import pairwise
 from typing import Any
 
 from pipelines.endpoint import FullScan
+from pipelines.errors import RequestRefused
 from pipelines.pages import Page, Row, Window
-from pipelines.steps import Flush, IdsWithStatus, Learnt, MergeRows, MoveCursor, StatusCounts, Step
+from pipelines.steps import (
+    Flush,
+    IdsHere,
+    IdsWithStatus,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    StatusCounts,
+    Step,
+)
 from pipelines.strategies.certified import RE_READS_OF_A_LIE, UNITED_PASSES
 from pipelines.strategies.dialect import Dialect, dialect_of
 from pipelines.strategies.learning import learn_paging, open_list, updated_at
@@ -26,6 +37,7 @@ from pipelines.strategies.paging import (
     certificate,
     key_of,
     read_pass,
+    tolerant,
     uncertified,
     united,
 )
@@ -42,7 +54,7 @@ def plan(reading: Reading, strategy: FullScan) -> Generator[Step, Any, Outcome]:
     dialect = yield from open_list(dialect, WHOLE, known)
     dialect = yield from learn_paging(dialect, WHOLE, known)
     today = reading.local_now.date().isoformat()
-    if reading.cursor.get("whole_on") == today and reading.since is None:
+    if reading.cursor.get("whole_on") == today and reading.since is None and reading.reconcile == "no":
         agrees = yield from _read_changes(dialect, reading, strategy)
         if agrees:
             yield MoveCursor({**reading.cursor, "through": reading.now.isoformat()})
@@ -54,7 +66,7 @@ def plan(reading: Reading, strategy: FullScan) -> Generator[Step, Any, Outcome]:
 
 
 def _read_all(dialect: Dialect, reading: Reading, today: str) -> Generator[Step, Any, Outcome]:
-    whole = yield from read_whole_list(dialect)
+    whole = yield from read_whole_list(dialect, sealed_before=_known_through(reading))
     if is_newest_updated_first(whole.last.rows):
         yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read")
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
@@ -62,8 +74,32 @@ def _read_all(dialect: Dialect, reading: Reading, today: str) -> Generator[Step,
     if whole.certified:
         now = reading.now.isoformat()
         yield MoveCursor({"whole_on": today, "whole_at": now, "through": now})
-    yield Flush()
+    yield from mark_vanished(dialect, whole)
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
+
+
+def _known_through(reading: Reading) -> datetime | None:
+    """Every row that was changed before this is known here; `None` before the first certified read.
+
+    The source's clock may have been put back since.
+    """
+    through = reading.cursor.get("through")
+    return through and min(datetime.fromisoformat(through), reading.now) - reading.margins.overlap
+
+
+def mark_vanished(dialect: Dialect, whole: "WholeList") -> Generator[Step, Any, None]:
+    """Rows here that a certified read of the whole list did not meet, and a second one does not meet either."""
+    yield Flush()
+    if not whole.certified:
+        return
+    here: list[str] = yield IdsHere()
+    gone = set(here) - united(whole.passes)
+    if gone:
+        again = yield from read_whole_list(dialect)
+        gone -= united(again.passes)
+        if gone and again.certified:
+            yield MissingRecords(sorted(gone), again.last.read_at)
+        yield Flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +116,7 @@ class WholeList:
         return self.passes[-1]
 
 
-def read_whole_list(dialect: Dialect) -> Generator[Step, Any, WholeList]:
+def read_whole_list(dialect: Dialect, *, sealed_before: datetime | None = None) -> Generator[Step, Any, WholeList]:
     """Read an unsplittable list until a pass, or several united under one total, prove it whole."""
     passes: list[Pass] = []
     while len(passes) < UNITED_PASSES:
@@ -88,9 +124,9 @@ def read_whole_list(dialect: Dialect) -> Generator[Step, Any, WholeList]:
         passes.append(done)
         if done.whole:
             evidence = certificate(done, "whole", retries=len(passes) - 1)
-            yield MergeRows(done.rows, done.read_at, certificate=evidence)
+            yield MergeRows(done.rows, done.read_at, sealed_before, certificate=evidence)
             return WholeList(passes, True, f"the whole list: {done.finding}")
-        yield MergeRows(done.rows, done.read_at)
+        yield MergeRows(done.rows, done.read_at, sealed_before)
         if together := _proven_together(passes):
             reason = f"the ids of {together} passes, united, equal an unmoved total"
             yield MergeRows((), done.read_at, certificate=certificate(done, "whole", reason=reason))
@@ -120,7 +156,7 @@ def _proven_together(passes: Sequence[Pass]) -> int:
 def _read_changes(dialect: Dialect, reading: Reading, strategy: FullScan) -> Generator[Step, Any, bool]:
     """Read what can be seen to have changed. Returns whether the totals by status then agree."""
     if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
-        through = datetime.fromisoformat(reading.cursor["through"]) - reading.margins.overlap
+        through = _known_through(reading)
         if not (yield from _read_top(dialect, through)):
             return False
     elif not (yield from _read_open(dialect, strategy)):
@@ -133,7 +169,10 @@ def _read_open(dialect: Dialect, strategy: FullScan) -> Generator[Step, Any, boo
     """Read the open rows. Returns whether every row that was open here is still among them."""
     listed: set[str] = set()
     for status in strategy.open_statuses:
-        done = yield from read_pass(dialect, Window(status=status))
+        try:
+            done = yield from read_pass(dialect, Window(status=status))
+        except RequestRefused:
+            return False
         yield MergeRows(done.rows, done.read_at)
         listed |= done.keys
         if not done.whole:
@@ -142,17 +181,17 @@ def _read_open(dialect: Dialect, strategy: FullScan) -> Generator[Step, Any, boo
     return listed.issuperset(open_here)
 
 
-def _read_top(dialect: Dialect, through: datetime) -> Generator[Step, Any, bool]:
+def _read_top(dialect: Dialect, through: datetime | None) -> Generator[Step, Any, bool]:
     """Read from the top until a row is older than `through`. Returns whether the order held."""
     number, seen = 0, 0
     rows: list[Row] = []
     while True:
-        page: Page = yield dialect.page(WHOLE, number)
+        page = yield from tolerant(dialect, WHOLE, number)
         yield MergeRows(page.rows, page.server_time)
         rows += page.rows
         seen += len(page.rows)
         times = [at for row in page.rows if (at := updated_at(row)) is not None]
-        if not page.rows or (times and min(times) < through) or seen >= page.total_count:
+        if not page.rows or (times and through and min(times) < through) or seen >= page.total_count:
             return _never_rises(rows)
         number += 1
 
@@ -193,11 +232,17 @@ class Counts:
 
 
 def counts_agree(dialect: Dialect, statuses: Sequence[str]) -> Generator[Step, Any, Counts]:
-    """Compare the totals by status, read in the order given, with what is here."""
+    """Compare the totals by status, read in the order given, with what is here.
+
+    A server that refuses the status filter tells nothing: then the totals do not agree.
+    """
     there: dict[str, int] = {}
     requests = 0
     for status in statuses:
-        page: Page = yield dialect.count(Window(status=status))
+        try:
+            page: Page = yield dialect.count(Window(status=status))
+        except RequestRefused:
+            return Counts({status: -1}, {}, requests + 1)
         there[status] = page.total_count
         requests += page.requests
     here: dict[str, int] = yield StatusCounts()

@@ -18,11 +18,11 @@ from typing import Any
 
 from pipelines.endpoint import NewestFirst
 from pipelines.pages import Certificate, Page, Row, Window
-from pipelines.steps import Flush, IdsWithStatus, MergeRows, MoveCursor, Step
+from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Step
 from pipelines.strategies.dialect import Dialect, dialect_of
-from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, read_whole_list
+from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, mark_vanished, read_whole_list
 from pipelines.strategies.learning import instant, learn_paging, open_list
-from pipelines.strategies.paging import key_of
+from pipelines.strategies.paging import key_of, tolerant
 from pipelines.strategies.reading import Outcome, Reading
 from pipelines.strategies.records import get_by_id
 
@@ -41,14 +41,14 @@ def plan(reading: Reading, strategy: NewestFirst) -> Generator[Step, Any, Outcom
         descent = yield from _descend(dialect, _horizon(reading))
         if not descent.ordered:
             break
-        yield from _open_ones(strategy, descent, reading)
+        yield from _not_met(strategy, descent, reading)
         counts = yield from counts_agree(dialect, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
             yield MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
             yield MoveCursor({"through": reading.now.isoformat()})
             yield Flush()
             return Outcome(True, reading.now, "totals by status agree")
-    return (yield from _read_all(dialect, reading, strategy))
+    return (yield from _read_all(dialect, reading))
 
 
 def _horizon(reading: Reading) -> datetime | None:
@@ -57,9 +57,10 @@ def _horizon(reading: Reading) -> datetime | None:
     if through is None:
         return None
     horizon = min(reading.now - LOOK_BACK, datetime.fromisoformat(through) - MARGIN)
-    if reading.since is not None:
-        horizon = min(horizon, reading.local_midnight(reading.since))
-    return horizon
+    for day in (reading.since, reading.reread_from):
+        if day is not None:
+            horizon = min(horizon, reading.local_midnight(day))
+    return None if reading.reconcile == "full" else horizon
 
 
 @dataclass(slots=True)
@@ -96,7 +97,7 @@ def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any,
     """Read page after page from the top, one at a time: side by side, a shift could hide a row."""
     descent = _Descent()
     while True:
-        page: Page = yield dialect.page(WHOLE, descent.pages)
+        page = yield from tolerant(dialect, WHOLE, descent.pages)
         descent.meet(page)
         yield MergeRows(page.rows, page.server_time)
         below = horizon is not None and descent.lowest is not None and descent.lowest < horizon
@@ -104,11 +105,16 @@ def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any,
             return descent
 
 
-def _open_ones(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Generator[Step, Any, None]:
-    """Get the open requests that the descent did not meet."""
+def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Generator[Step, Any, None]:
+    """Get what the descent did not meet: open requests, and in a reconcile what it should have met."""
     yield Flush()
-    open_here: list[str] = yield IdsWithStatus(strategy.open_statuses)
-    yield from get_by_id([identity for identity in open_here if identity not in descent.seen], reading.now)
+    wanted: list[str] = yield IdsWithStatus(strategy.open_statuses)
+    if reading.reconcile != "no" and descent.lowest is not None:
+        # Rows of one instant may lie on both sides of the descent's end.
+        wanted += yield IdsHere("created_at", descent.lowest + timedelta(seconds=1), None)
+    yield from get_by_id(
+        [identity for identity in dict.fromkeys(wanted) if identity not in descent.seen], reading.now
+    )
     yield Flush()
 
 
@@ -129,12 +135,9 @@ def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificat
     )
 
 
-def _read_all(dialect: Dialect, reading: Reading, strategy: NewestFirst) -> Generator[Step, Any, Outcome]:
+def _read_all(dialect: Dialect, reading: Reading) -> Generator[Step, Any, Outcome]:
     whole = yield from read_whole_list(dialect)
     if whole.certified:
         yield MoveCursor({"through": reading.now.isoformat()})
-    yield Flush()
-    counts = yield from counts_agree(dialect, strategy.statuses)
-    gone = sum(counts.here.values()) - sum(counts.there.values())
-    notes = (f"{reading.endpoint.name}: {gone} rows here are no longer in the list",) if gone > 0 else ()
-    return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason, notes)
+    yield from mark_vanished(dialect, whole)
+    return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)

@@ -106,11 +106,6 @@ def uncertified(evidence: Certificate, reason: str) -> Certificate:
     return replace(evidence, certified=False, reason=reason)
 
 
-def one(step: Step) -> Generator[Step, Any, Any]:
-    """A reader of a single step, for reading steps side by side."""
-    return (yield step)
-
-
 def tolerant(dialect: Dialect, window: Window, number: int) -> Generator[Step, Any, Page]:
     """One page, taken as it is where it goes on contradicting its own total: `Pass.lie` tells of it."""
     try:

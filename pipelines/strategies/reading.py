@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 from pipelines.endpoint import Endpoint, QueryNames
 
 Details = Literal["all", "recent", "off"]
+Reconcile = Literal["no", "recent", "full"]
+"""Whether history is read again, whatever is certified already: the last 35 days of it, or all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ class Reading:
     margins: Margins = Margins()
     details: Details = "recent"
     details_budget: int = 2000
+    reconcile: Reconcile = "no"
+
+    @property
+    def reread_from(self) -> date | None:
+        """The first day that is read again although it is certified, if any is."""
+        if self.reconcile == "full":
+            return self.history_start
+        recent = max(self.history_start, self.local_now.date() - self.margins.recent)
+        return recent if self.reconcile == "recent" else None
 
     @property
     def local_now(self) -> datetime:

@@ -7,20 +7,21 @@ read and merged each time, so that a source at rest is mirrored to its last row;
 Requests of a sync without changes: one for the closed window, one for the tail, and what the open set costs.
 """
 
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from pipelines.endpoint import UpdatedWindows
+from pipelines.errors import RequestRefused
 from pipelines.pages import Window
-from pipelines.steps import Flush, IdsWithStatus, MergeRows, Step
+from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MissingRecords, Step
 from pipelines.strategies import coverage
 from pipelines.strategies.certified import Purpose, read_window
 from pipelines.strategies.dialect import Dialect, dialect_of
-from pipelines.strategies.full_scan import read_whole_list
+from pipelines.strategies.full_scan import mark_vanished, read_whole_list
 from pipelines.strategies.learning import learn_bounds, learn_paging, open_list, whole_history
-from pipelines.strategies.paging import key_of, read_pass
+from pipelines.strategies.paging import read_pass
 from pipelines.strategies.reading import Outcome, Reading
 from pipelines.strategies.records import get_by_id
 
@@ -31,15 +32,25 @@ def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Out
     if dialect.bounds == "none":
         return (yield from _without_filter(dialect, reading))
     through = dialect.closed_bound(reading.now, reading.margins.closing_lag)
-    certified, covered = yield from _closed_windows(dialect, reading, through)
-    tail = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
-    yield from read_window(dialect, tail, Purpose("tail"))
+    closed = yield from _closed_windows(dialect, reading, through)
+    yield from _tail(dialect, reading, through, closed.met)
     if strategy.derived_from is not None:
         yield from _derived_status(dialect, reading, strategy.derived_from)
     yield Flush()
+    if closed.met is not None and not closed.doubts:
+        yield from _vanished(dialect, reading, through, closed.met, by_id=strategy.derived_from is not None)
     start = reading.local_midnight(reading.history_start)
-    reason = "closed windows certified" if certified else "a closed window could not be read whole"
-    return Outcome(certified, covered.through(start), reason)
+    reason = "closed windows certified" if not closed.doubts else "; ".join(closed.doubts[:3])
+    return Outcome(not closed.doubts, closed.covered.through(start), reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """What the closed windows brought. `met`: all ids, where history was read again."""
+
+    covered: coverage.Coverage[datetime]
+    doubts: Sequence[str]
+    met: set[str] | None
 
 
 def _learn(reading: Reading) -> Generator[Step, Any, Dialect]:
@@ -52,24 +63,57 @@ def _learn(reading: Reading) -> Generator[Step, Any, Dialect]:
     return (yield from learn_bounds(dialect, reading, known))
 
 
-def _closed_windows(
-    dialect: Dialect, reading: Reading, through: datetime
-) -> Generator[Step, Any, tuple[bool, coverage.Coverage[datetime]]]:
-    """Read every gap in the coverage, from a little before it: what came late is caught, and counted."""
+def _closed_windows(dialect: Dialect, reading: Reading, through: datetime) -> Generator[Step, Any, _Closed]:
+    """Read every gap in the coverage, from a little before it: what came late is caught, and counted.
+
+    The source's clock may have been put back: what was covered behind it is not certain any more.
+    """
     start = reading.local_midnight(reading.history_start)
-    covered = coverage.instants(reading.cursor.get("covered", ()))
-    gaps = covered.missing(start, through)
-    if reading.since is not None:
-        gaps.append((reading.local_midnight(reading.since), through))
-    certified = True
-    for gap_start, gap_end in gaps:
-        sealed = any(end == gap_start for _, end in covered.spans)
-        purpose = Purpose("closed", gap_start if sealed else None, covered)
-        window = Window(gap_start - reading.margins.overlap, gap_end)
-        certified = (yield from read_window(dialect, window, purpose)) and certified
+    covered = coverage.instants(reading.cursor.get("covered", ())).until(through)
+    due = coverage.Coverage(tuple(covered.missing(start, through)))
+    for day in (reading.since, reading.reread_from):
+        if day is not None:
+            due = due.add(reading.local_midnight(day), through)
+    sealed = covered.through(start)
+    met = set[str]() if reading.reconcile != "no" else None
+    doubts: list[str] = []
+    for gap_start, gap_end in due.spans:
+        purpose = Purpose("closed", sealed, covered, doubts, met)
+        yield from read_window(dialect, Window(gap_start - reading.margins.overlap, gap_end), purpose)
         covered = purpose.covered or covered
     yield Flush()
-    return certified, covered
+    return _Closed(covered, doubts, met)
+
+
+def _tail(
+    dialect: Dialect, reading: Reading, through: datetime, met: set[str] | None
+) -> Generator[Step, Any, bool]:
+    """From a little before the closed bound to a day ahead. Returns whether it happens to be certified."""
+    window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
+    return (yield from read_window(dialect, window, Purpose("tail", met=met)))
+
+
+def _vanished(
+    dialect: Dialect, reading: Reading, through: datetime, met: set[str], *, by_id: bool
+) -> Generator[Step, Any, None]:
+    """Rows that a certified read of their time did not meet are looked for once more, then marked as deleted.
+
+    Where the list has no get by id, the second look is another certified read of the time that they are in,
+    and of the tail, where a row that has changed meanwhile is now.
+    """
+    assert reading.reread_from is not None
+    start = reading.local_midnight(reading.reread_from)
+    here: list[str] = yield IdsHere("updated_at", start, through)
+    gone = [identity for identity in here if identity not in met]
+    if gone and by_id:
+        yield from get_by_id(gone, reading.now)
+    elif gone:
+        again = Purpose("second look", met=set())
+        certain = yield from read_window(dialect, Window(start - reading.margins.overlap, through), again)
+        certain = (yield from _tail(dialect, reading, through, again.met)) and certain
+        if certain:
+            yield MissingRecords([item for item in gone if item not in (again.met or ())], reading.now)
+    yield Flush()
 
 
 def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generator[Step, Any, None]:
@@ -85,17 +129,20 @@ def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generato
         return
     window = replace(whole_history(reading), status=status)
     listed: set[str] = set()
-    total = (yield dialect.count(window)).total_count
-    if total <= 2 * len(open_here) + dialect.page_size:
-        done = yield from read_pass(dialect, window)
-        listed = {key_of(row) for row in done.rows}
-        yield MergeRows(done.rows, done.read_at)
+    try:
+        total = (yield dialect.count(window)).total_count
+        if total <= 2 * len(open_here) + dialect.page_size:
+            done = yield from read_pass(dialect, window)
+            listed = done.keys
+            yield MergeRows(done.rows, done.read_at)
+    except RequestRefused:
+        listed = set()  # a status filter that is refused tells as much as one that is ignored
     yield from get_by_id([identity for identity in open_here if identity not in listed], reading.now)
 
 
 def _without_filter(dialect: Dialect, reading: Reading) -> Generator[Step, Any, Outcome]:
     """The server ignores the date range under every name: read the list whole, each time."""
     whole = yield from read_whole_list(dialect)
-    yield Flush()
+    yield from mark_vanished(dialect, whole)
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason, (note,))

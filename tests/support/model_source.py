@@ -20,6 +20,7 @@ from pipelines.steps import (
     DaysWithState,
     Flush,
     GetRecords,
+    IdsHere,
     IdsWithStatus,
     Learnt,
     MergeRows,
@@ -179,6 +180,8 @@ class ModelStore:
                 self.capabilities[step.name] = step.value
             case MissingRecords():
                 self.missing.update(step.ids)
+                for identity in step.ids:
+                    self.rows.pop(identity, None)
             case _:
                 pass
         evidence = getattr(step, "certificate", None)
@@ -202,6 +205,8 @@ class ModelStore:
         match question:
             case IdsWithStatus():
                 return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
+            case IdsHere(time, start, end):
+                return [key for key, row in self.rows.items() if _within(time and instant(row[time]), start, end)]
             case StatusCounts():
                 counts: dict[str, int] = {}
                 for row in self.rows.values():
@@ -223,6 +228,10 @@ class ModelStore:
                 raise AssertionError("not asked here")
             case _:
                 raise AssertionError(question)
+
+
+def _within(at: datetime | None, start: datetime | None, end: datetime | None) -> bool:
+    return at is None or ((start is None or at >= start) and (end is None or at < end))
 
 
 Fiber = Generator[None, None, Any]

@@ -1,0 +1,75 @@
+"""What a sync cannot see, because the source left no trace: found, repaired and recorded by a reconcile."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+Opened = Callable[..., Any]
+EVERY_LIST = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+SILENT_EDIT = {
+    "phone_calls": "summary",
+    "booking_sessions": "referral_source",
+    "appointments": "client_email",
+    "ai_outbound": "context",
+    "staff_tasks": "description",
+}
+
+
+def restatements(warehouse: Path) -> set[tuple[Any, ...]]:
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        return set(
+            connection.execute(
+                "select endpoint, kind, array_to_string(columns, ',') from control.restatements"
+            ).fetchall()
+        )
+
+
+def some_row(practices: Any, practice: str, name: str, days_ago: int) -> dict[str, Any]:
+    """A settled row of about that age."""
+    until = (practices.platform.now() - timedelta(days=days_ago)).isoformat()
+    rows = [
+        row
+        for row in practices.platform.truth(practice, name)
+        if row.get("updated_at", row["created_at"]) < until
+        and row.get("status") not in ("active", "pending", "received", "queued", "in_progress")
+    ]
+    return max(rows, key=lambda row: row["created_at"])
+
+
+@pytest.mark.parametrize(("full", "days_ago"), [("recent", 10), ("full", 45)])
+def test_edits_and_deletions_without_a_trace_are_repaired_and_recorded(
+    opened: Opened, full: str, days_ago: int
+) -> None:
+    practices = opened(practices=1, calls=800)
+    practices.sync()
+    for name in EVERY_LIST:
+        edited = some_row(practices, "loc-001", name, days_ago)
+        practices.platform.update("loc-001", name, edited["id"], {SILENT_EDIT[name]: "restated"})
+        deleted = some_row(practices, "loc-001", name, days_ago + 3)
+        practices.platform.delete("loc-001", name, deleted["id"])
+    practices.platform.advance(timedelta(minutes=5))
+
+    result = practices.sync(reconcile=full)
+
+    assert practices.differences() == []
+    assert result.exit_code == 0, result
+    found = restatements(practices.warehouse)
+    assert {(name, "vanished", "") for name in EVERY_LIST} <= found
+    assert {(name, "changed", SILENT_EDIT[name]) for name in EVERY_LIST} <= found
+
+
+def test_a_reconcile_of_a_source_at_rest_restates_nothing(opened: Opened) -> None:
+    practices = opened(practices=1, calls=500)
+    practices.sync()
+    practices.platform.advance(timedelta(minutes=5))
+    practices.sync()
+
+    result = practices.sync(reconcile="full")
+
+    assert result.exit_code == 0
+    assert sum(item.changes.restated for item in result.results) == 0
+    assert practices.differences() == []
