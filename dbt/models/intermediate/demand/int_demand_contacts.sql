@@ -1,0 +1,191 @@
+with calls as (
+    select
+        calls.practice_id,
+        'call' as channel,
+        calls.call_key as contact_id,
+        calls.called_at as began_at,
+        coalesce(calls.client_id, clients.client_id) as client_id,
+        {{ phone_digits('calls.phone_number') }} as phone,
+        coalesce(calls.booked, false) as is_booked,
+        calls.called_at as booked_at,
+        cast(null as string) as appointment_id,
+        coalesce(calls.outcome, calls.state, 'no outcome') as result
+    from {{ ref('stg_partner__phone_calls') }} as calls
+    left join {{ ref('int_remote_clients') }} as clients
+        on
+            calls.practice_id = clients.practice_id
+            and calls.remote_client_id = clients.remote_client_id
+    where calls.booking_intent
+),
+
+sessions as (
+    select
+        practice_id,
+        'session' as channel,
+        session_id as contact_id,
+        created_at as began_at,
+        cast(null as string) as client_id,
+        cast(null as string) as phone,
+        coalesce(appointment_id, remote_appointment_id) is not null
+        or coalesce(status = 'completed', false) as is_booked,
+        coalesce(last_activity_at, updated_at, created_at) as booked_at,
+        appointment_id,
+        case when status = 'active' then 'still active at ' else 'left at ' end
+        || coalesce(stage, 'an unknown stage') as result
+    from {{ ref('stg_partner__booking_sessions') }}
+),
+
+requests as (
+    select
+        practice_id,
+        'outreach' as channel,
+        request_id as contact_id,
+        created_at as began_at,
+        client_id,
+        {{ phone_digits('contact_number') }} as phone,
+        coalesce(outcome = 'booked', false) as is_booked,
+        coalesce(completed_at, contacted_at, created_at) as booked_at,
+        cast(null as string) as appointment_id,
+        coalesce(outcome, suppression_reason, status, 'no status') as result
+    from {{ ref('stg_partner__ai_outbound_requests') }}
+    where
+        purpose = 'scheduling'
+        or outcome = 'booked'
+),
+
+tasks as (
+    select
+        practice_id,
+        'task' as channel,
+        task_id as contact_id,
+        created_at as began_at,
+        client_id,
+        cast(null as string) as phone,
+        false as is_booked,
+        created_at as booked_at,
+        cast(null as string) as appointment_id,
+        'task ' || coalesce(status, 'of no status') as result
+    from {{ ref('stg_partner__staff_tasks') }}
+    where
+        task_type = 'task'
+        and client_id is not null
+),
+
+contacts as (
+    select * from calls
+    union all
+    select * from sessions
+    union all
+    select * from requests
+    union all
+    select * from tasks
+),
+
+-- What a contact booked. A session knows nobody: its appointment does.
+booked as (
+    select
+        practice_id,
+        booked_via,
+        evidence_id,
+        appointment_id,
+        attribution,
+        client_id,
+        phone
+    from {{ ref('int_demand_appointments') }}
+    where booked_via is not null
+    qualify row_number() over (
+        partition by practice_id, booked_via, evidence_id
+        order by created_at nulls last, appointment_id
+    ) = 1
+),
+
+told as (
+    select
+        contacts.practice_id,
+        contacts.channel,
+        contacts.contact_id,
+        contacts.began_at,
+        coalesce(contacts.client_id, booked.client_id) as client_id,
+        coalesce(contacts.phone, booked.phone) as phone,
+        contacts.is_booked,
+        contacts.booked_at,
+        coalesce(contacts.appointment_id, booked.appointment_id) as appointment_id,
+        coalesce(booked.attribution, case when contacts.appointment_id is not null then 'exact' end, 'inferred')
+            as attribution,
+        contacts.result
+    from contacts
+    left join booked
+        on
+            contacts.practice_id = booked.practice_id
+            and contacts.channel = booked.booked_via
+            and contacts.contact_id = booked.evidence_id
+    where contacts.began_at is not null
+),
+
+known as (
+    select
+        told.practice_id,
+        told.channel,
+        told.contact_id,
+        told.began_at,
+        coalesce(told.client_id, phones.client_id) as client_id,
+        told.phone,
+        told.is_booked,
+        told.booked_at,
+        told.appointment_id,
+        told.attribution,
+        told.result
+    from told
+    left join {{ ref('int_client_phones') }} as phones
+        on
+            told.practice_id = phones.practice_id
+            and told.phone = phones.phone
+),
+
+parties as (
+    select
+        *,
+        {{ party('client_id', 'phone', "channel || ':' || contact_id") }} as party
+    from known
+),
+
+-- More than 14 days of silence, and the next contact is another wish.
+gaps as (
+    select
+        *,
+        coalesce(
+            {{ hours_between('lag(began_at) over (partition by practice_id, party order by began_at, channel, contact_id)', 'began_at') }}
+            > 14 * 24,
+            true
+        ) as is_first
+    from parties
+),
+
+numbered as (
+    select
+        *,
+        count(*) filter (where is_first) over (
+            partition by practice_id, party
+            order by began_at, channel, contact_id
+            rows between unbounded preceding and current row
+        ) as episode
+    from gaps
+)
+
+select
+    practice_id,
+    first_value(channel || ':' || contact_id) over (
+        partition by practice_id, party, episode
+        order by began_at, channel, contact_id
+    ) as episode_id,
+    channel,
+    contact_id,
+    party,
+    client_id,
+    began_at,
+    is_booked,
+    case when is_booked then booked_at end as booked_at,
+    case when is_booked then appointment_id end as appointment_id,
+    case when is_booked then attribution end as attribution,
+    result
+from numbered

@@ -1,0 +1,22 @@
+with contacts as (
+    select * from {{ ref('int_demand_contacts') }}
+),
+
+practices as (
+    select * from {{ ref('practices') }}
+)
+
+select
+    contacts.practice_id,
+    contacts.channel,
+    contacts.contact_id,
+    contacts.episode_id,
+    contacts.client_id,
+    contacts.result,
+    contacts.is_booked,
+    cast({{ local_time('contacts.began_at', 'practices.time_zone') }} as date) as day,
+    contacts.began_at,
+    {{ local_time('contacts.began_at', 'practices.time_zone') }} as began_at_local
+from contacts
+left join practices
+    on contacts.practice_id = practices.practice_id

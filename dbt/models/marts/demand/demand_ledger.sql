@@ -1,0 +1,26 @@
+with episodes as (
+    select * from {{ ref('int_demand_episodes') }}
+),
+
+clock as (
+    select * from {{ ref('int_source_clock') }}
+)
+
+select
+    episodes.practice_id,
+    episodes.episode_id,
+    episodes.client_id,
+    episodes.first_channel,
+    episodes.first_at,
+    episodes.contacts,
+    episodes.booked_via,
+    episodes.booked_at,
+    episodes.appointment_id,
+    episodes.attribution,
+    {{ hours_between('episodes.first_at', 'episodes.booked_at') }} as hours_to_booking,
+    case
+        when episodes.booked_via is null and {{ hours_between('episodes.last_at', 'clock.source_clock') }} > 14 * 24
+            then episodes.last_at + interval 336 hours
+    end as lost_at
+from episodes
+cross join clock
