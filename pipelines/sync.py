@@ -6,6 +6,7 @@ The failure of a list is its own: every other list goes on, and what was read be
 
 import asyncio
 
+from pipelines.doctor.examination import essentials
 from pipelines.endpoint import ByReference, Endpoint
 from pipelines.errors import VetlError, WarehouseError
 from pipelines.performing import Performer, Run, together
@@ -43,6 +44,8 @@ async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
 async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
     performer = Performer(run, practice, endpoint)
     try:
+        await performer.drive(essentials(await performer.reading()))
+        await performer.committer.flush()
         outcome: Outcome = await performer.drive(plan(await performer.reading()))
     except WarehouseError:
         raise

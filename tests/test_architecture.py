@@ -40,7 +40,7 @@ MAY_IMPORT = {
         *("loading.quarantine", "loading.received", "partner.webhooks"),
     ),
     "performing.py": ("committing", "endpoint", "errors", "pages", "practice", "results", "steps", "strategies"),
-    "sync.py": ("performing", "endpoint", "errors", "practice", "results", "strategies"),
+    "sync.py": ("doctor", "performing", "endpoint", "errors", "practice", "results", "strategies"),
 }
 """A part, and the modules of `pipelines` that it may import (prefixes)."""
 

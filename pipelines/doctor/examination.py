@@ -1,7 +1,7 @@
-"""Which checks a list gets, and what of their answers is kept for `sync` (`control.capabilities`)."""
+"""Which checks a list gets: all of them from `vetl doctor`, the essential ones before `sync` first reads it."""
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pipelines.doctor.asking import Known, ask, fields_at_fault
@@ -9,17 +9,18 @@ from pipelines.doctor.calls import check_calls
 from pipelines.doctor.contents import check_contents, check_total_pages
 from pipelines.doctor.edges import check_edges
 from pipelines.doctor.finding import Finding
+from pipelines.doctor.keeping import UNUSABLE, is_hopeless, keep
 from pipelines.doctor.numbers import check_numbers
 from pipelines.doctor.people import check_clients, check_patients
 from pipelines.doctor.ranges import check_range
 from pipelines.doctor.sizes import check_size
 from pipelines.doctor.statuses import check_statuses
 from pipelines.endpoint import ByReference, DateWindows, QueryNames, UpdatedWindows
-from pipelines.errors import NotFound, PracticeRefused, RequestRefused
+from pipelines.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
 from pipelines.pages import Page, Row
 from pipelines.partner.models import CALL_STATES, PhoneCall
 from pipelines.partner.models import Known as KnownValues
-from pipelines.steps import Learnt, ReadPage, Step
+from pipelines.steps import ReadPage, Step
 from pipelines.strategies.reading import Reading
 
 T = TypeVar("T")
@@ -74,25 +75,54 @@ def check_practice() -> Checking[Finding]:
     return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")
 
 
+def essentials(reading: Reading) -> Checking[None]:
+    """What `sync` must know before it first reads a list: which parameters work, and under which names.
+
+    Nothing is asked where the contract shows the names, or where they are known already.
+
+    Raises:
+        ConfigurationError: the list cannot be read whole, because a parameter it needs is known to be ignored.
+        RequestRefused: the list is not there, or refuses every form of the question.
+    """
+    if isinstance(reading.endpoint.strategy, DateWindows | ByReference):
+        return
+    if not reading.capabilities:
+        known = Known(reading, reading.names)
+        findings = yield from _parameters(known)
+        yield from keep(known, findings)
+        hopeless = [finding for finding in findings if is_hopeless(finding)]
+        if hopeless:
+            raise ConfigurationError(f"{reading.endpoint.name}: {hopeless[0].evidence}; {hopeless[0].remedy}")
+        return
+    unusable: str | None = reading.capabilities.get(UNUSABLE)
+    if unusable:
+        raise ConfigurationError(f"{reading.endpoint.name}: {unusable}; when that has changed, run `vetl doctor`")
+
+
 def _examine_list(reading: Reading) -> Found:
-    endpoint = reading.endpoint
     known = Known(reading, reading.names)
+    findings = yield from _parameters(known)
+    page = yield from ask({**known.whole, **known.largest})
+    if page is not None:
+        if isinstance(reading.endpoint.strategy, UpdatedWindows) and known.bounds != "none":
+            findings += yield from check_edges(known, page.rows)
+        findings += yield from _contents(known, page)
+    yield from keep(known, findings)
+    return findings
+
+
+def _parameters(known: Known) -> Found:
+    """Every query parameter of a list that the contract does not show."""
     findings: list[Finding] = []
-    if isinstance(endpoint.strategy, UpdatedWindows):
+    if isinstance(known.reading.endpoint.strategy, UpdatedWindows):
         findings += yield from check_range(known)
     else:
         yield from fields_at_fault({})  # a list that is not there says so here
     findings += yield from check_size(known)
     findings += yield from check_numbers(known)
-    statuses = _statuses(reading)
+    statuses = _statuses(known.reading)
     if statuses:
         findings += yield from check_statuses(known, statuses)
-    page = yield from ask({**known.whole, **known.largest})
-    if page is not None:
-        if isinstance(endpoint.strategy, UpdatedWindows) and known.bounds != "none":
-            findings += yield from check_edges(known, page.rows)
-        findings += yield from _contents(known, page)
-    yield from _keep(known, findings)
     return findings
 
 
@@ -122,31 +152,6 @@ def _statuses(reading: Reading) -> tuple[str, ...]:
     field = reading.endpoint.record.model_fields.get("status")
     annotations = field.metadata if field else ()
     return next((item.values for item in annotations if isinstance(item, KnownValues)), ())
-
-
-def _keep(known: Known, findings: Sequence[Finding]) -> Generator[Step, Any, None]:
-    """What `sync` shall use from now on, with its evidence."""
-    by_check = {finding.check: finding for finding in findings}
-    if known.proven:
-        evidence = f"proven by doctor: {', '.join(sorted(known.proven))}"
-        yield Learnt("names", asdict(known.names), evidence)
-    if known.page_base is not None:
-        yield Learnt("page_base", known.page_base, by_check["page"].evidence)
-    if known.page_size is not None and known.page_size < known.reading.endpoint.page_size:
-        yield Learnt("page_size", known.page_size, by_check.get("page size", by_check["per_page"]).evidence)
-    if isinstance(known.reading.endpoint.strategy, UpdatedWindows) and {"start", "end"} & by_check.keys():
-        if by_check["start"].state == "ignored":
-            yield Learnt("bounds", "none", by_check["start"].evidence)
-        elif "bounds" in by_check and by_check["bounds"].state == "note":
-            yield Learnt("bounds", known.bounds, by_check["bounds"].evidence)
-    yield from (Learnt(f"seen_{name}", found, evidence) for name, found, evidence in _facts(findings))
-
-
-def _facts(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str]]:
-    """What is kept to be looked up; `sync` does not rely on it."""
-    for finding in findings:
-        if finding.state == "note" or finding.check == "beyond the end":
-            yield finding.check.replace(" ", "_"), finding.found, finding.evidence
 
 
 def clients_in(rows: Sequence[Row]) -> list[str]:

@@ -23,16 +23,22 @@ def check_size(known: Known, *, fixed: bool = False) -> Found:
     if plain is None or plain.total_count < 2:  # noqa: PLR2004 - one and two rows are told apart
         return [Finding(known.endpoint, "per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
-    for name in candidates((configured,), () if fixed else NAMES):
+    name = yield from _name(known, fixed=fixed)
+    if name is None:
+        known.page_size = min(default, LARGEST)
+        return [_ignored(known, default)]
+    evidence = "pages of 1 and of 2 rows hold 1 and 2"
+    return [name_finding(known, "per_page", configured, evidence), (yield from _limits(known, name, default))]
+
+
+def _name(known: Known, *, fixed: bool) -> Generator[Step, Any, str | None]:
+    for name in candidates((known.names.per_page,), () if fixed else NAMES):
         if (yield from _holds(known, name, 1)) and (yield from _holds(known, name, 2)):
             known.names = replace(known.names, per_page=name)
             known.proven.add("per_page")
             known.smallest = {name: "1"}
-            evidence = "pages of 1 and of 2 rows hold 1 and 2"
-            proven = name_finding(known, "per_page", configured, evidence)
-            return [proven, (yield from _limits(known, name, default))]
-    known.page_size = min(default, LARGEST)
-    return [_ignored(known, default)]
+            return name
+    return None
 
 
 def _holds(known: Known, name: str, size: int) -> Generator[Step, Any, bool]:
@@ -57,13 +63,18 @@ def _limits(known: Known, name: str, default: int) -> Generator[Step, Any, Findi
 def _most(known: Known, name: str) -> Generator[Step, Any, int]:
     for size in (LARGEST, *SMALLER):
         page = yield from ask({**known.whole, name: str(size)})
-        if page is not None:
-            return max(1, min(size, _given(page, size)))
+        if page is None:
+            continue
+        given = _given(page, size)
+        if page.total_count > len(page.rows) and given not in (size, page.per_page):
+            again = yield from ask({**known.whole, name: str(size)})  # once short, it may be torn
+            given = max(given, _given(again, size)) if again else given
+        return max(1, min(size, given))
     return 1
 
 
 def _given(page: Page, asked: int) -> int:
-    """The page size that an answer shows: what it echoes, unless its rows say otherwise."""
+    """The page size that an answer shows: its rows where there are more, else what it echoes."""
     if page.total_count > len(page.rows):
         return len(page.rows)
     return page.per_page or asked

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sandbox
 from support.clinic import DAYS, Clinic
+
+import sandbox
 
 LONG = 10 * 365 * 86_400
 

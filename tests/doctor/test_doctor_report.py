@@ -1,12 +1,12 @@
-"""Wrong settings, refused practices, parameters without effect: each is one line with its remedy, and an exit code."""
+"""Wrong settings, refused practices, ignored parameters: one line with its remedy each, and an exit code."""
 
 import json
 from dataclasses import replace
 
 import pytest
-import sandbox
 from support.clinic import PRACTICE, Clinic, told
 
+import sandbox
 from pipelines.cli import execute
 
 

@@ -1,4 +1,4 @@
-"""The doctor against platforms that differ in what the contract leaves open: the table is right, the sync whole."""
+"""The doctor on platforms that differ in what the contract leaves open: its table is right, the sync whole."""
 
 from typing import Any
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-import sandbox
 from support import truth
 
+import sandbox
 from pipelines.doctor.finding import Finding, Report
 from pipelines.doctor.job import run_doctor
 from pipelines.results import SyncResult

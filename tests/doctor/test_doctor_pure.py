@@ -1,0 +1,126 @@
+"""The checks as pure generators, on servers that no switch of the sandbox makes."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from pipelines.doctor.examination import essentials, examine
+from pipelines.endpoint import QueryNames
+from pipelines.endpoints import by_name
+from pipelines.errors import ConfigurationError, RequestRefused
+from pipelines.pages import Page
+from pipelines.steps import Learnt, ReadPage
+from pipelines.strategies.reading import Reading
+
+NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+Server = Callable[[Mapping[str, str]], list[dict[str, Any]]]
+
+
+def sessions(count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"s{number}",
+            "status": ("completed", "abandoned")[number % 2],
+            "updated_at": (NOW - timedelta(hours=5 * number, seconds=7)).isoformat(),
+        }
+        for number in range(count)
+    ]
+
+
+def refused(*fields: str) -> RequestRefused:
+    return RequestRefused("400", status=400, fields=tuple((field, "is required") for field in fields))
+
+
+def reading(**capabilities: Any) -> Reading:
+    start = date(2026, 1, 1)
+    endpoint = by_name("booking_sessions")
+    return Reading(endpoint, QueryNames(), NOW, ZoneInfo("America/Chicago"), start, capabilities=capabilities)
+
+
+def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, Any], int]:
+    """Answer a plan's questions; its return value, what it learnt, how many questions it took."""
+    learnt: dict[str, Any] = {}
+    answer: Any = None
+    failure: RequestRefused | None = None
+    asked = 0
+    while True:
+        try:
+            step = plan.send(answer) if failure is None else plan.throw(failure)
+        except StopIteration as finished:
+            return finished.value, learnt, asked
+        answer = failure = None
+        if isinstance(step, Learnt):
+            learnt[step.name] = step.value
+            continue
+        assert isinstance(step, ReadPage)
+        asked += 1
+        try:
+            found = chosen(step.query)
+            per_page = min(int(step.query.get("per_page", size)), 100)
+            first = int(step.query.get("page", 0)) * per_page
+            answer = Page(tuple(found[first : first + per_page]), len(found), None, None, NOW)
+        except RequestRefused as error:
+            failure = error
+
+
+def test_a_server_that_takes_dates_only_is_asked_in_dates() -> None:
+    rows = sessions(60)
+
+    def server(query: Mapping[str, str]) -> list[dict[str, Any]]:
+        start, end = query.get("start_date"), query.get("end_date", "9999-12-31")
+        if start is None or len(start) > 10 or len(end) > 10:
+            raise refused("start_date")
+        status = query.get("status")
+        return [row for row in rows if start <= row["updated_at"][:10] <= end and status in (None, row["status"])]
+
+    _, learnt, asked = drive(essentials(reading()), server)
+
+    assert learnt["bounds"] == "day"
+    assert learnt["names"]["start"] == "start_date"
+    assert learnt["unusable"] is None
+    assert asked <= 25
+
+
+def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with_another_name() -> None:
+    rows = sessions(60)
+
+    def server(query: Mapping[str, str]) -> list[dict[str, Any]]:
+        start, end = query["start_date"], query.get("end_date", NOW.isoformat())
+        if start[:19] > end[:19]:
+            raise refused()
+        return [row for row in rows if start[:19] <= row["updated_at"][:19] <= end[:19]]
+
+    _, learnt, _ = drive(essentials(reading()), server)
+
+    assert learnt["names"]["start"] == "start_date"
+    assert "bounds" not in learnt  # finer than a day, as far as is known: `sync` looks closer
+
+
+def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
+    _, learnt, asked = drive(essentials(reading()), lambda _: [])
+
+    assert learnt == {}
+    assert asked < 15
+
+
+def test_what_is_known_is_not_asked_again() -> None:
+    assert drive(essentials(reading(names={}, unusable=None)), lambda _: [])[2] == 0
+
+
+def test_a_parameter_known_to_be_ignored_is_not_used() -> None:
+    with pytest.raises(ConfigurationError, match="every page repeats"):
+        drive(essentials(reading(unusable="every page repeats the first")), lambda _: [])
+
+
+def test_a_server_that_ignores_everything_is_told_from_one_that_renames() -> None:
+    rows = sessions(60)
+
+    examination, learnt, _ = drive(examine(reading()), lambda _: rows)
+
+    states = {finding.check: finding.state for finding in examination.findings}
+    assert states["start"] == "ignored"
+    assert states["status"] == "ignored"
+    assert learnt["bounds"] == "none"
