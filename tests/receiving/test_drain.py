@@ -1,0 +1,361 @@
+"""From the inbox into raw: once in effect, and messages only forward, whatever the order and whoever stops."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.deliveries import body_of, message, outreach, reminder
+
+from pipelines.endpoints import REGISTRY
+from pipelines.errors import InboxError, RequestRefused
+from pipelines.loading.warehouse import Warehouse
+from pipelines.pages import Changes, Row
+from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, rank, read, row
+from pipelines.partner.webhooks import message as message_of
+from pipelines.practice import Practice
+from pipelines.receiving.catch_up import CatchUp
+from pipelines.receiving.drain import drain, intakes
+from pipelines.receiving.inbox import Entry, Inbox, Waiting
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PRACTICE = Practice("loc-001", "Harbor", "America/New_York", date(2026, 1, 1))
+
+Delivered = tuple[str, dict[str, Any] | bytes]
+
+
+class Side:
+    """An inbox and a warehouse, with what a test wants to know of both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.inbox = Inbox.open(folder / "inbox.sqlite")
+        self.warehouse = Warehouse.open(folder / "vetl.duckdb", REGISTRY, lock_wait_seconds=0)
+        self.warehouse.set_practices([PRACTICE])
+        self.path = folder / "vetl.duckdb"
+
+    def receive(self, *deliveries: Delivered, practice: str = "loc-001") -> None:
+        entries: list[Entry] = []
+        for channel, payload in deliveries:
+            body = payload if isinstance(payload, bytes) else body_of(payload)
+            delivery = read(Channel(channel), body)
+            entries.append(Entry(delivery.channel, delivery.practice_id or practice, delivery.key, body, NOW))
+        self.inbox.keep(entries)
+
+    def drain(self) -> Changes:
+        return drain(self.inbox, self.warehouse, "run-1")[1]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.warehouse._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage] - one file
+
+    def close(self) -> None:
+        self.inbox.close()
+        self.warehouse.close()
+
+
+@pytest.fixture
+def side(tmp_path: Path) -> Iterator[Side]:
+    side = Side(tmp_path)
+    yield side
+    side.close()
+
+
+def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side: Side) -> None:
+    side.receive(
+        ("messages", message("m-1", "failed", error_code=30005, later_field=[1])),
+        ("ai_outbound", outreach("r-1", outcome_detail={"appointment_id": 17})),
+        ("service_reminders", reminder("g-1", custom_fields={"server_id": "9", "client_id": "17-9"})),
+    )
+
+    assert side.drain().inserted == 4
+
+    assert side.rows(
+        "select practice_id, message_id, status, event, error_code, _extra, body->>'clinic_id', received_at"
+        " from raw.message_events"
+    ) == [("loc-001", "m-1", "failed", "message.failed", "30005", '{"later_field":[1]}', "loc-001", NOW)]
+    assert side.rows("select request_id, outcome, appointment_id, completed_at from raw.outreach_events") == [
+        ("r-1", "booked", "17", datetime(2026, 3, 1, 12, tzinfo=UTC))
+    ]
+    assert side.rows(
+        "select id, reminders->>'$[0].code', custom_fields->>'server_id', group_status"
+        " from raw.service_reminder_events"
+    ) == [("g-1", "RAB", "9", "incomplete")]
+    assert side.rows("select id, status, _extra from raw.messages") == [("m-1", "failed", '{"later_field":[1]}')]
+
+
+def test_draining_again_changes_nothing(side: Side) -> None:
+    side.receive(("messages", message()))
+    side.drain()
+
+    assert side.drain() == Changes()
+
+
+def test_a_drain_that_stops_before_it_tells_the_inbox_counts_nothing_twice(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side.receive(
+        ("messages", message("m-1", "sent")), ("ai_outbound", outreach()), ("service_reminders", reminder())
+    )
+
+    def fail(_numbers: Sequence[int]) -> None:
+        raise InboxError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(side.inbox, "settle", fail)
+        with pytest.raises(InboxError):
+            side.drain()
+    before = side.rows("from raw.message_events")
+
+    assert side.drain().inserted == 0
+    assert before == side.rows("from raw.message_events")
+    assert side.rows("select count(*) from history.messages") == [(0,)]
+
+
+def test_a_replay_to_a_new_inbox_is_without_effect(side: Side, tmp_path: Path) -> None:
+    """The keys hold in raw too: an inbox may be lost, or have forgotten."""
+    side.receive(("ai_outbound", outreach("r-1")), ("messages", message("m-1", "read")))
+    side.drain()
+    side.inbox.close()
+    side.inbox = Inbox.open(tmp_path / "another.sqlite")
+    side.receive(
+        ("ai_outbound", outreach("r-1", outcome="opted_out")), ("messages", message("m-1", "read", client_id="x"))
+    )
+
+    assert side.drain().inserted == 0
+    assert side.rows("select outcome from raw.outreach_events") == [("booked",)]
+    assert side.rows("select client_id from raw.messages") == [("c-1",)]
+
+
+def test_a_reminder_is_told_again_only_where_its_content_changed(side: Side) -> None:
+    side.receive(
+        ("service_reminders", reminder()),
+        ("service_reminders", {**reminder(), "sent_at": "2026-03-01T10:00:00Z"}),
+        ("service_reminders", dict(reversed(reminder().items()))),
+        ("service_reminders", reminder(group_status="completed")),
+    )
+    side.drain()
+
+    assert side.rows("select id, group_status from raw.service_reminder_events order by all") == [
+        ("g-1", "completed"),
+        ("g-1", "incomplete"),
+    ]
+
+
+def test_outreach_without_an_outcome_is_a_row_like_any_other(side: Side) -> None:
+    """A receiver branches on `status`: a suppression has no outcome, nor has a failure before the carrier."""
+    suppressed = outreach("r-2", status="suppressed", event="ai_outbound.suppressed", outcome=None)
+    side.receive(("ai_outbound", {**suppressed, "outcome_detail": None, "suppression_reason": "a_new_reason"}))
+
+    changes = side.drain()
+
+    assert side.rows("select status, outcome, appointment_id, suppression_reason from raw.outreach_events") == [
+        ("suppressed", None, None, "a_new_reason")
+    ]
+    assert changes.quarantined == 0
+
+
+def test_a_practice_that_is_not_configured_is_kept_too(side: Side) -> None:
+    side.receive(("messages", message(clinic_id="loc-999")))
+    side.drain()
+
+    assert side.rows("select practice_id from raw.messages") == [("loc-999",)]
+
+
+def test_unknown_statuses_are_kept_and_reported(side: Side) -> None:
+    side.receive(("messages", message("m-1", "bounced")))
+    changes = side.drain()
+
+    assert side.rows("select status from raw.messages") == [("bounced",)]
+    assert "message_events: new value bounced in status" in changes.drift
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{", "not JSON"),
+        (b'{"id": NaN}', "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[1]", "not an object"),
+        (b'{"status": "sent", "clinic_id": "loc-001"}', "id: missing"),
+        (b'{"id": "m-1", "clinic_id": "loc-001"}', "status: missing"),
+        (b'{"id": "\\ud800", "status": "sent"}', "id: missing"),
+    ],
+    ids=["cut off", "NaN", "deep", "not UTF-8", "an array", "no id", "no status", "half a character"],
+)
+def test_a_genuine_body_that_cannot_become_a_row_is_kept_with_the_reason(
+    side: Side, body: bytes, reason: str
+) -> None:
+    side.receive(("messages", body), ("messages", message("m-2")))
+    changes = side.drain()
+
+    assert (changes.quarantined, changes.inserted) == (1, 2)
+    assert side.rows("select endpoint, reason from control.quarantine") == [("message_events", reason)]
+
+
+def test_a_body_of_nobody_knows_which_practice_is_kept_with_the_reason(side: Side) -> None:
+    payload = message()
+    del payload["clinic_id"]
+    side.receive(("messages", payload), practice="")
+    side.drain()
+
+    assert side.rows("select practice_id, reason from control.quarantine") == [("", "clinic_id: missing")]
+
+
+def test_a_field_that_does_not_fit_costs_its_row_only(side: Side) -> None:
+    side.receive(("ai_outbound", outreach("r-1", contacted_at="soon")), ("ai_outbound", outreach("r-2")))
+    side.drain()
+
+    assert side.rows("select request_id from raw.outreach_events") == [("r-2",)]
+    assert side.rows("select row_key from control.quarantine") == [("r-1",)]
+
+
+STATUSES = st.sampled_from([*MESSAGE_ORDER, "a_new_status"])
+ARRIVALS = st.lists(st.tuples(st.sampled_from(["m-1", "m-2"]), STATUSES), min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Side]:
+    """One for all examples, which keep apart by their practices."""
+    side = Side(tmp_path_factory.mktemp("drain"))
+    yield side
+    side.close()
+
+
+EXAMPLES = count()
+
+
+@settings(max_examples=25, deadline=None)
+@given(arrivals=ARRIVALS, cuts=st.sets(st.integers(0, 12), max_size=2))
+def test_in_any_order_with_any_pauses_a_message_ends_where_it_came_furthest(
+    shared: Side, arrivals: list[tuple[str, str]], cuts: set[int]
+) -> None:
+    practice = f"loc-{next(EXAMPLES)}"
+    for index, (identity, status) in enumerate(arrivals):
+        shared.receive(("messages", message(identity, status, clinic_id=practice)))
+        if index in cuts:
+            shared.drain()
+    shared.drain()
+
+    told = sorted(set(arrivals))
+    events = shared.rows(f"select message_id, status from raw.message_events where practice_id = '{practice}'")
+    assert told == sorted(events)
+    latest = dict(shared.rows(f"select id, status from raw.messages where practice_id = '{practice}'"))
+    assert latest == {
+        identity: max((status for other, status in told if other == identity), key=rank) for identity, _ in told
+    }
+
+
+FIELDS = st.sampled_from(["id", "status", "event", "clinic_id", "request_id", "reminders", "outcome_detail"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: st.dictionaries(FIELDS, inner),
+    max_leaves=6,
+)
+
+
+@given(body=st.binary(max_size=60) | VALUES.map(json.dumps).map(str.encode), channel=st.sampled_from(Channel))
+def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel) -> None:
+    delivery = read(channel, body)
+
+    assert intakes([Waiting(1, Entry(channel, "loc-001", delivery.key, body, NOW))])
+    if not delivery.problem:
+        assert row(delivery, NOW)["received_at"]
+        assert channel is not Channel.MESSAGES or message_of(delivery)["id"]
+
+
+class Platform:
+    """What get-message and get-request answer."""
+
+    def __init__(self, rows: dict[str, Row | int]) -> None:
+        self.rows = rows
+        self.asked: list[str] = []
+
+    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+        assert practice_id == "loc-001"
+        self.asked.append(f"{path}/{record_id}")
+        found = self.rows.get(record_id)
+        if isinstance(found, int):
+            raise RequestRefused("no", status=found)
+        return found
+
+
+def caught_up(side: Side, platform: Platform, now: datetime = NOW) -> tuple[int, Changes]:
+    catching = CatchUp(platform, side.warehouse, "run-2", now)
+    return asyncio.run(catching.messages("loc-001"))
+
+
+def test_a_message_that_moved_on_without_a_webhook_is_caught_up(side: Side) -> None:
+    side.receive(("messages", message("m-1", "sent")), ("messages", message("m-2", "read")))
+    side.drain()
+    platform = Platform({"m-1": {"id": "m-1", "status": "delivered", "channel_used": "sms"}})
+
+    assert caught_up(side, platform)[1].updated == 1
+
+    assert platform.asked == ["messages/m-1"]
+    assert side.rows("select status from raw.messages order by id") == [("delivered",), ("read",)]
+    assert side.rows("select id, status from history.messages") == [("m-1", "sent")]
+    assert caught_up(side, platform, NOW + timedelta(days=9)) == (0, Changes())
+
+
+def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
+    side.receive(("messages", message("m-1", "sent")))
+    side.drain()
+    platform = Platform({"m-1": {"id": "m-1", "status": "sent", "created_at": "2026-03-01T10:00:00Z"}})
+
+    for hours in range(0, 24 * 8, 2):
+        caught_up(side, platform, NOW + timedelta(hours=hours))
+
+    assert len(platform.asked) == 7
+
+
+def test_right_after_a_webhook_the_next_one_is_waited_for(side: Side) -> None:
+    side.receive(("messages", message("m-1", "sent", occurred_at="2026-03-01T11:58:00Z")))
+    side.drain()
+    platform = Platform({})
+
+    assert caught_up(side, platform) == (0, Changes())
+    assert caught_up(side, platform, NOW + timedelta(minutes=4))[0] == 1
+
+
+@pytest.mark.parametrize("answer", [None, 400, 404, 422])
+def test_a_message_that_the_platform_does_not_know_stays_and_is_marked(side: Side, answer: int | None) -> None:
+    side.receive(("messages", message("m-1", "sent")))
+    side.drain()
+    caught_up(side, Platform({} if answer is None else {"m-1": answer}))
+
+    assert side.rows("select status, _deleted_at from raw.messages") == [("sent", NOW)]
+
+
+def test_a_stale_answer_moves_no_message_back(side: Side) -> None:
+    side.receive(("messages", message("m-1", "delivered")))
+    side.drain()
+    caught_up(side, Platform({"m-1": {"id": "m-1", "status": "sent"}}))
+
+    assert side.rows("select status from raw.messages") == [("delivered",)]
+
+
+def test_outreach_that_ended_before_a_sync_has_seen_it_is_got_by_id(side: Side) -> None:
+    side.receive(("ai_outbound", outreach("r-1")), ("ai_outbound", outreach("r-2")))
+    side.drain()
+    platform = Platform({"r-1": {"id": "r-1", "status": "completed", "outcome": "booked"}})
+    catching = CatchUp(platform, side.warehouse, "run-2", NOW)
+
+    assert asyncio.run(catching.outreach("loc-001"))[0] == 2
+
+    assert side.rows("select id, outcome from raw.ai_outbound_requests") == [("r-1", "booked")]
+    assert asyncio.run(catching.outreach("loc-001")) == (0, Changes())
+
+
+def test_every_warehouse_has_the_tables_of_what_is_received(side: Side) -> None:
+    side.close()
+    with duckdb.connect(side.path, read_only=True) as connection:
+        tables = {name for (name,) in connection.execute("from (show all tables) select name").fetchall()}
+
+    assert {"messages", "message_events", "outreach_events", "service_reminder_events"} <= tables
