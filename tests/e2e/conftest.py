@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 from support import truth
+from support.worlds import settings_for
 
 import sandbox
-from pipelines.practice import Practice
 from pipelines.results import SyncResult
-from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
+from pipelines.settings import Settings
 from pipelines.sync_job import run_sync
 
 
@@ -44,28 +43,6 @@ class Practices:
 
 
 Opened = Callable[..., Practices]
-
-
-def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: Any = None) -> Settings:
-    """Settings as a user would write them for this platform."""
-    start = platform.now().date() - timedelta(days=days + 1)
-    return Settings(
-        partner=PartnerSettings(
-            base_url=platform.base_url,
-            username=SecretStr(platform.username),
-            password=SecretStr(platform.password),
-            role=platform.role,
-            parameters=parameters or {},
-        ),
-        warehouse=WarehouseSettings(
-            path=folder / "vetl.duckdb", published=folder / "analytics.duckdb", lock_wait_seconds=0
-        ),
-        phone_calls=PhoneCallsSettings(),
-        practices=tuple(
-            Practice(item["id"], item["name"], item["time_zone"], start)
-            for item in platform.describe()["practices"]
-        ),
-    )
 
 
 @pytest.fixture

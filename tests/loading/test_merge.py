@@ -84,7 +84,7 @@ def test_rows_that_come_late_into_a_sealed_window_are_counted(filled: Filled) ->
         "booking_sessions", session("known", 5), session("late", 5), session("in time", 10), sealed_before=sealed
     )
 
-    assert changes == Changes(inserted=2, unchanged=1, late=1)
+    assert changes == Changes(inserted=2, unchanged=1, late=1, restated=1)
 
 
 def test_practices_do_not_meet(filled: Filled) -> None:
@@ -101,7 +101,9 @@ def test_practices_do_not_meet(filled: Filled) -> None:
 def test_a_row_that_the_source_does_not_have_is_marked_and_comes_back(filled: Filled) -> None:
     filled.merge("booking_sessions", session("a"))
 
-    assert filled.commit("booking_sessions", MissingRecords(["a", "never seen"], filled.now)) == Changes(deleted=1)
+    assert filled.commit("booking_sessions", MissingRecords(["a", "never seen"], filled.now)) == Changes(
+        deleted=1, restated=1
+    )
     assert filled.rows("select _deleted_at from raw.booking_sessions") == [(START + HOUR,)]
     assert filled.merge("booking_sessions", session("a")) == Changes(updated=1)
     assert filled.rows("select _deleted_at, _loaded_at from raw.booking_sessions") == [(None, START + 2 * HOUR)]
