@@ -1,0 +1,59 @@
+"""What webhooks brought is drained by itself."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from support.deliveries import body_of, message
+
+from pipelines.orchestration.assets import raw_key
+from pipelines.orchestration.received import received_tables
+from pipelines.orchestration.resources import VetlResource
+from pipelines.orchestration.sensors import inbox_sensor
+from pipelines.partner.webhooks import Channel, read
+from pipelines.received import RECEIVED
+from pipelines.receiving.inbox import Entry, Inbox
+
+
+@pytest.fixture
+def vetl(tmp_path: Path) -> VetlResource:
+    config = tmp_path / "vetl.toml"
+    config.write_text("[webhooks]\ninbox = 'inbox.sqlite'\n", "utf-8")
+    return VetlResource(config=str(config))
+
+
+def receive(folder: Path) -> None:
+    body = body_of(message())
+    with Inbox.open(folder / "inbox.sqlite") as inbox:
+        inbox.keep([Entry(Channel.MESSAGES, "loc-001", read(Channel.MESSAGES, body).key, body, datetime.now(UTC))])
+
+
+def tick(vetl: VetlResource) -> Any:
+    return inbox_sensor(dg.build_sensor_context(resources={"vetl": vetl}))
+
+
+def test_without_an_inbox_nothing_is_run_and_none_is_made(vetl: VetlResource, tmp_path: Path) -> None:
+    assert isinstance(tick(vetl), dg.SkipReason)
+    assert not (tmp_path / "inbox.sqlite").exists()
+
+
+def test_what_waits_is_drained_once_and_then_nothing_is_run(vetl: VetlResource, tmp_path: Path) -> None:
+    receive(tmp_path)
+
+    request = tick(vetl)
+    assert request.run_key.startswith("1-")
+    assert request.run_key == tick(vetl).run_key
+
+    result = dg.materialize([received_tables], resources={"vetl": vetl}, instance=dg.DagsterInstance.ephemeral())
+    assert {event.asset_key for event in result.get_asset_materialization_events()} == {
+        raw_key(endpoint.table) for endpoint in RECEIVED
+    }
+    assert isinstance(tick(vetl), dg.SkipReason)
+
+
+def test_a_broken_inbox_is_told_and_stops_no_sensor(vetl: VetlResource, tmp_path: Path) -> None:
+    (tmp_path / "inbox.sqlite").write_text("not a database" * 1000)
+
+    assert "not a database" in str(tick(vetl).skip_message)
