@@ -6,6 +6,7 @@ VetlError
 │   │   └── SignInRefused    the platform does not accept the credentials
 │   ├── WrongUse             a command was given what it cannot take: an unknown practice, broken SQL
 │   ├── RequestRefused       the platform answers 4xx: it will not do this
+│   │   ├── NotSent          ... or would, so it was not asked: the contract's limits are not kept
 │   │   ├── PracticeRefused  ... for this practice (401 after a fresh sign-in, 403)
 │   │   └── NotFound         ... because there is no such thing (404, 410, 501)
 │   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
@@ -61,6 +62,13 @@ class RequestRefused(Permanent):
         super().__init__(message)
         self.status = status
         self.fields = fields
+
+
+class NotSent(RequestRefused):
+    """A request that does not keep the contract's limits: it never left. `fields` are as the platform's own."""
+
+    def __init__(self, message: str, *, fields: tuple[tuple[str | None, str], ...]) -> None:
+        super().__init__(message, status=400, fields=fields)
 
 
 class PracticeRefused(RequestRefused):

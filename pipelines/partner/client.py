@@ -69,7 +69,7 @@ class PartnerClient:
         self._wire = Wire(account.base_url, self._limits, transport)
         self._clock = ServerClock(self._timing.now)
         self._session = Session(self._sign_in)
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[tuple[str, int | None], Gate] = {}
         self._everywhere = asyncio.Semaphore(self._limits.max_in_flight_total)
         self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
@@ -142,9 +142,35 @@ class PartnerClient:
                 return None
             raise
 
-    async def _read(self, practice_id: str, request: Request, decipher: Decipher[T]) -> T:
+    async def write(
+        self,
+        practice_id: str,
+        request: Request,
+        decipher: Callable[[int, Row], T],
+        *,
+        per_minute: int | None = None,
+    ) -> T:
+        """Change something. `decipher` is given the status and the `data` of a success.
+
+        A request that is not `repeatable` is sent again only after a 429 or a 401, with which the platform has
+        done nothing. `per_minute` keeps a quota of its own (contract: Limits), beside those of the reads.
+
+        Raises:
+            RequestRefused: the platform refuses; `fields` holds every field that its validation names.
+            Transient, ContractBroken: whether it was done is not known; the message says so.
+        """
+
+        def read(answer: Answer, _: int) -> T:
+            return decipher(answer.status, protocol.record(answer, self._json(answer)))
+
+        gate = self._gate(practice_id, per_minute) if per_minute else None
+        return await self._read(practice_id, request, read, gate)
+
+    async def _read(
+        self, practice_id: str, request: Request, decipher: Decipher[T], own_gate: Gate | None = None
+    ) -> T:
         """Ask until there is an answer that `decipher` accepts, or no patience left."""
-        gate, counters = self._gate(practice_id), self._counters(practice_id)
+        gate, counters = own_gate or self._gate(practice_id), self._counters(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
         patience = Patience(asked, self._limits.attempts, self._timing)
         while True:
@@ -161,6 +187,9 @@ class PartnerClient:
                 if isinstance(error, RateLimited):
                     self.total.limited += 1
                     counters.limited += 1
+                elif not request.repeatable:
+                    error.args = (f"{error}; it may have been done, so look before you ask again",)
+                    raise
                 await patience.wait(error)
 
     async def _replay(self, error: TokenRejected, patience: Patience, token: Token, asked: str) -> None:
@@ -217,13 +246,14 @@ class PartnerClient:
             _log.warning("characters_replaced", asked=answer.asked, cause="text that is not valid UTF-8")
         return document
 
-    def _gate(self, practice_id: str) -> Gate:
-        gate = self._gates.get(practice_id)
+    def _gate(self, practice_id: str, per_minute: int | None = None) -> Gate:
+        """The gate of a practice's requests, or of those among them that have a quota of their own."""
+        gate = self._gates.get((practice_id, per_minute))
         if gate is None:
             limits = self._limits
             name = checked_practice_id(practice_id)
-            gate = Gate(name, limits.max_in_flight, limits.requests_per_minute, self._timing)
-            self._gates[practice_id] = gate
+            gate = Gate(name, limits.max_in_flight, per_minute or limits.requests_per_minute, self._timing)
+            self._gates[practice_id, per_minute] = gate
         return gate
 
     def _counters(self, practice_id: str) -> Counters:

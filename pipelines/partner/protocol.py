@@ -7,7 +7,7 @@ half answer looks like a broken contract. Only the last attempt decides what it 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode
@@ -30,17 +30,18 @@ PLAIN_LISTS = frozenset({"clients", "patients"})
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to send. `target` is path and query below the base address; `name` is for messages."""
+    """What to send. `target` is path and query below the base address; `name` is for messages.
+
+    `repeatable`: asking twice does no more than asking once, so that an attempt whose end is not known may be
+    repeated.
+    """
 
     name: str
     target: str
     accept: str = "application/json"
     body: bytes | None = field(default=None, repr=False)
-
-    @property
-    def method(self) -> str:
-        """The HTTP method: vetl sends a body with its sign-in only."""
-        return "GET" if self.body is None else "POST"
+    method: str = "GET"
+    repeatable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class CsvAnswer:
 def sign_in_request(username: str, password: str, role: str) -> Request:
     """Contract: Sign-in."""
     body = json.dumps({"username": username, "password": password, "role": role}).encode()
-    return Request("sign-in", SIGN_IN, body=body)
+    return Request("sign-in", SIGN_IN, body=body, method="POST")
 
 
 def list_request(path: str, query: Query) -> Request:
@@ -92,6 +93,14 @@ def record_request(path: str, record_id: str) -> Request:
     return Request(
         f"{path}/{fit_to_show(record_id)}", f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}"
     )
+
+
+def writing_request(
+    method: str, path: str, body: bytes | None, *, record_id: str | None = None, repeatable: bool = False
+) -> Request:
+    """One that changes something. Creations are repeatable only where the contract says so."""
+    addressed = record_request(path, record_id) if record_id is not None else list_request(path, {})
+    return replace(addressed, method=method, body=body, repeatable=repeatable)
 
 
 def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: int = 1) -> Page:

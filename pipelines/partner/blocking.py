@@ -1,0 +1,83 @@
+"""The interface without `await`, for notebooks: every method of `PartnerPractice`, run on a thread of its own.
+
+with BlockingPractice(account, "loc-001") as practice:
+    for page in practice.staff_tasks(status="pending"):
+        ...
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from inspect import iscoroutine
+from types import TracebackType
+from typing import Any, Self
+
+from pipelines.partner.account import Account, Limits
+from pipelines.partner.client import PartnerClient
+from pipelines.partner.lists import Names
+from pipelines.partner.practice import PartnerPractice
+
+
+class BlockingPractice:
+    """A `PartnerPractice` whose methods block; its lists are plain iterators. Close it, or use it with `with`."""
+
+    def __init__(
+        self,
+        account: Account,
+        practice_id: str,
+        limits: Limits | None = None,
+        *,
+        names: Mapping[str, Names] | None = None,
+    ) -> None:
+        # A notebook runs an event loop already, in the thread that would have to wait for it.
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="vetl-partner", daemon=True)
+        self._thread.start()
+        self._client = self._run(_opened(account, limits))
+        self._practice = PartnerPractice(self._client, practice_id, names=names)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._practice, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the method of PartnerPractice
+            answer = method(*args, **kwargs)
+            return self._run(answer) if iscoroutine(answer) else self._iterate(answer)
+
+        return call
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close connections and end the thread; a second time does nothing."""
+        if self._thread.is_alive():
+            self._run(self._client.__aexit__(None, None, None))
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever it returns
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def _iterate(self, pages: AsyncIterator[Any]) -> Iterator[Any]:
+        async def following() -> tuple[Any, bool]:
+            try:
+                return await anext(pages), True
+            except StopAsyncIteration:
+                return None, False
+
+        while True:
+            page, more = self._run(following())
+            if not more:
+                return
+            yield page
+
+
+async def _opened(account: Account, limits: Limits | None) -> PartnerClient:
+    """Made on the loop that it is used on."""
+    return PartnerClient(account, limits)

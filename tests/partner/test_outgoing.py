@@ -1,0 +1,141 @@
+"""The contract's limits, held before anything is sent (contract: Message content, Card, Button, Limits)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from pipelines.errors import NotSent
+from pipelines.partner.outgoing import NewAppointment, NewMessage, StaffTaskChanges, checked
+
+Fields = dict[str, Any]
+TO_CLIENT: Fields = {"recipient": {"client_id": "c-1"}, "fallback_text": "See you at 9."}
+CARD: Fields = {"title": "Bella is due"}
+LINK: Fields = {"type": "open_url", "text": "Book", "url": "https://example.com/book"}
+
+
+def message(**changes: Any) -> Fields:
+    return {**TO_CLIENT, **changes}
+
+
+def card(**changes: Any) -> Fields:
+    return message(content={"type": "card", "card": {**CARD, **changes}})
+
+
+def faults(model: type[BaseModel], fields: Fields) -> dict[str | None, str]:
+    try:
+        checked(model, "test", fields)
+    except NotSent as error:
+        return dict(error.fields)
+    return {}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        message(),
+        message(recipient={"phone_number": "+15550100"}, channel="sms", reference_id="r-1"),
+        message(fallback_text="x" * 1600, callback_url="https://partner.example.com/hook"),
+        message(content={"type": "text", "suggestions": [{"type": "reply", "text": "Yes"}] * 11}),
+        message(content={"type": "media", "media_url": "https://example.com/cat.png"}),
+        card(title="t" * 200, description="d" * 1600, buttons=[LINK] * 4),
+        message(content={"type": "carousel", "cards": [CARD] * 2}),
+        message(content={"type": "carousel", "cards": [CARD] * 10}),
+    ],
+)
+def test_what_keeps_the_limits_may_be_sent(fields: Fields) -> None:
+    assert faults(NewMessage, fields) == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"recipient": {"client_id": "c-1"}}, "fallback_text"),
+        (message(fallback_text="x" * 1601), "fallback_text"),
+        (message(recipient={}), "recipient"),
+        (message(recipient={"phone_number": "555-0100"}), "recipient.phone_number"),
+        (message(channel="email"), "channel"),
+        (message(callback_url="http://partner.example.com/hook"), "callback_url"),
+        (message(content={"type": "video"}), "content"),
+        (message(content={"type": "text", "suggestions": [LINK] * 12}), "content.suggestions"),
+        (message(content={"type": "carousel", "cards": [CARD]}), "content.cards"),
+        (message(content={"type": "carousel", "cards": [CARD] * 11}), "content.cards"),
+        (message(content={"type": "carousel", "cards": [CARD] * 2, "suggestions": [LINK]}), "content.suggestions"),
+        (message(content={"type": "text", "card": CARD}), "content.card"),
+        (card(title="t" * 201), "content.card.title"),
+        (card(description="d" * 1601), "content.card.description"),
+        (card(title=None), "content.card"),
+        (card(media_url="http://example.com/cat.png"), "content.card.media_url"),
+        (card(buttons=[LINK] * 5), "content.card.buttons"),
+        (card(buttons=[{**LINK, "text": "t" * 26}]), "content.card.buttons.0.text"),
+        (card(buttons=[LINK, {"type": "reply", "text": "t" * 21}]), "content.card.buttons.1.text"),
+        (card(buttons=[{"type": "open_url", "text": "Book"}]), "content.card.buttons.0.url"),
+        (
+            card(buttons=[{"type": "dial", "text": "Call", "phone_number": "5550100"}]),
+            "content.card.buttons.0.phone_number",
+        ),
+        (card(buttons=[{"type": "share_location", "text": "Here"}]), "content.card.buttons.0"),
+        (message(subject="Hello"), "subject"),
+    ],
+)
+def test_what_breaks_one_is_named_by_its_dotted_path(fields: Fields, field: str) -> None:
+    assert list(faults(NewMessage, fields)) == [field]
+
+
+def test_every_fault_is_told_at_once_and_no_value_is_quoted() -> None:
+    fields = card(title="s3cret" * 100, buttons=[{**LINK, "url": "ftp://s3cret.example.com"}])
+
+    with pytest.raises(NotSent, match="not sent") as caught:
+        checked(NewMessage, "messages", {**fields, "channel": "s3cret"})
+
+    assert {field for field, _ in caught.value.fields} == {
+        "channel",
+        "content.card.title",
+        "content.card.buttons.0.url",
+    }
+    assert "s3cret" not in str(caught.value)
+    assert caught.value.status == 400
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        {"client_id": 7, "patient_id": 8},
+        {"client_remote_id": "r7", "patient_remote_id": "r8"},
+        {"first_name": "Ada", "last_name": "Lee", "email": "ada@example.com", "patient_id": 8},
+    ],
+)
+def test_an_appointment_needs_one_way_to_find_client_and_patient(who: Fields) -> None:
+    assert faults(NewAppointment, {"slot_id": "s-1", **who}) == {}
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        {"patient_id": 8},
+        {"client_id": 7},
+        {"first_name": "Ada", "last_name": "Lee", "patient_id": 8},
+        {"first_name": "Ada", "phone": "+15550100", "patient_id": 8},
+    ],
+)
+def test_an_appointment_for_nobody_is_not_sent(who: Fields) -> None:
+    assert list(faults(NewAppointment, {"slot_id": "s-1", **who})) == [None]
+
+
+def test_a_change_of_nothing_is_not_sent() -> None:
+    assert list(faults(StaffTaskChanges, {})) == [None]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(fields=st.dictionaries(st.sampled_from(sorted(NewMessage.model_fields)), json_values))
+def test_nothing_but_not_sent_is_ever_raised(fields: Fields) -> None:
+    faults(NewMessage, fields)

@@ -1,0 +1,252 @@
+"""The whole interface for one practice: every path and method of the contract, typed, repeated where safe."""
+
+import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from support.scripted_server import (
+    PRACTICE,
+    Asked,
+    Reply,
+    Stage,
+    reply_data,
+    reply_error,
+    reply_json,
+    reply_page,
+)
+
+from pipelines.errors import ContractBroken, NotSent, RequestRefused, TornAnswer, Unreachable
+from pipelines.partner.client import PartnerClient
+from pipelines.partner.lists import Names
+from pipelines.partner.outgoing import NewStaffTask
+from pipelines.partner.practice import PartnerPractice
+
+ROOT = "/services/core/open_api/v1"
+MESSAGE = {"recipient": {"client_id": "c-1"}, "fallback_text": "See you at 9."}
+APPOINTMENT = {"slot_id": "s-1", "client_id": 7, "patient_id": 8}
+SINCE = datetime(2026, 11, 1, tzinfo=UTC)
+
+Call = Callable[[PartnerPractice], Awaitable[Any]]
+
+
+async def rows(pages: Any) -> list[Any]:
+    return [record async for page in pages for record in page.records]
+
+
+CONTRACT: dict[tuple[str, str], Call] = {
+    ("POST", "/messages"): lambda p: p.send_message(MESSAGE),
+    ("GET", "/messages/x"): lambda p: p.message("x"),
+    ("GET", "/ai_outbound/requests"): lambda p: rows(p.ai_outbound_requests(status="queued")),
+    ("GET", "/ai_outbound/requests/x"): lambda p: p.ai_outbound_request("x"),
+    ("GET", "/phone_calls"): lambda p: rows(p.phone_calls(start_date=date(2026, 11, 1), outcome=("declined",))),
+    ("GET", "/phone_calls/x"): lambda p: p.phone_call("x"),
+    ("GET", "/booking_sessions"): lambda p: rows(p.booking_sessions(SINCE, status="active")),
+    ("GET", "/booking_sessions/x"): lambda p: p.booking_session("x"),
+    ("GET", "/appointments"): lambda p: rows(p.appointments(SINCE, date(2026, 11, 5))),
+    ("POST", "/appointments"): lambda p: p.create_appointment(APPOINTMENT),
+    ("GET", "/staff_tasks"): lambda p: rows(p.staff_tasks(status="pending")),
+    ("POST", "/staff_tasks"): lambda p: p.create_staff_task(NewStaffTask(title="Call back")),
+    ("PUT", "/staff_tasks/x"): lambda p: p.update_staff_task("x", {"status": "completed"}),
+    ("DELETE", "/staff_tasks/x"): lambda p: p.delete_staff_task("x"),
+    ("GET", "/clients"): lambda p: p.clients(name="Lee"),
+    ("GET", "/clients/x"): lambda p: p.client("x"),
+    ("GET", "/patients"): lambda p: p.patients("c-1", name="Bella"),
+    ("GET", "/patients/x"): lambda p: p.patient("x"),
+}
+"""Every path and method of the contract but sign-in, which each of them needs, and the CSV, tried below."""
+
+
+def answer(asked: Asked) -> Reply:
+    path = asked.path.removeprefix(ROOT)
+    if path in ("/clients", "/patients"):
+        return reply_data([{"id": 1, "favourite_toy": "ball"}])
+    if asked.method == "GET" and path.count("/") == path.startswith("/ai_outbound") + 1:
+        return reply_page([{"id": 1, "favourite_toy": "ball"}])
+    return reply_data({"id": 1, "favourite_toy": "ball"})
+
+
+def play(stage: Stage, call: Call, **arguments: Any) -> Any:
+    return stage.play(lambda client: _call(client, call, **arguments))
+
+
+async def _call(client: PartnerClient, call: Call, **arguments: Any) -> Any:
+    return await call(PartnerPractice(client, PRACTICE, **arguments))
+
+
+@pytest.mark.parametrize(("method", "path"), CONTRACT)
+def test_every_path_and_method_of_the_contract_is_spoken(stage: Stage, method: str, path: str) -> None:
+    stage.server.handler = answer
+
+    play(stage, CONTRACT[method, path])
+
+    [asked] = stage.server.asked
+    assert (asked.method, asked.path) == (method, ROOT + path)
+    assert asked.headers["x-client-id"] == PRACTICE
+    assert asked.token == "token-1"
+    assert ("content-type" in asked.headers) == bool(asked.body)
+
+
+def test_the_calls_come_as_csv_too(stage: Stage) -> None:
+    stage.server.answers(Reply(200, b"Date\n", {"Content-Type": "text/csv", "X-Total-Count": "0"}))
+
+    csv = play(stage, lambda p: p.phone_calls_csv(start_date=date(2026, 11, 1)))
+
+    assert csv.body == b"Date\n"
+    assert ("format", "csv") in stage.server.asked[0].query
+
+
+def test_filters_go_out_under_the_names_that_this_server_has(stage: Stage) -> None:
+    stage.server.answers(reply_page([]))
+    names = {"booking_sessions": Names("since", "until", "state", "p", "limit", first_page=1)}
+
+    play(stage, CONTRACT["GET", "/booking_sessions"], names=names)
+
+    assert stage.server.asked[0].query == [
+        ("since", "2026-11-01T00:00:00Z"),
+        ("state", "active"),
+        ("p", "1"),
+        ("limit", "100"),
+    ]
+
+
+def test_ids_are_text_new_fields_are_kept_and_new_values_pass(stage: Stage) -> None:
+    stage.server.answers(reply_data({"id": 7, "status": "snoozed", "toy": "ball", "created_at": "2026-11-21"}))
+
+    task = play(stage, lambda p: p.create_staff_task({"title": "Call back"}))
+
+    assert (task.id, task.status, task.model_extra) == ("7", "snoozed", {"toy": "ball"})
+    assert task.created_at == datetime(2026, 11, 21, tzinfo=UTC)
+    assert json.loads(stage.server.asked[0].body) == {"title": "Call back", "task_type": "task"}
+
+
+def test_only_what_is_given_changes(stage: Stage) -> None:
+    stage.server.handler = answer
+
+    play(stage, lambda p: p.update_staff_task("a/b", {"status": "pending", "description": None}))
+
+    [asked] = stage.server.asked
+    assert asked.path == f"{ROOT}/staff_tasks/a%2Fb"
+    assert json.loads(asked.body) == {"status": "pending", "description": None}
+
+
+def test_pages_follow_until_the_total_is_met(stage: Stage) -> None:
+    pages = [reply_page([{"id": f"{number}"}], total=3) for number in range(3)]
+    stage.server.answers(*pages)
+
+    tasks = play(stage, CONTRACT["GET", "/staff_tasks"])
+
+    assert [task.id for task in tasks] == ["0", "1", "2"]
+    assert [dict(asked.query)["page"] for asked in stage.server.asked] == ["0", "1", "2"]
+
+
+def test_a_message_is_new_with_201_and_not_with_200(stage: Stage) -> None:
+    stage.server.answers(reply_data({"id": "m"}, 201), reply_data({"id": "m", "status": "suppressed"}))
+
+    async def twice(practice: PartnerPractice) -> list[bool]:
+        return [(await practice.send_message(MESSAGE)).new for _ in range(2)]
+
+    assert play(stage, twice) == [True, False]
+
+
+def test_a_message_with_a_reference_is_sent_again_after_a_502(stage: Stage) -> None:
+    stage.server.answers(reply_error(502), reply_data({"id": "m"}, 200))
+
+    play(stage, lambda p: p.send_message({**MESSAGE, "reference_id": "r-1"}))
+
+    assert [json.loads(asked.body)["reference_id"] for asked in stage.server.asked] == ["r-1", "r-1"]
+
+
+@pytest.mark.parametrize("what", [("POST", "/messages"), ("POST", "/appointments"), ("POST", "/staff_tasks")])
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (reply_error(502), Unreachable),
+        (Reply(200, b'{"success": tr', {"Content-Type": "application/json"}), TornAnswer),
+        (reply_json({"success": True, "data": []}), ContractBroken),
+    ],
+)
+def test_a_creation_whose_end_is_not_known_is_never_repeated(
+    stage: Stage, what: tuple[str, str], failure: Reply, error: type[Exception]
+) -> None:
+    stage.server.answers(failure)
+
+    with pytest.raises(error, match="it may have been done, so look before you ask again"):
+        play(stage, CONTRACT[what])
+
+    assert len(stage.server.asked) == 1
+
+
+@pytest.mark.parametrize("what", [("POST", "/messages"), ("POST", "/appointments"), ("POST", "/staff_tasks")])
+@pytest.mark.parametrize("refusal", [reply_error(429, Retry_After="1"), reply_error(401)])
+def test_a_creation_that_was_refused_for_now_is_sent_when_it_may_be(
+    stage: Stage, what: tuple[str, str], refusal: Reply
+) -> None:
+    stage.server.answers(refusal, reply_data({"id": 1}, 201))
+
+    play(stage, CONTRACT[what])
+
+    assert len(stage.server.asked) == 2
+
+
+@pytest.mark.parametrize("what", [("PUT", "/staff_tasks/x"), ("DELETE", "/staff_tasks/x")])
+def test_a_change_that_says_the_same_twice_is_repeated(stage: Stage, what: tuple[str, str]) -> None:
+    stage.server.answers(reply_error(503), reply_data({"id": 1}))
+
+    play(stage, CONTRACT[what])
+
+    assert len(stage.server.asked) == 2
+
+
+def test_every_field_that_the_platform_refuses_is_in_one_error(stage: Stage) -> None:
+    errors = [{"field": "content.card", "message": "is odd"}, {"field": None, "message": "outside sending hours"}]
+    refusal = {"success": False, "message": "is odd", "data": {"message": "is odd", "errors": errors}}
+    stage.server.answers(reply_json(refusal, 400))
+
+    with pytest.raises(RequestRefused) as caught:
+        play(stage, CONTRACT["POST", "/messages"])
+
+    assert caught.value.fields == (("content.card", "is odd"), (None, "outside sending hours"))
+    assert len(stage.server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda p: p.send_message({**MESSAGE, "fallback_text": "x" * 1601}),
+        lambda p: p.create_appointment({"slot_id": "s-1"}),
+        lambda p: p.update_staff_task("x", {}),
+        lambda p: p.update_staff_task("", {"title": "t"}),
+        lambda p: p.delete_staff_task(".."),
+        lambda p: p.clients(),
+    ],
+)
+def test_what_breaks_the_contract_is_never_sent(stage: Stage, call: Call) -> None:
+    with pytest.raises(NotSent):
+        play(stage, call)
+
+    assert stage.server.asked == []
+
+
+def test_messages_keep_the_quota_of_messages_and_reads_do_not_wait_for_it(stage: Stage) -> None:
+    """Contract, Limits: 120 messages a minute for each practice."""
+    stage.server.handler = answer
+
+    async def several(practice: PartnerPractice) -> None:
+        for _ in range(3):
+            await practice.send_message(MESSAGE)
+            await practice.message("x")
+
+    play(stage, several)
+
+    assert stage.time.slept == [0.5, 0.5]
+
+
+def test_a_record_that_is_not_what_the_contract_says_names_the_field_not_the_value(stage: Stage) -> None:
+    stage.server.answers(reply_data({"id": "1", "created_at": "s3cret"}))
+
+    with pytest.raises(ContractBroken, match="unusable created_at") as caught:
+        play(stage, lambda p: p.message("1"))
+
+    assert "s3cret" not in str(caught.value)
