@@ -100,6 +100,34 @@ def test_an_id_belongs_to_one_call_only(filled: Filled) -> None:
     ]
 
 
+def test_a_call_without_id_gets_one_that_no_other_call_holds(filled: Filled) -> None:
+    """Between the two reads the first call went on: now both look alike, and the first keeps its id."""
+    filled.replace_days(call_line(state="Ringing"))
+    filled.attach(call_record("x", state="ringing"))
+    filled.replace_days(call_line(state="Ringing"), call_line(state="Completed"))
+
+    filled.attach(call_record("x"), call_record("y", "2025-05-01T14:00:30Z"))
+
+    assert filled.rows("select id, state from raw.phone_calls order by id") == [
+        ("x", "ringing"),
+        ("y", "completed"),
+    ]
+
+
+def test_a_deleted_call_gives_up_the_id_of_its_living_twin(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line())
+    filled.attach(call_record("x"), call_record("y"))
+    filled.replace_days(call_line())
+    ((held,),) = filled.rows("select id from raw.phone_calls where _deleted_at is not null")
+
+    filled.attach(call_record(held))
+
+    assert filled.rows("select id, _deleted_at is null from raw.phone_calls order by id") == [
+        (held, True),
+        (None, False),
+    ]
+
+
 def test_the_exact_time_corrects_the_repeated_hour(filled: Filled) -> None:
     filled.replace_days(call_line(f"{AUTUMN} 01:30"), first=AUTUMN, last=AUTUMN)
     assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 05:30:00+00",)]
