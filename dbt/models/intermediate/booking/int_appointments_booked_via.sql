@@ -16,6 +16,10 @@ requests as (
     where outcome = 'booked'
 ),
 
+events as (
+    select * from {{ ref('stg_partner__outreach_events') }}
+),
+
 -- A session names its appointment.
 by_session as (
     select
@@ -46,6 +50,22 @@ by_session_remotely as (
         on
             appointments.practice_id = sessions.practice_id
             and appointments.remote_appointment_id = sessions.remote_appointment_id
+),
+
+-- The webhook of an outreach request names the appointment that the conversation booked.
+by_outreach_event as (
+    select
+        appointments.practice_id,
+        appointments.appointment_id,
+        'outreach' as booked_via,
+        'exact' as attribution,
+        events.request_id as evidence_id,
+        abs({{ microseconds_between('events.completed_at', 'appointments.created_at') }}) as distance
+    from appointments
+    inner join events
+        on
+            appointments.practice_id = events.practice_id
+            and appointments.appointment_id = events.appointment_id
 ),
 
 -- Made for the caller, from the minute of the call on and within the hour.
@@ -86,6 +106,8 @@ by_outreach as (
 
 candidates as (
     select * from by_session
+    union all
+    select * from by_outreach_event
     union all
     select * from by_session_remotely
     union all

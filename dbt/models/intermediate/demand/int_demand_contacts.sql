@@ -37,20 +37,24 @@ sessions as (
 
 requests as (
     select
-        practice_id,
+        requests.practice_id,
         'outreach' as channel,
-        request_id as contact_id,
-        created_at as began_at,
-        client_id,
-        {{ phone_digits('contact_number') }} as phone,
-        coalesce(outcome = 'booked', false) as is_booked,
-        coalesce(completed_at, contacted_at, created_at) as booked_at,
-        cast(null as string) as appointment_id,
-        coalesce(outcome, suppression_reason, status, 'no status') as result
-    from {{ ref('stg_partner__ai_outbound_requests') }}
+        requests.request_id as contact_id,
+        requests.created_at as began_at,
+        requests.client_id,
+        {{ phone_digits('requests.contact_number') }} as phone,
+        coalesce(requests.outcome = 'booked', false) as is_booked,
+        coalesce(requests.completed_at, requests.contacted_at, requests.created_at) as booked_at,
+        events.appointment_id,
+        coalesce(requests.outcome, requests.suppression_reason, requests.status, 'no status') as result
+    from {{ ref('stg_partner__ai_outbound_requests') }} as requests
+    left join {{ ref('stg_partner__outreach_events') }} as events
+        on
+            requests.practice_id = events.practice_id
+            and requests.request_id = events.request_id
     where
-        purpose = 'scheduling'
-        or outcome = 'booked'
+        requests.purpose = 'scheduling'
+        or requests.outcome = 'booked'
 ),
 
 tasks as (
@@ -149,16 +153,22 @@ parties as (
     from known
 ),
 
+ordered as (
+    select
+        *,
+        lag(began_at) over (
+            partition by practice_id, party
+            order by began_at, channel, contact_id
+        ) as previous_at
+    from parties
+),
+
 -- More than 14 days of silence, and the next contact is another wish.
 gaps as (
     select
         *,
-        coalesce(
-            {{ hours_between('lag(began_at) over (partition by practice_id, party order by began_at, channel, contact_id)', 'began_at') }}
-            > 14 * 24,
-            true
-        ) as is_first
-    from parties
+        coalesce({{ hours_between('previous_at', 'began_at') }} > 14 * 24, true) as is_first
+    from ordered
 ),
 
 numbered as (

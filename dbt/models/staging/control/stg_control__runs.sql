@@ -5,9 +5,11 @@ with source as (
 renamed as (
     select
         run_id,
+        command,
         started_at,
         finished_at,
-        source_clock
+        source_clock,
+        exit_code
     from source
 )
 

@@ -1,0 +1,193 @@
+with practices as (
+    select * from {{ ref('stg_control__practices') }}
+),
+
+windows as (
+    select
+        *,
+        -- Instants are read through a moving tail that the next read covers again; days are told apart.
+        coalesce(length(window_end) = 10, false) as is_by_day
+    from {{ ref('stg_control__windows') }}
+    where
+        status is null
+        and kind != 'details'
+),
+
+lists as (
+    select
+        practice_id,
+        endpoint,
+        min(coalesce(window_start, '')) as first_start
+    from windows
+    group by practice_id, endpoint
+),
+
+-- The last run that read the list from its beginning, and what it was told to be there.
+whole_reads as (
+    select
+        windows.practice_id,
+        windows.endpoint,
+        windows.run_id
+    from windows
+    inner join lists
+        on
+            windows.practice_id = lists.practice_id
+            and windows.endpoint = lists.endpoint
+            and coalesce(windows.window_start, '') = lists.first_start
+    where windows.is_certified
+    qualify row_number() over (
+        partition by windows.practice_id, windows.endpoint
+        order by windows.finished_at desc, windows.run_id
+    ) = 1
+),
+
+told as (
+    select
+        windows.practice_id,
+        windows.endpoint,
+        sum(windows.total_last) as source_count,
+        max(windows.finished_at) as source_counted_at,
+        max_by(windows.reason, windows.finished_at) as evidence
+    from windows
+    inner join whole_reads
+        on
+            windows.practice_id = whole_reads.practice_id
+            and windows.endpoint = whole_reads.endpoint
+            and windows.run_id = whole_reads.run_id
+    where
+        windows.is_certified
+        and (windows.kind != 'tail' or windows.is_by_day)
+    group by windows.practice_id, windows.endpoint
+),
+
+-- How each window stood when it was read last.
+latest_windows as (
+    select
+        windows.*,
+        case
+            when windows.is_by_day
+                then {{ instant_at('cast(try_cast(windows.window_end as date) + 1 as timestamp)', 'practices.time_zone') }}
+            when windows.window_end is null
+                then windows.started_at
+            else try_cast(windows.window_end as {{ var('instant') }})
+        end as ends_at,
+        case
+            when windows.is_by_day
+                then {{ instant_at('cast(try_cast(windows.window_start as date) as timestamp)', 'practices.time_zone') }}
+            else try_cast(windows.window_start as {{ var('instant') }})
+        end as starts_at
+    from windows
+    inner join practices
+        on windows.practice_id = practices.practice_id
+    where windows.kind != 'tail'
+    qualify row_number() over (
+        partition by windows.practice_id, windows.endpoint, windows.window_start, windows.window_end
+        order by windows.finished_at desc
+    ) = 1
+),
+
+-- Up to where nothing uncertified lies.
+certified as (
+    select
+        practice_id,
+        endpoint,
+        least(
+            max(ends_at) filter (where is_certified),
+            coalesce(min(starts_at) filter (where not is_certified), max(ends_at) filter (where is_certified))
+        ) as certified_through
+    from latest_windows
+    group by practice_id, endpoint
+),
+
+held as (
+    {% for endpoint, table in [
+        ('phone_calls', 'phone_calls'),
+        ('booking_sessions', 'booking_sessions'),
+        ('appointments', 'appointments'),
+        ('ai_outbound', 'ai_outbound_requests'),
+        ('staff_tasks', 'staff_tasks'),
+        ('clients', 'clients'),
+        ('patients', 'patients'),
+    ] -%}
+    select
+        practice_id,
+        '{{ endpoint }}' as endpoint,
+        count(*) as warehouse_count
+    from {{ ref('stg_partner__' ~ table) }}
+    group by practice_id
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
+),
+
+restated as (
+    select
+        practice_id,
+        endpoint,
+        count(*) as restated_rows
+    from {{ ref('stg_control__restatements') }}
+    group by practice_id, endpoint
+),
+
+quarantined as (
+    select
+        practice_id,
+        endpoint,
+        count(*) as quarantined_rows
+    from {{ ref('stg_control__quarantine') }}
+    where resolved_at is null
+    group by practice_id, endpoint
+),
+
+reconciled as (
+    select max(source_clock) as last_reconcile_at
+    from {{ ref('stg_control__runs') }}
+    where
+        command = 'reconcile'
+        and exit_code != 1
+),
+
+known as (
+    select
+        practice_id,
+        endpoint
+    from lists
+    union
+    select
+        practice_id,
+        endpoint
+    from held
+)
+
+select
+    known.practice_id,
+    known.endpoint,
+    cast(told.source_count as bigint) as source_count,
+    coalesce(held.warehouse_count, 0) as warehouse_count,
+    certified.certified_through,
+    told.evidence,
+    reconciled.last_reconcile_at,
+    coalesce(restated.restated_rows, 0) as restated_rows,
+    coalesce(quarantined.quarantined_rows, 0) as quarantined_rows,
+    told.source_counted_at
+from known
+cross join reconciled
+left join told
+    on
+        known.practice_id = told.practice_id
+        and known.endpoint = told.endpoint
+left join held
+    on
+        known.practice_id = held.practice_id
+        and known.endpoint = held.endpoint
+left join certified
+    on
+        known.practice_id = certified.practice_id
+        and known.endpoint = certified.endpoint
+left join restated
+    on
+        known.practice_id = restated.practice_id
+        and known.endpoint = restated.endpoint
+left join quarantined
+    on
+        known.practice_id = quarantined.practice_id
+        and known.endpoint = quarantined.endpoint
