@@ -1,0 +1,199 @@
+"""The webhook receiver under load: `python -m benchmarks.webhooks [--seconds 10] [--senders 64] [--kills 20]`.
+
+Measures deliveries a second with every 200 on disk, against SQLite committing one row at a time on the same
+disk; then kills the receiver under load again and again, and counts what it had acknowledged and lost.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import hmac
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+SECRET = "benchmark"  # noqa: S105 - a made-up secret
+INBOX = "warehouse/data/inbox.sqlite"
+
+
+@dataclass
+class Load:
+    """What senders saw."""
+
+    acknowledged: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    refused: int = 0
+
+    def percentile(self, share: float) -> float:
+        """Milliseconds that this share of the requests did not exceed."""
+        ordered = sorted(self.seconds)
+        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def main() -> None:
+    """Measure, and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--senders", type=int, default=64)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--folder", type=Path, default=Path(), help="on the disk to measure")
+    given = parser.parse_args()
+    with TemporaryDirectory(dir=given.folder) as folder:
+        plain = plain_commits(Path(folder), given.seconds / 4)
+        print(f"plain SQLite commits     {plain:10,.0f} /s")
+        print_load(under_load(Path(folder), given.seconds, given.senders), given.seconds, plain)
+    with TemporaryDirectory(dir=given.folder) as folder:
+        acknowledged, lost, twice = killed(Path(folder), given.kills, given.senders)
+    print(f"after {given.kills} kills           {acknowledged:10,} acknowledged, {lost} lost, {twice} kept twice")
+
+
+def plain_commits(folder: Path, seconds: float) -> float:
+    """Rows a second that SQLite takes, one commit each, in the receiver's own mode."""
+    connection = sqlite3.connect(folder / "plain.sqlite", isolation_level=None)
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = full")
+    connection.execute("create table rows (number integer primary key, body blob)")
+    body, started, done = request_body("m-0"), time.perf_counter(), 0
+    while time.perf_counter() - started < seconds:
+        connection.execute("insert into rows (body) values (?)", [body])
+        done += 1
+    connection.close()
+    return done / seconds
+
+
+def under_load(folder: Path, seconds: float, senders: int) -> tuple[Load, float, float]:
+    """Load for so long; also the receiver's CPU seconds and peak memory in MiB."""
+    process, address = started_receiver(folder)
+    load, end = Load(), time.perf_counter() + seconds
+    asyncio.run(senders_at_work(address, senders, load, count(), lambda: time.perf_counter() < end))
+    process.terminate()
+    _, _, used = os.wait4(process.pid, 0)
+    return load, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def print_load(measured: tuple[Load, float, float], seconds: float, plain: float) -> None:
+    """One figure a line."""
+    load, cpu, peak = measured
+    rate = len(load.acknowledged) / seconds
+    print(f"deliveries, each durable {rate:10,.0f} /s, {rate / plain:.1f} times as many; {load.refused} refused")
+    print(f"latency                  {load.percentile(0.5):10.1f} ms median, {load.percentile(0.99):.1f} ms p99")
+    print(f"receiver's CPU           {1e6 * cpu / len(load.acknowledged):10.0f} µs a delivery, its start included")
+    print(f"receiver's peak memory   {peak:10.0f} MiB")
+
+
+def killed(folder: Path, kills: int, senders: int) -> tuple[int, int, int]:
+    """Kill the receiver under load: how many it had acknowledged, how many of them are lost, how many twice."""
+    load, numbers = Load(), count()
+    for _ in range(kills):
+        process, address = started_receiver(folder)
+        asyncio.run(until_killed(process, address, senders, load, numbers))
+    rows = sqlite3.connect(folder / INBOX).execute("select body from deliveries").fetchall()
+    kept = [json.loads(body)["id"] for (body,) in rows]
+    return len(load.acknowledged), len(set(load.acknowledged) - set(kept)), len(kept) - len(set(kept))
+
+
+async def until_killed(
+    process: subprocess.Popen[str], address: str, senders: int, load: Load, numbers: "count[int]"
+) -> None:
+    """Kill it once it has acknowledged some hundred more."""
+    enough = len(load.acknowledged) + 300
+
+    def go_on() -> bool:
+        if len(load.acknowledged) >= enough and process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        return True
+
+    await senders_at_work(address, senders, load, numbers, go_on)
+    process.wait()
+
+
+async def senders_at_work(
+    address: str, senders: int, load: Load, numbers: "count[int]", go_on: Callable[[], bool]
+) -> None:
+    """Several connections, each with one delivery after the other, until told or broken off."""
+    host, port = address.rsplit(":", 1)
+
+    async def sender() -> None:
+        try:
+            reader, writer = await asyncio.open_connection(host, int(port))
+        except OSError:
+            return
+        try:
+            while go_on():
+                await deliver(reader, writer, load, f"m-{next(numbers)}", host)
+        except (OSError, asyncio.IncompleteReadError):
+            return
+        finally:
+            writer.close()
+
+    await asyncio.gather(*(sender() for _ in range(senders)))
+
+
+async def deliver(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, load: Load, identity: str, host: str
+) -> None:
+    """One delivery, over a connection that stays open."""
+    body = request_body(identity)
+    signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+    head = (
+        f"POST /webhooks/messages HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        f"X-Webhook-Signature: {signature}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    begun = time.perf_counter()
+    writer.write(head.encode() + body)
+    answer = await reader.readuntil(b"\r\n\r\n")
+    length = int(answer.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    await reader.readexactly(length)
+    if answer.startswith(b"HTTP/1.1 200"):
+        load.acknowledged.append(identity)
+        load.seconds.append(time.perf_counter() - begun)
+    else:
+        load.refused += 1
+
+
+def request_body(identity: str) -> bytes:
+    """A message status webhook of the usual size."""
+    payload = {
+        "id": identity,
+        "status": "delivered",
+        "event": "message.delivered",
+        "event_id": f"event-{identity}",
+        "reference_id": f"reference-{identity}",
+        "channel_requested": "auto",
+        "channel_used": "rcs",
+        "client_id": "client-1",
+        "sent_at": "2026-03-01T10:00:00Z",
+        "delivered_at": "2026-03-01T10:00:05Z",
+        "created_at": "2026-03-01T10:00:00Z",
+        "clinic_id": "loc-001",
+        "occurred_at": "2026-03-01T10:00:05Z",
+        "timestamp": "2026-03-01T10:00:06Z",
+    }
+    return json.dumps(payload).encode()
+
+
+def started_receiver(folder: Path) -> tuple["subprocess.Popen[str]", str]:
+    """`vetl webhooks serve` in a folder, once it answers; and its host and port."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines", "webhooks", "serve", "--port", "0", "--json"],
+        cwd=folder,
+        env={**os.environ, "VETL_WEBHOOKS__SECRETS": SECRET, "PYTHONPATH": str(Path(__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    return process, urlsplit(json.loads(process.stdout.readline())["base_url"]).netloc
+
+
+if __name__ == "__main__":
+    main()
