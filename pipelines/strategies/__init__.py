@@ -1,21 +1,36 @@
 """How each kind of list is read without loss: pure generators of `pipelines.steps`, no I/O."""
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 from pipelines.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
 from pipelines.errors import WrongUse
 from pipelines.steps import Step
 from pipelines.strategies import by_reference, date_windows, full_scan, newest_first, updated_windows
+from pipelines.strategies.learning import learn_paging_anew
 from pipelines.strategies.reading import Outcome, Reading
 
 
 def plan(reading: Reading) -> Generator[Step, Any, Outcome]:
     """The running strategy of an endpoint.
 
+    Where a list cannot be certified although its paging was known, that knowledge is doubted: it may have been
+    gained while the list moved. It is gained again, and if it differs, the list is read again.
+
     Raises:
         WrongUse: it has no list.
     """
+    outcome = yield from _running(reading)
+    if outcome.certified or reading.capabilities.get("page_base") is None:
+        return outcome
+    known = yield from learn_paging_anew(reading)
+    if known == reading.capabilities:
+        return outcome
+    return (yield from _running(replace(reading, capabilities=known)))
+
+
+def _running(reading: Reading) -> Generator[Step, Any, Outcome]:
     match reading.endpoint.strategy:
         case DateWindows() as strategy:
             return date_windows.plan(reading, strategy)

@@ -10,10 +10,11 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipelines.errors import ContractBroken, NotFound, PracticeRefused, RequestRefused
+from pipelines.endpoint import UpdatedWindows
+from pipelines.errors import NotFound, PracticeRefused, RequestRefused
 from pipelines.pages import Page, Row, Window
 from pipelines.steps import Learnt, Step
-from pipelines.strategies.dialect import Dialect
+from pipelines.strategies.dialect import Dialect, dialect_of
 from pipelines.strategies.paging import key_of
 from pipelines.strategies.reading import Reading
 
@@ -68,7 +69,7 @@ def open_list(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> Fin
             yield from _keep_form(dialect, form)
             return form
     if refusal is None:
-        raise ContractBroken("the list tells a total but shows no row on page 0 or 1")
+        return dialect  # a total and no row in any form: how it is read will say that its totals lie
     raise refusal
 
 
@@ -94,7 +95,7 @@ def learn_paging(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> 
     if (yield from _differ(dialect, window, 0, 1)):
         yield Learnt("page_base", 0, "page=0 and page=1 hold different rows")
         return dialect
-    if (yield from _differ(dialect, window, 1, 2)):
+    if (yield from _differ(dialect, window, 1, 2)) and not (yield from _differ(dialect, window, 0, 1)):
         yield Learnt("page_base", 1, "page=0 repeats page=1, page=2 differs")
         return replace(dialect, page_base=1)
     return (yield from _other_page_name(dialect, window))
@@ -141,6 +142,18 @@ def _other_page_name(dialect: Dialect, window: Window) -> Finding:
                 yield Learnt("names", asdict(renamed.names), evidence)
                 return replace(renamed, page_base=base)
     return dialect
+
+
+def learn_paging_anew(reading: Reading) -> Generator[Step, Any, dict[str, Any]]:
+    """What is known of the list, with the page base learnt again."""
+    known = {name: value for name, value in reading.capabilities.items() if name != "page_base"}
+    window = whole_history(reading) if isinstance(reading.endpoint.strategy, UpdatedWindows) else Window()
+    dialect = dialect_of(reading.names, reading.endpoint.page_size, known)
+    dialect = yield from open_list(dialect, window, {})
+    dialect = yield from learn_paging(dialect, window, known)
+    if dialect.page_base != reading.capabilities["page_base"]:
+        yield Learnt("page_base", dialect.page_base, "learnt anew, since what was known could not be certified")
+    return {**known, "page_base": dialect.page_base}
 
 
 def learn_bounds(dialect: Dialect, reading: Reading, known: Mapping[str, Any]) -> Finding:

@@ -117,3 +117,16 @@ def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> Non
         costs.append(source.requests - before)
 
     assert costs == [4, 4]
+
+
+def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:
+    """As it may be where it was learnt while the list moved."""
+    rng = Random(9)
+    source, store = filled(rng, Manners(order="created_desc", largest_page=100), 30), ModelStore()
+    store.capabilities["page_base"] = 1
+
+    outcome = sync(source, store, rng)
+
+    assert source.rows == store.rows
+    assert outcome.certified
+    assert store.capabilities["page_base"] == 0

@@ -58,6 +58,7 @@ class Manners:
     refuses_datetimes: bool = False
     status_ignored: bool = False
     echoes: bool = True
+    total: Literal["true", "too high", "too low", "capped", "unfiltered"] = "true"
 
 
 class ModelSource:
@@ -94,9 +95,22 @@ class ModelSource:
         number = int(str(step.query.get(names.page, manners.page_base)))
         at = max(0, number - manners.page_base) * size
         echo = (number, size) if manners.echoes else (None, None)
-        page = Page(tuple(rows[at : at + size]), len(rows), *echo, server_time=self.now)
+        page = Page(tuple(rows[at : at + size]), self._total(rows), *echo, server_time=self.now)
         check_page(step, page)
         return page
+
+    def _total(self, rows: Sequence[Row]) -> int:
+        match self.manners.total:
+            case "true":
+                return len(rows)
+            case "too high":
+                return len(rows) + 3
+            case "too low":
+                return max(0, len(rows) - 3)
+            case "capped":
+                return min(20, len(rows))
+            case "unfiltered":
+                return len(self.rows)
 
     def record(self, identity: str) -> Row | None:
         self._tick()

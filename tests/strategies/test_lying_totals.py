@@ -1,0 +1,110 @@
+"""Servers whose totals lie: never a false certificate, all rows that can be had, a bounded number of requests."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.model_source import START, Driver, Manners, ModelSource, ModelStore
+
+from pipelines.endpoint import Endpoint
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.strategies import plan
+from pipelines.strategies.reading import Outcome, Reading
+
+STATUSES = {
+    "booking_sessions": ("active", "completed"),
+    "ai_outbound": ("received", "completed"),
+    "staff_tasks": ("pending", "completed"),
+}
+LISTS = st.sampled_from([BOOKING_SESSIONS, AI_OUTBOUND, STAFF_TASKS])
+LIES: list[Literal["too high", "too low", "capped", "unfiltered"]] = [
+    "too high",
+    "too low",
+    "capped",
+    "unfiltered",
+]
+
+
+def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore) -> Outcome:
+    reading = Reading(
+        endpoint=endpoint,
+        names=endpoint.names,
+        now=source.now,
+        time_zone=ZoneInfo("America/New_York"),
+        history_start=date(2026, 2, 20),
+        cursor=dict(store.cursor),
+        capabilities=dict(store.capabilities),
+    )
+    return Driver(source, store, source.rng).run(plan(reading))
+
+
+def filled(endpoint: Endpoint, rng: Random, manners: Manners, rows: int) -> ModelSource:
+    source = ModelSource(rng, manners)
+    first = datetime(2026, 2, 21, tzinfo=UTC)
+    for number in range(rows):
+        at = first + (START - timedelta(hours=1) - first) * number / rows
+        source.add(at, status=rng.choice(STATUSES[endpoint.name]))
+    return source
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    endpoint=LISTS,
+    lie=st.sampled_from(LIES),
+    rows=st.integers(0, 90),
+    largest_page=st.sampled_from([3, 10, 100]),
+    order=st.sampled_from(["created_desc", "updated_desc", "id"]),
+)
+def test_no_certificate_is_false_and_the_requests_are_bounded(
+    endpoint: Endpoint, lie: Literal["too high"], rows: int, largest_page: int, order: Literal["id"]
+) -> None:
+    manners = Manners(total=lie, largest_page=largest_page, order=order)
+    source, store = filled(endpoint, Random(1), manners, rows), ModelStore()
+
+    outcome = sync(endpoint, source, store)
+
+    if outcome.certified:
+        assert source.rows == store.rows
+    assert source.requests < 600 + 40 * rows
+
+
+@pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, AI_OUTBOUND, STAFF_TASKS], ids=lambda item: item.name)
+@pytest.mark.parametrize("lie", ["too high", "too low"])
+def test_every_row_is_here_and_the_reason_says_what_is_uncertain(
+    endpoint: Endpoint, lie: Literal["too high", "too low"]
+) -> None:
+    source, store = filled(endpoint, Random(1), Manners(total=lie, order="created_desc"), 47), ModelStore()
+
+    outcome = sync(endpoint, source, store)
+
+    assert source.rows == store.rows
+    assert not outcome.certified
+    assert "its own total of" in outcome.reason
+
+
+def test_a_capped_total_is_found_by_looking_beyond_it() -> None:
+    """Windows are split until their totals are under the cap; then they are certain after all."""
+    source, store = filled(BOOKING_SESSIONS, Random(1), Manners(total="capped"), 90), ModelStore()
+
+    outcome = sync(BOOKING_SESSIONS, source, store)
+
+    assert source.rows == store.rows
+    assert outcome.certified
+
+
+def test_a_total_that_was_caught_lying_once_may_be_right_the_next_time() -> None:
+    source, store = filled(BOOKING_SESSIONS, Random(1), Manners(total="too high"), 47), ModelStore()
+    sync(BOOKING_SESSIONS, source, store)
+    source.manners = replace(source.manners, total="true")
+
+    outcome = sync(BOOKING_SESSIONS, source, store)
+
+    assert source.rows == store.rows
+    assert outcome.certified
