@@ -34,6 +34,9 @@ app.add_typer(sandbox_app, name="sandbox")
 webhooks_app = typer.Typer(help="What the platform sends by itself.", rich_markup_mode=None)
 app.add_typer(webhooks_app, name="webhooks")
 
+quarantine_app = typer.Typer(help="Bad rows: why, and taking them in again.", rich_markup_mode=None)
+app.add_typer(quarantine_app, name="quarantine")
+
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build incremental models anew.")]
@@ -160,6 +163,22 @@ def demo(
     from pipelines.cli_demo import demo
 
     return demo(folder, days=days, practices=practices, as_json=as_json, verbosity=verbose)
+
+
+@quarantine_app.command("list")
+def quarantine_list(as_json: AsJson = False) -> int:
+    """Show bad rows, why they are, and their payload."""
+    from pipelines.cli_quarantine import list_rows
+
+    return list_rows(as_json=as_json)
+
+
+@quarantine_app.command("retry")
+def quarantine_retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+    """Take bad rows in again."""
+    from pipelines.cli_quarantine import retry
+
+    return retry(as_json=as_json, verbosity=verbose)
 
 
 @sandbox_app.command()

@@ -4,8 +4,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 
+import duckdb
 import polars as pl
 
 from pipelines.loading.context import Commit, shown
@@ -32,6 +33,29 @@ class BadRow:
     def within(self, first_day: date, last_day: date) -> "BadRow":
         """The same row, met while these days were read; a day of its own it keeps."""
         return self if self.first_day else replace(self, first_day=first_day, last_day=last_day)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One row in quarantine, as `control.quarantine` keeps it; times are the source's clock."""
+
+    practice_id: str
+    endpoint: str
+    row_key: str
+    reason: str
+    payload: str
+    first_day: date | None
+    first_seen: datetime
+    last_seen: datetime
+
+
+def held(connection: duckdb.DuckDBPyConnection) -> list[Held]:
+    """All rows that have not come in well since, by practice and list."""
+    found = connection.execute(
+        "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen"
+        " from control.quarantine where resolved_at is null order by practice_id, endpoint, first_seen, row_key"
+    ).fetchall()
+    return [Held(*row) for row in found]
 
 
 def content_key(payload: str) -> str:

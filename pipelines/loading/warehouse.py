@@ -14,7 +14,7 @@ import duckdb
 from pipelines import bundled
 from pipelines.endpoint import Endpoint
 from pipelines.errors import ConfigurationError
-from pipelines.loading import practices, questions, received, state
+from pipelines.loading import practices, quarantine, questions, received, state
 from pipelines.loading.batches import source_clock, store
 from pipelines.loading.connection import attach, told_in_one_line
 from pipelines.loading.context import Commit
@@ -159,6 +159,11 @@ class Warehouse:
         """How every list of every practice stands, in plain JSON values."""
         with self._turn:
             return self._status.lists()
+
+    def held(self) -> list[quarantine.Held]:
+        """The rows in quarantine."""
+        with self._turn:
+            return quarantine.held(self._connection)
 
     def _context(self, run_id: str, practice_id: str, endpoint: Endpoint, clock: datetime) -> Commit:
         """`time_zone` matters to calls alone, and those are refused for a practice that has none."""

@@ -1,0 +1,58 @@
+"""Rows that cannot be understood: set aside, told, shown, and taken in again once they can be."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+
+from pipelines.quarantine_job import held_rows, retry
+
+Opened = Callable[..., Any]
+
+
+def test_a_bad_row_costs_itself_only_and_is_told(opened: Opened) -> None:
+    practices = opened(practices=1, calls=60, days=8)
+    row = practices.platform.truth("loc-001", "staff_tasks")[3]
+    practices.platform.update("loc-001", "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})
+
+    result = practices.sync(endpoints=["staff_tasks"])
+
+    assert result.exit_code == 3
+    (held,) = held_rows(practices.settings)
+    assert (held.endpoint, held.row_key) == ("staff_tasks", row["id"])
+    assert held.reason.startswith("cancellation_allowed")
+    assert json.loads(held.payload)["cancellation_allowed"] == "perhaps"
+
+
+def test_a_retry_takes_in_what_can_be_understood_now(opened: Opened) -> None:
+    """As after an upgrade: here the kept bytes are mended instead of the model."""
+    practices = opened(practices=1, calls=60, days=8)
+    row = practices.platform.truth("loc-001", "staff_tasks")[3]
+    practices.platform.update("loc-001", "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})
+    practices.sync(endpoints=["staff_tasks"])
+    assert retry(practices.settings, lambda _: None).exit_code == 3
+
+    with duckdb.connect(str(practices.warehouse)) as connection:
+        connection.execute("update control.quarantine set payload = replace(payload, '\"perhaps\"', 'true')")
+    retried = retry(practices.settings, lambda _: None)
+
+    assert (retried.before, retried.held, retried.exit_code) == (1, (), 0)
+    assert retried.changes.inserted == 1
+
+
+def test_bad_calls_are_read_again_from_the_source(opened: Opened) -> None:
+    practices = opened(practices=1, calls=60, days=8)
+    row = practices.platform.truth("loc-001", "phone_calls")[5]
+    well = row["duration_seconds"]
+    practices.platform.update("loc-001", "phone_calls", row["id"], {"duration_seconds": 10**12})
+    result = practices.sync(endpoints=["phone_calls"])
+    assert result.exit_code == 3
+    practices.platform.update(
+        "loc-001", "phone_calls", row["id"], {"duration_seconds": well}
+    )
+
+    retried = retry(practices.settings, lambda _: None)
+
+    assert retried.exit_code == 0
+    assert held_rows(practices.settings) == []
