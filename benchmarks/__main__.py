@@ -39,9 +39,7 @@ def main() -> None:
         try:
             base_url = f"http://127.0.0.1:{port}"
             _wait(port)
-            print(
-                f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
-            )
+            print(_HEADS)
             _compare(
                 "calls",
                 options.calls,

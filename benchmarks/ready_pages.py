@@ -58,8 +58,8 @@ def _calls(rng: random.Random, calls: int) -> list[list[bytes]]:
             [
                 (
                     f"{day} {minute // 60:02d}:{minute % 60:02d},Harbor Animal Hospital,inbound,completed,"
-                    f"existing,Client {rng.randrange(9000)},Rex,+1555{rng.randrange(10**7):07d},{rng.choice(intents)},"
-                    f"Yes,{rng.choice(summaries)},Positive,{rng.choice(outcomes)},No,"
+                    f"existing,Client {rng.randrange(9000)},Rex,+1555{rng.randrange(10**7):07d},"
+                    f"{rng.choice(intents)},Yes,{rng.choice(summaries)},Positive,{rng.choice(outcomes)},No,"
                     f"{rng.randrange(1, 15)}:{rng.randrange(60):02d}\n"
                 ).encode()
                 for minute in minutes

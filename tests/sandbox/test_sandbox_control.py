@@ -13,7 +13,7 @@ from sandbox.table import NoSuchRowError
 ALL = {"start_date": "2025-01-01"}
 
 
-def control(partner: Partner, path: str, body: Row | None = None, method: str | None = None) -> Any:  # noqa: ANN401 - any payload
+def control(partner: Partner, path: str, body: Row | None = None, method: str | None = None) -> Any:
     answer = partner.http.request(method or ("GET" if body is None else "POST"), f"/_control/{path}", json=body)
     assert answer.status_code == 200, answer.text
     return answer.json()["data"]

@@ -215,7 +215,7 @@ class ModelStore:
             self.days[day] = [row for frame in step.frames for row in frame if row["day"] == day]
             day += timedelta(days=1)
 
-    def answer(self, question: Step) -> Any:  # noqa: ANN401
+    def answer(self, question: Step) -> Any:
         match question:
             case IdsWithStatus():
                 return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
@@ -254,12 +254,12 @@ Fiber = Generator[None, None, Any]
 class Driver:
     """Performs plans against a source and a store, interleaving what runs side by side."""
 
-    def __init__(self, source: Any, store: ModelStore, rng: Random) -> None:  # noqa: ANN401
+    def __init__(self, source: Any, store: ModelStore, rng: Random) -> None:
         self.source = source
         self.store = store
         self.rng = rng
 
-    def run(self, plan: Plan) -> Any:  # noqa: ANN401
+    def run(self, plan: Plan) -> Any:
         """The plan's return value."""
         fiber = self._fiber(plan)
         while True:
@@ -298,7 +298,7 @@ class Driver:
             yield
         return results
 
-    def _perform(self, step: Step) -> Any:  # noqa: ANN401
+    def _perform(self, step: Step) -> Any:
         match step:
             case ReadPage():
                 return self.source.page(step)

@@ -38,7 +38,7 @@ class Partner:
     def get(self, path: str, **query: Query) -> httpx.Response:
         return self.http.get(f"{ROOT}/{path}", params=query)
 
-    def page(self, path: str, **query: Query) -> Any:  # noqa: ANN401 - a page, a record or an array
+    def page(self, path: str, **query: Query) -> Any:
         answer = self.get(path, **query)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
