@@ -32,7 +32,7 @@ def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable
     with (
         Inbox.open(webhooks.inbox) as writing,
         Inbox.open(webhooks.inbox) as reading,
-        _listening(webhooks.host, webhooks.port if port is None else port) as listener,
+        listening(webhooks.host, webhooks.port if port is None else port) as listener,
     ):
         app = application(trust, GroupCommit(writing), reading.backlog)
         say(_address(listener))
@@ -76,7 +76,12 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that takes connections.
+
+    Raises:
+        ConfigurationError: the address cannot be listened on.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
