@@ -159,6 +159,7 @@ _REMINDER_FIELDS = (
     *("notification_rule_name", "due_at", "reminders", "group_status", "custom_fields"),
 )
 
+
 def _key(channel: Channel, payload: Mapping[str, Any]) -> tuple[str, tuple[str | None, ...]]:
     """The name of the id, and the parts of what makes two deliveries one.
 
