@@ -34,7 +34,7 @@ def check_calls(known: Known, rows: Sequence[Row]) -> Found:
 
 def _read(query: Mapping[str, str]) -> Generator[Step, Any, CallsPage | None]:
     try:
-        page: CallsPage = yield ReadCalls(query, 0, LARGEST_CSV)
+        page: CallsPage = yield ReadCalls(query, 0, LARGEST_CSV, lenient=True)
     except PracticeRefused:
         raise
     except RequestRefused:

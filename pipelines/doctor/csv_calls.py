@@ -16,8 +16,8 @@ _CELLS = {column.header: column.cell for column in COLUMNS}
 _JSON = {column.header: column.json for column in COLUMNS}
 
 
-def parse_plainly(answer: Any) -> CallsPage:  # noqa: ANN401 - the client's answer, as `loading` takes it too
-    """One page as dictionaries by column name, in `frame`."""
+def parse_plainly(answer: Any, *, lenient: bool = True) -> CallsPage:  # noqa: ANN401, ARG001 - as `loading` parses
+    """One page as dictionaries by column name, in `frame`; however many there are."""
     text = io.StringIO(answer.body.decode("utf-8", "replace"), newline="")
     rows = list(csv.DictReader(text))
     return CallsPage(rows, len(rows), answer.total_count, answer.page, answer.per_page, answer.server_time)
