@@ -24,6 +24,7 @@ CLOCKS = (SOURCE_CLOCK - timedelta(days=1), SOURCE_CLOCK, None)
 
 _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 November
 
+_CLIENTS = 250
 _STAGES = ["started", "pet_chosen", "slot_chosen", "confirmed"]
 _SOURCES = ["google", "Google", "mail", " ", "", None]
 _REASONS = ["recent_contact", "full_moon", "", None]
@@ -46,6 +47,8 @@ def random_tables(seed: int, rows: int = 1500) -> Tables:
         "patients": _patient,
     }
     tables = {table: [_row(random, number, draw) for number in range(rows)] for table, draw in draws.items()}
+    for row in tables["clients"]:
+        row |= {"remote_id": f"R{row['id']}", "phone": _phone(random, int(row["id"]))}
     return {**tables, **random_history(Random(seed), tables)}
 
 
@@ -110,6 +113,7 @@ def _call(random: Random, practice: str) -> Row:
     minute = instant.replace(second=0, microsecond=0)
     local = minute.astimezone(ZoneInfo(ZONES.get(practice, "UTC"))).replace(tzinfo=None)
     known = random.random() < 0.5
+    client = random.randrange(_CLIENTS)
     return {
         "call_date": local.date(),
         "call_key": f"{random.getrandbits(64):016x}",
@@ -125,8 +129,9 @@ def _call(random: Random, practice: str) -> Row:
         "duration_seconds": random.randrange(600),
         "id": f"call-{random.getrandbits(64):016x}" if known else None,
         "created_at": instant if known else None,
-        "client_id": str(random.randrange(2000)) if known else None,
-        "remote_client_id": f"R{random.randrange(2000)}-7" if known else None,
+        "client_id": str(client) if known else None,
+        "remote_client_id": _remote_id(random, client) if known else None,
+        "phone_number": _phone(random, client),
     }
 
 
@@ -149,9 +154,11 @@ def _session(random: Random, _practice: str) -> Row:
 
 def _appointment(random: Random, _practice: str) -> Row:
     created = _created(random)
+    client = random.randrange(_CLIENTS)
     return {
         "remote_id": f"A{random.randrange(1500)}",
-        "remote_client_id": random.choice([f"R{random.randrange(2000)}-7", "", None]),
+        "remote_client_id": random.choice([_remote_id(random, client), "", None]),
+        "client_phone": _phone(random, client),
         "status": random.choice(["REQUESTED", "CONFIRMED", ""]),
         "booking_date": _later(random, created, 500),
         "created_at": created,
@@ -165,13 +172,15 @@ def _request(random: Random, _practice: str) -> Row:
     created = _created(random)
     status = random.choice(["received", "queued", "completed", "completed", "suppressed", "failed", "paused"])
     ended = status in {"completed", "suppressed", "failed"}
+    client = random.randrange(_CLIENTS)
     return {
         "channel": random.choice(["sms", "voice", "", None]),
         "purpose": random.choice(["scheduling", "refill", "recall", None]),
         "status": status,
         "outcome": random.choice(_OUTCOMES.get(status, [None])),
         "suppression_reason": random.choice(_REASONS) if status == "suppressed" else None,
-        "client_id": str(random.randrange(2000)),
+        "client_id": str(client) if random.random() < 0.9 else None,
+        "contact_number": _phone(random, client),
         "contacted_at": _later(random, created, 10) if status != "suppressed" else None,
         "completed_at": _later(random, created, 96) if ended else None,
         "created_at": created,
@@ -184,7 +193,7 @@ def _task(random: Random, _practice: str) -> Row:
     return {
         "task_type": random.choice(["task", "rx_refill"]),
         "status": status,
-        "client_id": str(random.randrange(2000)),
+        "client_id": random.choice([str(random.randrange(_CLIENTS)), "", None]),
         "cancellation_allowed": random.choice([True, False, None]),
         "finalized_at": _later(random, created, 200) if status != "pending" else None,
         "created_at": created,
@@ -195,8 +204,19 @@ def _client(random: Random, _practice: str) -> Row:
     return {
         "name": random.choice(["Siobhán O'Neill", "", None]),
         "patients": random.choice(['[{"id": "1"}, {"id": "2"}]', "[]", None]),
-        "remote_id": f"R{random.randrange(2000)}",
     }
+
+
+def _remote_id(random: Random, client: int) -> str:
+    """Qualified with the server's id; now and then somebody else's."""
+    return f"R{client if random.random() < 0.98 else random.randrange(_CLIENTS)}-7"
+
+
+def _phone(random: Random, client: int) -> str | None:
+    """A client's number in one of its spellings; every tenth shares it with another."""
+    number = f"555{client - client % 10 if client % 10 == 1 else client:04}"
+    spellings = [f"+1212{number}", f"(212) {number[:3]}-{number[3:]}", f"212.{number}", "anonymous", "", None]
+    return random.choice(spellings)
 
 
 def _patient(random: Random, _practice: str) -> Row:

@@ -9,6 +9,7 @@ with calls as (
         coalesce(calls.booked, false) as is_booked,
         calls.called_at as booked_at,
         cast(null as string) as appointment_id,
+        cast(null as string) as attribution,
         coalesce(calls.outcome, calls.state, 'no outcome') as result
     from {{ ref('stg_partner__phone_calls') }} as calls
     left join {{ ref('int_remote_clients') }} as clients
@@ -30,6 +31,7 @@ sessions as (
         or coalesce(status = 'completed', false) as is_booked,
         coalesce(last_activity_at, updated_at, created_at) as booked_at,
         appointment_id,
+        case when coalesce(appointment_id, remote_appointment_id) is not null then 'exact' end as attribution,
         case when status = 'active' then 'still active at ' else 'left at ' end
         || coalesce(stage, 'an unknown stage') as result
     from {{ ref('stg_partner__booking_sessions') }}
@@ -46,6 +48,7 @@ requests as (
         coalesce(requests.outcome = 'booked', false) as is_booked,
         coalesce(requests.completed_at, requests.contacted_at, requests.created_at) as booked_at,
         events.appointment_id,
+        case when events.appointment_id is not null then 'exact' end as attribution,
         coalesce(requests.outcome, requests.suppression_reason, requests.status, 'no status') as result
     from {{ ref('stg_partner__ai_outbound_requests') }} as requests
     left join {{ ref('stg_partner__outreach_events') }} as events
@@ -68,6 +71,7 @@ tasks as (
         false as is_booked,
         created_at as booked_at,
         cast(null as string) as appointment_id,
+        cast(null as string) as attribution,
         'task ' || coalesce(status, 'of no status') as result
     from {{ ref('stg_partner__staff_tasks') }}
     where
@@ -114,8 +118,7 @@ told as (
         contacts.is_booked,
         contacts.booked_at,
         coalesce(contacts.appointment_id, booked.appointment_id) as appointment_id,
-        coalesce(booked.attribution, case when contacts.appointment_id is not null then 'exact' end, 'inferred')
-            as attribution,
+        coalesce(contacts.attribution, booked.attribution, 'inferred') as attribution,
         contacts.result
     from contacts
     left join booked
@@ -131,6 +134,7 @@ known as (
         told.practice_id,
         told.channel,
         told.contact_id,
+        told.channel || ':' || told.contact_id as contact,
         told.began_at,
         coalesce(told.client_id, phones.client_id) as client_id,
         told.phone,
@@ -149,7 +153,7 @@ known as (
 parties as (
     select
         *,
-        {{ party('client_id', 'phone', "channel || ':' || contact_id") }} as party
+        {{ party('client_id', 'phone', 'contact') }} as party
     from known
 ),
 
@@ -184,7 +188,7 @@ numbered as (
 
 select
     practice_id,
-    first_value(channel || ':' || contact_id) over (
+    first_value(contact) over (
         partition by practice_id, party, episode
         order by began_at, channel, contact_id
     ) as episode_id,

@@ -11,7 +11,7 @@ latest as (
     from events
     qualify row_number() over (
         partition by practice_id, reminder_group_id
-        order by received_at desc nulls last, content_hash
+        order by received_at desc nulls last, content_hash asc
     ) = 1
 )
 

@@ -37,7 +37,7 @@ whole_reads as (
     where windows.is_certified
     qualify row_number() over (
         partition by windows.practice_id, windows.endpoint
-        order by windows.finished_at desc, windows.run_id
+        order by windows.finished_at desc, windows.run_id asc
     ) = 1
 ),
 
@@ -64,18 +64,9 @@ told as (
 latest_windows as (
     select
         windows.*,
-        case
-            when windows.is_by_day
-                then {{ instant_at('cast(try_cast(windows.window_end as date) + 1 as timestamp)', 'practices.time_zone') }}
-            when windows.window_end is null
-                then windows.started_at
-            else try_cast(windows.window_end as {{ var('instant') }})
-        end as ends_at,
-        case
-            when windows.is_by_day
-                then {{ instant_at('cast(try_cast(windows.window_start as date) as timestamp)', 'practices.time_zone') }}
-            else try_cast(windows.window_start as {{ var('instant') }})
-        end as starts_at
+        practices.time_zone,
+        cast(try_cast(windows.window_start as date) as timestamp) as first_midnight,
+        cast(try_cast(windows.window_end as date) + 1 as timestamp) as last_midnight
     from windows
     inner join practices
         on windows.practice_id = practices.practice_id
@@ -84,6 +75,21 @@ latest_windows as (
         partition by windows.practice_id, windows.endpoint, windows.window_start, windows.window_end
         order by windows.finished_at desc
     ) = 1
+),
+
+bounded as (
+    select
+        *,
+        case
+            when is_by_day then {{ instant_at('first_midnight', 'time_zone') }}
+            else try_cast(window_start as {{ var('instant') }})
+        end as starts_at,
+        case
+            when is_by_day then {{ instant_at('last_midnight', 'time_zone') }}
+            when window_end is null then started_at
+            else try_cast(window_end as {{ var('instant') }})
+        end as ends_at
+    from latest_windows
 ),
 
 -- Up to where nothing uncertified lies.
@@ -95,7 +101,7 @@ certified as (
             max(ends_at) filter (where is_certified),
             coalesce(min(starts_at) filter (where not is_certified), max(ends_at) filter (where is_certified))
         ) as certified_through
-    from latest_windows
+    from bounded
     group by practice_id, endpoint
 ),
 
