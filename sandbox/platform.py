@@ -8,7 +8,11 @@ from secrets import compare_digest, token_urlsafe
 from threading import RLock
 from typing import Any, Final
 
+from sandbox.agenda import Agenda
 from sandbox.clock import VirtualClock
+from sandbox.desk import Desk
+from sandbox.directory import Directory
+from sandbox.events import Events
 from sandbox.faults import Faults
 from sandbox.resources.registry import RESOURCES
 from sandbox.resources.resource import Record
@@ -92,14 +96,23 @@ class Platform:
         self._tables: dict[tuple[str, str], Table] = {}
         self._pages: OrderedDict[Hashable, tuple[bytes, Any]] = OrderedDict()
         self._page_bytes = 0
+        self.agenda = Agenda(self.clock)
+        self.events = Events(self, self.credentials.webhook_secret)
+        self.desk = Desk(self, self.events)
+        self.events.watch()
 
     def now(self) -> datetime:
         """The platform's time."""
         return self.clock.now()
 
+    def advance(self, by: timedelta) -> datetime:
+        """Move the clock forward, with everything that happens on the way, and tell the new time."""
+        return self.agenda.advance(by)
+
     def set(self, **changes: Any) -> Switches:  # noqa: ANN401 - checked by the switches themselves
         """Change switches by name; see `switches.patched`."""
         self.switches = patched(self.switches, changes)
+        self.events.watch()
         return self.switches
 
     def issue_token(self) -> str:
@@ -124,6 +137,11 @@ class Platform:
             _ = self.world.practices[practice_id]
             self._tables[key] = Table(self.world, practice_id, RESOURCES[name])
         return self._tables[key]
+
+    def directory(self, practice_id: str) -> Directory:
+        """The people of a practice as they are now."""
+        clients, patients = (self.table(practice_id, name) for name in ("clients", "patients"))
+        return Directory(clients, patients, self.now(), self.switches)
 
     def truth(self, practice_id: str, name: str) -> Iterator[Record]:
         """A whole list as it is now, oldest first."""

@@ -85,6 +85,34 @@ class Switches:
     csv_newline: Literal["\n", "\r\n"] = "\n"
     """Line ends of the CSV."""
 
+    created_status: Literal[200, 201] = 201
+    """Status of a task or appointment that was created."""
+    task_requires: tuple[Literal["title", "description"], ...] = ("title",)
+    """Fields without which no staff task is created."""
+    auto_accept: bool = True
+    """The practices' auto-accept setting: an appointment without status is ACCEPTED, or else REQUESTED."""
+    recipient_prefers: Literal["client_id", "phone_number"] = "client_id"
+    """Which of the two a message goes to when both are given."""
+    blocked_number: Literal["suppressed", "refused"] = "suppressed"
+    """A message to a number that cannot receive texts: suppressed with 200, or a 400."""
+    signed_webhooks: bool = True
+    """Whether the practices have a webhook secret configured."""
+    http_callbacks: bool = False
+    """Whether `http://` callback addresses are taken, for local work; https is the rule."""
+    webhooks_to: str | None = None
+    """One address below which all webhooks go, for local work: `http://127.0.0.1:8090/webhooks`."""
+    webhook_timeout_seconds: float = 10
+    """How long a receiver may take to answer, by the wall clock."""
+    webhook_certificates: str | None = None
+    """A file of certificate authorities that https receivers may be certified by; null: the system's."""
+    outreach_webhooks_stuck: bool = False
+    """Whether outcome webhooks wait in their queue for the hourly reconciliation."""
+
+    @property
+    def callback_schemes(self) -> tuple[str, ...]:
+        """The schemes that a callback address may have."""
+        return ("https", "http") if self.http_callbacks else ("https",)
+
     def for_list(self, name: str) -> ListSwitches:
         """The switches of one list, by its name."""
         return getattr(self, name)

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sandbox.resources.resource import LONGEST_NUMBER, Record, Resource, Scene, instant
+from sandbox.stamps import stamped
 from sandbox.switches import Order, Switches
 from sandbox.world import World
 from sandbox.world.lives import INSTANT
@@ -122,7 +123,20 @@ class Table:
         drawn = iter(
             self.resource.records(rows.filter(pl.col("written").is_null()), self.scene(snapshot.switches))
         )
-        return [next(drawn) if place is None else snapshot.written[place] for place in rows["written"]]
+        return [
+            next(drawn) if place is None else self.stamped(snapshot.written[place], snapshot.switches)
+            for place in rows["written"]
+        ]
+
+    def stamped(self, record: Record, switches: Switches) -> Record:
+        """A written record as it is shown."""
+        return stamped(record, switches, self._world.practices[self._practice_id].zone)
+
+    def shown(self, row_id: str, now: datetime, switches: Switches) -> Record:
+        """The record with an id that is there, as it is shown."""
+        record = self.get(row_id, now, switches)
+        assert record is not None
+        return self.stamped(record, switches)
 
     def every_record(self, snapshot: Snapshot) -> Iterator[Record]:
         """All records of a snapshot, oldest first."""
@@ -159,8 +173,7 @@ class Table:
     def insert(self, record: Mapping[str, Any], now: datetime) -> str:
         """Add a record; fields that are not given are null, ids and times of birth are made."""
         made: Record = dict.fromkeys(self.resource.fields)
-        stamp = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        made |= {name: stamp for name in ("created_at", "updated_at", "last_activity_at") if name in made}
+        made |= {name: now for name in ("created_at", "updated_at", "last_activity_at") if name in made}
         row_id = str(record.get("id") or self._new_id())
         self._write(row_id, Written(made | {"id": row_id} | dict(record), derives="status" not in record))
         return row_id

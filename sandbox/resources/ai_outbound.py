@@ -50,6 +50,6 @@ AI_OUTBOUND: Final = Resource(
     prefix="aor",
     second_id=("partner_request_id", "campaign-"),
     render=render,
-    filterable={"created_at": INSTANT, "status": v.REQUEST_STATUSES.dtype},
+    filterable={"created_at": INSTANT, "contacted_at": INSTANT, "status": v.REQUEST_STATUSES.dtype},
     statuses=v.REQUEST_STATUSES.values,
 )

@@ -107,6 +107,8 @@ def text_id(column: str) -> pl.Expr:
 
 def instant(value: object) -> datetime | None:
     """A time stamp of a written record, None where it is none."""
+    if isinstance(value, datetime):
+        return value
     try:
         told = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:

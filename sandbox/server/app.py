@@ -13,13 +13,17 @@ from starlette.routing import Mount, Route
 from sandbox.platform import Platform
 from sandbox.resources.registry import RESOURCES
 from sandbox.server import lists, people
+from sandbox.server.ai_outbound import create_request
+from sandbox.server.appointments import create_appointment, open_times
 from sandbox.server.auth import sign_in
 from sandbox.server.control import ROUTES as CONTROL_ROUTES
 from sandbox.server.envelopes import Refusal, refusal
 from sandbox.server.home import home
+from sandbox.server.messages import create_message, get_message
 from sandbox.server.middleware import CONTROL, FaultInjector, Journal
 from sandbox.server.phone_calls import phone_calls
 from sandbox.server.records import getter
+from sandbox.server.staff_tasks import create_task, delete_task, update_task
 
 ROOT = "/services/core/open_api/v1"
 SIGN_IN = "/services/user/v1/auth/sign-in"
@@ -54,7 +58,16 @@ def build_app(platform: Platform) -> Starlette:
 
 def _resource_routes() -> list[Route]:
     paths = {name: f"/{RESOURCES[name].path}" for name in _LISTS}
+    tasks, requests = paths["staff_tasks"], paths["ai_outbound"]
     return [
+        Route("/messages", create_message, methods=["POST"]),
+        Route("/messages/{id}", get_message),
+        Route("/open_times", open_times),
+        Route(paths["appointments"], create_appointment, methods=["POST"]),
+        Route(requests, create_request, methods=["POST"]),
+        Route(tasks, create_task, methods=["POST"]),
+        Route(f"{tasks}/{{id}}", update_task, methods=["PUT"]),
+        Route(f"{tasks}/{{id}}", delete_task, methods=["DELETE"]),
         *(Route(paths[name], handler) for name, handler in _LISTS.items()),
         *(Route(f"{paths[name]}/{{id}}", getter(name)) for name in _WITH_GET),
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -32,7 +33,7 @@ async def clock(request: Request) -> Response:
             raise Invalid([FieldError("advance_seconds", "advance_seconds must be a number of at least 0")])
         if given.get("freeze"):
             platform.clock.freeze()
-        platform.clock.advance(timedelta(seconds=seconds))
+        await run_in_threadpool(platform.advance, timedelta(seconds=seconds))
     return success({"now": platform.now().isoformat(), "frozen": platform.clock.frozen})
 
 
@@ -104,12 +105,19 @@ async def requests(request: Request) -> Response:
     return success({"total": len(platform.requests), "by_path": platform.requests.by_path()})
 
 
+async def webhooks(request: Request) -> Response:
+    """GET: every attempt to deliver a webhook, oldest first."""
+    platform = _local(request)
+    return success([asdict(attempt) for attempt in platform.events.deliveries.log])
+
+
 ROUTES = [
     Route("/clock", clock, methods=["GET", "POST"]),
     Route("/switches", switches, methods=["GET", "POST", "DELETE"]),
     Route("/faults", faults, methods=["GET", "POST", "DELETE"]),
     Route("/mutate", mutate, methods=["POST"]),
     Route("/truth", truth),
+    Route("/webhooks", webhooks),
     Route("/requests", requests, methods=["GET", "DELETE"]),
 ]
 

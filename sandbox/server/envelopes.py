@@ -1,6 +1,6 @@
 """The envelopes of answers and errors (contract: What the service does, 7; Errors)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,11 @@ class FieldError:
 class Refusal(Exception):
     """A request that gets a general error."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.headers = headers
 
     def data(self) -> dict[str, Any] | None:
         """What the envelope holds beside the message."""
@@ -52,13 +53,14 @@ def success(data: object, *, status: int = 200, message: str | None = None) -> R
     return json_response(encoded(data, message), status)
 
 
-def json_response(body: bytes, status: int = 200) -> Response:
+def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """An answer whose JSON is ready."""
-    return Response(body, status, media_type="application/json")
+    return Response(body, status, headers, media_type="application/json")
 
 
 def refusal(refused: Refusal) -> Response:
     """An error as its envelope."""
     body: dict[str, Any] = {"success": False, "message": refused.message}
     data = refused.data()
-    return json_response(orjson.dumps(body if data is None else body | {"data": data}), refused.status)
+    shown = orjson.dumps(body if data is None else body | {"data": data})
+    return json_response(shown, refused.status, refused.headers)

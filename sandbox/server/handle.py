@@ -12,6 +12,7 @@ from sandbox.platform import Platform, Requests
 from sandbox.resources.resource import Record
 from sandbox.switches import Switches
 from sandbox.table import Table
+from sandbox.webhooks.deliveries import Attempt
 from sandbox.world.practices import Practice
 
 
@@ -86,7 +87,16 @@ class Handle:
 
     def advance(self, by: timedelta) -> datetime:
         """Move the platform's clock forward."""
-        return self.platform.clock.advance(by)
+        return self.platform.advance(by)
+
+    @property
+    def webhooks(self) -> list[Attempt]:
+        """Every attempt to deliver a webhook, oldest first."""
+        return self.platform.events.deliveries.log
+
+    def settle(self) -> None:
+        """Wait until what is due now has been done, webhooks included."""
+        self.platform.agenda.run_due()
 
     def truth(self, practice_id: str, list_name: str) -> list[Record]:
         """A whole list as it is now, oldest first.

@@ -33,7 +33,7 @@ def _body(platform: Platform, table: Table, row_id: str) -> bytes:
     if found is None:
         raise Refusal(404, "Not found")
     if not isinstance(found, int):
-        return encoded(found)
+        return encoded(table.stamped(found, snapshot.switches))
     block, place = divmod(found, _RENDERED_TOGETHER)
     key = snapshot.serial, "records", block
     known = platform.cached(key)

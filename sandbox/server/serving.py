@@ -23,6 +23,7 @@ HOST = "127.0.0.1"
 _DRAWN_AHEAD = 20
 _START_SECONDS = 30
 _NAMED = 5
+_LOOK_SECONDS = 0.5
 
 
 @contextmanager
@@ -55,6 +56,7 @@ def running(
         thread.start()
         try:
             _wait_for(server, thread)
+            _living(app, server).start()
             yield Handle(_address(listener), app, fresh)
         finally:
             server.should_exit = server.force_exit = True
@@ -97,6 +99,7 @@ def serve(
     with _listening(port) as listener:
         handle = Handle(_address(listener), app, fresh)
         server = _server(app, on_start=lambda: say(_greeting(handle, as_json=as_json)))
+        _living(app, server).start()
         server.run(sockets=[listener])
 
 
@@ -148,6 +151,18 @@ def _listening(port: int) -> Generator[socket.socket]:
         listener.bind((HOST, port))
         listener.listen(256)
         yield listener
+
+
+def _living(app: Starlette, server: uvicorn.Server) -> threading.Thread:
+    """A thread that does what is due on the platform behind the door, until the server ends."""
+
+    def live() -> None:
+        while not server.should_exit:
+            platform: Platform = app.state.platform
+            platform.agenda.run_due()
+            platform.agenda.wait(_LOOK_SECONDS)
+
+    return threading.Thread(target=live, name="sandbox-life", daemon=True)
 
 
 def _address(listener: socket.socket) -> str:

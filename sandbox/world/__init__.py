@@ -93,6 +93,14 @@ class World:
         until = min([next_month.astimezone(now.tzinfo), *(change for change in coming if change is not None)])
         return pl.concat([at(frame, moment) for frame in months]), until
 
+    def coming(self, practice_id: str, name: str, since: datetime, until: datetime) -> pl.DataFrame:
+        """The versions of one list's rows that begin after `since`, up to `until`."""
+        practice = self.practices[practice_id]
+        months = range(month_of(self.since(practice)), month_of(until.astimezone(practice.zone)) + 1)
+        first, last = (pl.lit(moment).cast(pl.Datetime("ms", "UTC")) for moment in (since, until))
+        begins = (pl.col("valid_from") > first) & (pl.col("valid_from") <= last)
+        return pl.concat([self._month(practice_id, number)[name].filter(begins) for number in months])
+
     def warm(self) -> None:
         """Draw all of the history now rather than on demand."""
         for practice_id in self.practices:
@@ -115,7 +123,8 @@ class World:
             since=millis(self.since(practice)),
             horizon=millis(self.start),
         )
-        calls, sessions, outreach = draw_calls(month), draw_sessions(month), draw_outreach(month)
+        calls, sessions = draw_calls(month), draw_sessions(month)
+        outreach = draw_outreach(month, len(sessions.bookings) + len(calls.bookings))
         return {
             "phone_calls": calls.versions,
             "booking_sessions": sessions.versions,

@@ -11,7 +11,7 @@ from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.dice import Dice
 from sandbox.world.hours import HOUR, within
-from sandbox.world.lives import NEVER, Mask, Millis, Phase, Plain, Schema, lives
+from sandbox.world.lives import NEVER, NO_REFERENCE, Mask, Millis, Phase, Plain, Schema, lives
 from sandbox.world.month import Births, Month
 from sandbox.world.vocabulary import NONE, Codes
 
@@ -24,6 +24,7 @@ SCHEMA: Final[Schema] = {
     "client": Plain.REFERENCE,
     "patient": Plain.REFERENCE,
     "with_partner_id": Plain.FLAG,
+    "appointment": Plain.NUMBER,
     "context": _CONTEXTS,
     "status": v.REQUEST_STATUSES,
     "outcome": v.REQUEST_OUTCOMES,
@@ -77,8 +78,8 @@ class _Course:
     reason: Codes
 
 
-def draw_outreach(month: Month) -> Outreach:
-    """The requests that are created in this month."""
+def draw_outreach(month: Month, appointments_before: int) -> Outreach:
+    """The requests that are created in this month; some end in the appointments that follow the first ones."""
     dice = month.dice(4)
     created = month.times(_A_CALL, dice)
     size = len(created)
@@ -97,6 +98,9 @@ def draw_outreach(month: Month) -> Outreach:
         "purpose": purpose,
         "client": client,
         "patient": np.where(dice.happens(0.9, size), patient, -1),
+        "appointment": np.where(
+            booked, month.numbers(1)[0] + appointments_before + np.cumsum(booked) - 1, NO_REFERENCE
+        ),
         "with_partner_id": dice.happens(0.6, size),
         "context": dice.pick(_CONTEXTS, {**dict.fromkeys(text.OUTREACH_CONTEXTS, 1.0), None: 0.5}, size),
     }

@@ -1,0 +1,79 @@
+"""Looking up the people of a practice, for those who write."""
+
+from datetime import datetime
+
+import polars as pl
+
+from sandbox.resources.resource import Record
+from sandbox.switches import Switches
+from sandbox.table import Table
+
+
+class Directory:
+    """Clients and patients of one practice at one time, as records of the contract."""
+
+    def __init__(self, clients: Table, patients: Table, now: datetime, switches: Switches) -> None:
+        self._clients = clients
+        self._patients = patients
+        self._now = now
+        self._switches = switches
+
+    def client(self, client_id: str) -> Record | None:
+        """By the service's id."""
+        return self._clients.get(client_id, self._now, self._switches)
+
+    def client_row(self, client_id: str) -> Record:
+        """What the world knows of a client beyond its record: names apart, qualified remote id."""
+        return _row(self._clients, client_id, self._now, self._switches)
+
+    def patient_row(self, patient_id: str) -> Record:
+        """What the world knows of a patient beyond its record: the remote id."""
+        return _row(self._patients, patient_id, self._now, self._switches)
+
+    def patient(self, patient_id: str) -> Record | None:
+        """By the service's id."""
+        return self._patients.get(patient_id, self._now, self._switches)
+
+    def client_with_phone(self, phone: str) -> Record | None:
+        """By telephone number."""
+        return _first(self._find_clients(pl.col("phone") == phone))
+
+    def client_with_remote_id(self, remote_id: str) -> Record | None:
+        """By the id in the practice management system, qualified or as the client record has it."""
+        return _first(
+            self._find_clients((pl.col("remote_id") == remote_id) | (pl.col("remote_client_id") == remote_id))
+        )
+
+    def patient_with_remote_id(self, remote_id: str) -> Record | None:
+        """By the id in the practice management system."""
+        snapshot = self._patients.snapshot(self._now, self._switches)
+        found = snapshot.frame.filter(pl.col("remote_patient_id") == remote_id).head(1)
+        return _first(self._patients.records(found, snapshot))
+
+    def clients_named(self, first: str, last: str, phone: str | None, email: str | None) -> list[Record]:
+        """By both names and what else is given, in any case of letters."""
+        chosen = _same("first_name", first) & _same("last_name", last)
+        if phone is not None:
+            chosen &= pl.col("phone") == phone
+        if email is not None:
+            chosen &= _same("email", email)
+        return self._find_clients(chosen)
+
+    def _find_clients(self, chosen: pl.Expr) -> list[Record]:
+        snapshot = self._clients.snapshot(self._now, self._switches)
+        return self._clients.records(snapshot.frame.filter(chosen).head(2), snapshot)
+
+
+def _row(table: Table, row_id: str, now: datetime, switches: Switches) -> Record:
+    """A drawn row as it is; nothing of one that was written."""
+    snapshot = table.snapshot(now, switches)
+    found = table.find(row_id, snapshot)
+    return snapshot.frame.row(found, named=True) if isinstance(found, int) else {}
+
+
+def _same(column: str, text: str) -> pl.Expr:
+    return pl.col(column).str.to_lowercase() == text.lower()
+
+
+def _first(records: list[Record]) -> Record | None:
+    return records[0] if records else None

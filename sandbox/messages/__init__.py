@@ -1,0 +1,1 @@
+"""Messages to clients, and what becomes of them (contract: Message; Messages)."""

@@ -1,0 +1,61 @@
+"""Creating AI outbound requests: the contract shows no path for it, so this one is the sandbox's own.
+
+Known from the contract: `partner_request_id` makes it idempotent, 200 when suppressed at intake, 201 accepted.
+"""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.platform import Platform
+from sandbox.resources.resource import Record
+from sandbox.server.auth import json_object, platform_of, practice_of
+from sandbox.server.body import Body
+from sandbox.server.envelopes import success
+from sandbox.world import vocabulary as v
+from sandbox.world.practices import Practice
+
+
+async def create_request(request: Request) -> Response:
+    """A contact with a client, named by `client_id` or `contact_number`."""
+    platform, practice = platform_of(request), practice_of(request)
+    body = Body(await json_object(request))
+    with platform.lock:
+        given, callback = _given(body, platform, practice)
+        table = platform.table(practice.id, "ai_outbound")
+        partner_id = given["partner_request_id"]
+        known = None if partner_id is None else table.get(partner_id, platform.now(), platform.switches)
+        body.finish()
+        row_id = known["id"] if known else platform.desk.create_outreach(practice, given, callback)
+        shown = table.shown(row_id, platform.now(), platform.switches)
+    suppressed = known is None and shown["status"] == "suppressed"
+    return success(shown, status=200 if suppressed or known is not None else 201)
+
+
+def _given(body: Body, platform: Platform, practice: Practice) -> tuple[dict[str, Any], str | None]:
+    directory = platform.directory(practice.id)
+    client_id, phone = body.text("client_id"), body.phone("contact_number")
+    if client_id is None and not body.has("contact_number"):
+        body.fault(None, "client_id or contact_number is required")
+    client: Record | None = None
+    if client_id is not None:
+        client = directory.client(client_id)
+        if client is None:
+            body.fault("client_id", "No such client")
+    elif phone is not None:
+        client = directory.client_with_phone(phone)
+    patient_id = body.text("patient_id")
+    if patient_id is not None and directory.patient(patient_id) is None:
+        body.fault("patient_id", "No such patient")
+    given = {
+        "partner_request_id": body.text("partner_request_id"),
+        "channel": body.choice("channel", v.CHANNELS.values) or "sms",
+        "purpose": body.choice("purpose", v.PURPOSES.values) or "general",
+        "status": "received",
+        "client_id": None if client is None else str(client["id"]),
+        "patient_id": patient_id,
+        "contact_number": phone or (client["phone"] if client else None),
+        "context": body.text("context"),
+    }
+    return given, body.uri("callback_url", platform.switches.callback_schemes)

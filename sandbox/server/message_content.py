@@ -1,0 +1,73 @@
+"""What a message may show (contract: Message content; Card; Button; Limits)."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from sandbox.server.body import Body
+
+FALLBACK_TEXT: Final = 1600
+_TITLE, _DESCRIPTION = 200, 1600
+_BUTTONS, _SUGGESTIONS = 4, 11
+_FEWEST_CARDS, _MOST_CARDS = 2, 10
+_LABEL, _REPLY_LABEL = 25, 20
+_TYPES: Final = ("text", "media", "card", "carousel")
+_BUTTON_TYPES: Final = ("open_url", "dial", "reply")
+_PART_OF_TYPE: Final = {"media_url": "media", "card": "card", "cards": "carousel"}
+_UNSUPPORTED_ACTIONS: Final = ("calendar", "location")
+_UNREACHABLE: Final = ".invalid"
+
+
+def check_content(content: Body) -> None:
+    """Note everything that is wrong with the content of a message."""
+    kind = content.choice("type", _TYPES, required=True)
+    for part, owner in _PART_OF_TYPE.items():
+        if kind is not None and kind != owner and content.has(part):
+            content.fault(part, f"{part} is for type {owner} only")
+    if kind == "media":
+        _reachable(content, content.uri("media_url", ("https", "http"), required=True))
+    if kind == "card":
+        card = content.child("card", required=True)
+        if card is not None:
+            _check_card(card)
+    if kind == "carousel":
+        for card in content.children("cards", _MOST_CARDS, _FEWEST_CARDS):
+            _check_card(card)
+        if content.has("suggestions"):
+            content.fault("suggestions", "A carousel takes no suggestions; its cards have buttons")
+    else:
+        for suggestion in content.children("suggestions", _SUGGESTIONS):
+            _check_button(suggestion)
+
+
+def _check_card(card: Body) -> None:
+    title = card.text("title", most=_TITLE)
+    description = card.text("description", most=_DESCRIPTION)
+    if title is None and description is None:
+        card.fault(None, "A card needs a title or a description")
+    _reachable(card, card.uri("media_url"))
+    for button in card.children("buttons", _BUTTONS):
+        _check_button(button)
+
+
+def _check_button(button: Body) -> None:
+    kind = button.text("type", required=True)
+    if kind is not None and any(action in kind for action in _UNSUPPORTED_ACTIONS):
+        button.fault_anywhere("content", "Calendar and share-location actions are not supported")
+    elif kind is not None:
+        kind = button.choice("type", _BUTTON_TYPES)
+    button.text("text", required=True, most=_REPLY_LABEL if kind == "reply" else _LABEL)
+    for name, owner in (("url", "open_url"), ("phone_number", "dial"), ("id", "reply")):
+        if kind in _BUTTON_TYPES and kind != owner and button.has(name):
+            button.fault(name, f"{name} is for type {owner} only")
+    if kind == "open_url":
+        button.uri("url", required=True)
+    if kind == "dial":
+        button.phone("phone_number", required=True)
+    if kind == "reply":
+        button.text("id")
+
+
+def _reachable(body: Body, address: str | None) -> None:
+    """The provider rejects images that it cannot reach; those of `.invalid` hosts here."""
+    if address is not None and (urlsplit(address).hostname or "").endswith(_UNREACHABLE):
+        body.fault_anywhere("content", "The messaging provider rejected the content: unreachable media")

@@ -1,0 +1,85 @@
+"""Writing staff tasks (contract: Staff tasks; States and transitions, Staff task)."""
+
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sandbox.platform import Platform
+from sandbox.resources.resource import Record
+from sandbox.server.auth import json_object, platform_of, practice_of
+from sandbox.server.body import Body
+from sandbox.server.envelopes import Refusal, success
+from sandbox.world import vocabulary as v
+from sandbox.world.practices import Practice
+
+_TEXTS: Final = ("title", "description")
+_FINAL: Final = ("completed", "canceled")
+
+
+async def create_task(request: Request) -> Response:
+    """A new task, pending."""
+    platform, practice = platform_of(request), practice_of(request)
+    body = Body(await json_object(request))
+    with platform.lock:
+        given = _given(body, platform, practice, required=platform.switches.task_requires)
+        body.finish()
+        task = {"task_type": "task", "status": "pending", "cancellation_allowed": True} | given
+        table = platform.table(practice.id, "staff_tasks")
+        made = table.shown(table.insert(task, platform.now()), platform.now(), platform.switches)
+    return success(made, status=platform.switches.created_status)
+
+
+async def update_task(request: Request) -> Response:
+    """The fields that are given change, and no others."""
+    platform, practice = platform_of(request), practice_of(request)
+    body = Body(await json_object(request))
+    with platform.lock:
+        task = _task(request, platform, practice)
+        changes = _given(body, platform, practice)
+        status = body.choice("status", v.TASK_STATUSES.values)
+        body.finish()
+        return success(_changed(platform, practice, task, changes | _moved(platform, task, status)))
+
+
+async def delete_task(request: Request) -> Response:
+    """A soft delete: canceled, with the time, and kept."""
+    platform, practice = platform_of(request), practice_of(request)
+    with platform.lock:
+        task = _task(request, platform, practice)
+        _changed(platform, practice, task, _moved(platform, task, "canceled"))
+    return success({})
+
+
+def _given(body: Body, platform: Platform, practice: Practice, required: tuple[str, ...] = ()) -> dict[str, Any]:
+    directory = platform.directory(practice.id)
+    given: dict[str, Any] = {name: body.text(name, required=name in required) for name in _TEXTS}
+    given["task_type"] = body.choice("task_type", v.TASK_TYPES.values)
+    given["client_id"], given["patient_id"] = body.text("client_id"), body.text("patient_id")
+    given["reference_time_at"] = body.instant("reference_time_at")
+    if given["client_id"] is not None and directory.client(given["client_id"]) is None:
+        body.fault("client_id", "No such client")
+    if given["patient_id"] is not None and directory.patient(given["patient_id"]) is None:
+        body.fault("patient_id", "No such patient")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _task(request: Request, platform: Platform, practice: Practice) -> Record:
+    table = platform.table(practice.id, "staff_tasks")
+    task = table.get(request.path_params["id"], platform.now(), platform.switches)
+    if task is None:
+        raise Refusal(404, "Not found")
+    return task
+
+
+def _moved(platform: Platform, task: Record, status: str | None) -> dict[str, Any]:
+    """What follows from a new status: a final one has a time, a pending one has none."""
+    if status is None or status == task["status"]:
+        return {}
+    return {"status": status, "finalized_at": platform.now() if status in _FINAL else None}
+
+
+def _changed(platform: Platform, practice: Practice, task: Record, changes: dict[str, Any]) -> Record:
+    table, now = platform.table(practice.id, "staff_tasks"), platform.now()
+    table.update(task["id"], changes | {"updated_at": now}, now, platform.switches)
+    return table.shown(task["id"], now, platform.switches)

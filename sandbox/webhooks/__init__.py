@@ -1,0 +1,1 @@
+"""The webhooks that the platform sends (contract: Events)."""

@@ -1,0 +1,43 @@
+"""Message status webhooks (contract: Message status webhook).
+
+Each status is told once, in order; the latest alone where statuses change faster than they are delivered.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import uuid4
+
+from sandbox.messages.message import Message
+from sandbox.webhooks.deliveries import Deliveries, Webhook
+
+USER_AGENT: Final = "Service-Messages/1.0"
+
+
+@dataclass
+class MessageStatusWebhooks:
+    """Tells of the changes of messages. `target` is where a callback address really leads."""
+
+    deliveries: Deliveries
+    target: Callable[[str | None], str | None]
+    _told: dict[str, int] = field(default_factory=dict)
+    _busy: set[str] = field(default_factory=set)
+
+    def changed(self, message: Message) -> None:
+        """A message has a new status: tell it, or after the delivery that is under way, if it still is news."""
+        url = self.target(message.callback_url)
+        if url is None or message.id in self._busy or self._told.get(message.id, -1) >= message.place:
+            return
+        self._busy.add(message.id)
+        self._told[message.id] = message.place
+        payload = message.record | {
+            "event": f"message.{message.status}",
+            "event_id": f"evt_{uuid4().hex}",
+            "clinic_id": message.practice_id,
+            "occurred_at": message.changed_at,
+        }
+        self.deliveries.send(Webhook("messages", url, USER_AGENT, payload), then=lambda _: self._finished(message))
+
+    def _finished(self, message: Message) -> None:
+        self._busy.discard(message.id)
+        self.changed(message)
