@@ -13,7 +13,21 @@ from pipelines import cli
 from pipelines.errors import ConfigurationError, Unreachable
 
 ROOT = Path(cli.__file__).resolve().parent.parent
-COMMANDS = {"demo", "doctor", "init", "sync", "build", "run", "publish", "status", "query", "sandbox", "webhooks"}
+COMMANDS = {
+    "demo",
+    "doctor",
+    "init",
+    "sync",
+    "build",
+    "run",
+    "publish",
+    "status",
+    "query",
+    "reconcile",
+    "quarantine",
+    "sandbox",
+    "webhooks",
+}
 HEAVY = ("dagster", "duckdb", "polars", "httpx", "dbt", "pydantic_settings", "structlog", "sandbox")
 
 

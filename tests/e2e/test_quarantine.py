@@ -48,9 +48,7 @@ def test_bad_calls_are_read_again_from_the_source(opened: Opened) -> None:
     practices.platform.update("loc-001", "phone_calls", row["id"], {"duration_seconds": 10**12})
     result = practices.sync(endpoints=["phone_calls"])
     assert result.exit_code == 3
-    practices.platform.update(
-        "loc-001", "phone_calls", row["id"], {"duration_seconds": well}
-    )
+    practices.platform.update("loc-001", "phone_calls", row["id"], {"duration_seconds": well})
 
     retried = retry(practices.settings, lambda _: None)
 

@@ -1,15 +1,14 @@
 """A sync in a process of its own, to be killed in the middle."""
 
 import multiprocessing
-import signal
 import time
 from pathlib import Path
 
 from pipelines.settings import Settings
 
-_processes = multiprocessing.get_context("forkserver")
+processes = multiprocessing.get_context("forkserver")
 # The server imports vetl once; each process that it forks starts in milliseconds.
-_processes.set_forkserver_preload(["pipelines.sync_job"])
+processes.set_forkserver_preload(["pipelines.sync_job"])
 
 
 def sync_and_exit(settings: Settings, ended: Path) -> None:
@@ -20,18 +19,19 @@ def sync_and_exit(settings: Settings, ended: Path) -> None:
     ended.write_text(str(result.exit_code), "utf-8")
 
 
-def sync_until_killed(settings: Settings, ended: Path, seconds: float) -> bool:
-    """Start a sync and kill it (SIGKILL) after so long. Returns whether it was still at work."""
+def sync_until_killed(settings: Settings, ended: Path, seconds: float, *, after: Path | None = None) -> bool:
+    """Start a sync and kill it (SIGKILL) so long after `after` is there, by default the warehouse.
+
+    Returns whether it was still at work.
+    """
     ended.unlink(missing_ok=True)
-    process = _processes.Process(target=sync_and_exit, args=(settings, ended))
+    process = processes.Process(target=sync_and_exit, args=(settings, ended))
     process.start()
     deadline = time.monotonic() + 20
-    path = settings.warehouse.path
-    while process.is_alive() and not path.exists() and time.monotonic() < deadline:
+    sign = after or settings.warehouse.path
+    while process.is_alive() and not sign.exists() and time.monotonic() < deadline:
         process.join(0.01)
     process.join(seconds)
-    alive = process.is_alive()
     process.kill()
     process.join()
-    assert not alive or process.exitcode == -signal.SIGKILL
     return not ended.exists()

@@ -1,0 +1,189 @@
+"""What happens when the machine or the source fails: what is kept, the line that is printed, the exit code.
+
+The rows of `docs/faults.md`; each names its test.
+"""
+
+import resource
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support.killed import processes, sync_until_killed
+from support.lying_proxy import lying
+
+import sandbox
+from pipelines.endpoints import REGISTRY
+from pipelines.errors import SignInRefused, WarehouseBusy, WarehouseError
+from pipelines.loading.status import snapshot_path
+from pipelines.loading.warehouse import Warehouse
+from pipelines.settings import Settings
+from pipelines.sync_job import run_sync
+
+Opened = Callable[..., Any]
+SMALL = {"practices": 1, "calls": 60, "days": 6}
+
+
+def at(settings: Settings, base_url: str) -> Settings:
+    """The same settings for another address."""
+    return settings.model_copy(update={"partner": settings.partner.model_copy(update={"base_url": base_url})})
+
+
+def reasons(result: Any) -> dict[str, str]:
+    return {item.endpoint: item.reason for item in result.results}
+
+
+def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Opened, tmp_path: Path) -> None:
+    practices = opened(practices=1, calls=1500, days=150)
+    first_commit = snapshot_path(practices.warehouse)
+    killed = sync_until_killed(practices.settings, tmp_path / "ended", 0.2, after=first_commit)
+    before = {item["endpoint"]: item for item in status(practices.warehouse)}
+
+    result = practices.sync()
+
+    assert killed
+    done = [name for name, item in before.items() if (item["cursor"] or {}).get("covered")]
+    assert done
+    assert practices.differences() == []
+    requests = {item.endpoint: item.requests for item in result.results}
+    assert all(requests[name] < 10 for name in done if name != "phone_calls")
+
+
+def status(warehouse: Path) -> list[dict[str, Any]]:
+    with Warehouse.open(warehouse, REGISTRY, lock_wait_seconds=5) as opened_again:
+        return opened_again.status()
+
+
+def sync_on_a_full_disk(settings: Settings, told: Path) -> None:
+    """In a process of its own: no file may grow beyond 1 MiB, as on a disk that is full then."""
+    import signal  # noqa: PLC0415 - in the process itself
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+    try:
+        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _: None)
+    except WarehouseError as error:
+        told.write_text(str(error), "utf-8")
+
+
+def test_a_full_disk_is_one_line_and_nothing_is_lost(opened: Opened, tmp_path: Path) -> None:
+    practices = opened(practices=1, calls=6_000, days=20)
+    told = tmp_path / "told"
+    process = processes.Process(target=sync_on_a_full_disk, args=(practices.settings, told))
+    process.start()
+    process.join(60)
+
+    line = told.read_text("utf-8")
+    assert str(practices.warehouse) in line
+    assert "\n" not in line
+    practices.sync(endpoints=["booking_sessions", "staff_tasks"])
+    found = [line for line in practices.differences() if "booking_sessions" in line or "staff_tasks" in line]
+    assert found == []
+
+
+def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    practices.sync()
+    practices.platform.faults.set([sandbox.Fault("status", path="*/appointments", in_a_row=None)])
+
+    result = practices.sync()
+
+    assert result.exit_code == 1
+    (failed,) = [item for item in result.results if item.state == "failed"]
+    assert failed.retryable
+    assert "503" in failed.reason
+    practices.platform.faults.set([])
+    assert practices.sync().exit_code == 0
+    assert practices.differences() == []
+
+
+def test_of_two_syncs_at_once_the_second_leaves_with_one_line(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    with (
+        Warehouse.open(practices.warehouse, REGISTRY, lock_wait_seconds=0),
+        pytest.raises(WarehouseBusy, match="holds it, after 0 s of waiting") as caught,
+    ):
+        practices.sync()
+
+    assert caught.value.exit_code == 1
+    assert "\n" not in str(caught.value)
+
+
+def test_a_corrupt_warehouse_is_one_line_and_left_as_it_is(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    practices.warehouse.write_bytes(b"this is no database" * 1000)
+    before = practices.warehouse.read_bytes()
+
+    with pytest.raises(WarehouseError, match=r"cannot be opened: .+") as caught:
+        practices.sync()
+
+    assert caught.value.exit_code == 1
+    assert practices.warehouse.read_bytes() == before
+
+
+def test_a_newer_warehouse_is_one_line_and_left_as_it_is(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    practices.sync(endpoints=["staff_tasks"])
+    with duckdb.connect(str(practices.warehouse)) as connection:
+        connection.execute("insert into control.migrations values ('9999_from_the_future', now())")
+
+    with pytest.raises(WarehouseError, match=r"newer than this vetl .*upgrade vetl"):
+        practices.sync()
+
+
+def test_refused_credentials_are_a_matter_of_configuration(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    partner = practices.settings.partner.model_copy(update={"role": "STRANGER"})
+    practices.settings = practices.settings.model_copy(update={"partner": partner})
+
+    with pytest.raises(SignInRefused) as caught:
+        practices.sync()
+
+    assert caught.value.exit_code == 2
+
+
+def test_a_refused_practice_does_not_stop_another(opened: Opened) -> None:
+    practices = opened(practices=1, calls=60, days=6)
+    known = practices.settings.practices[0]
+    practices.settings = practices.settings.model_copy(update={"practices": (replace(known, id="loc-999"), known)})
+
+    result = practices.sync(endpoints=["staff_tasks", "phone_calls"])
+
+    assert result.exit_code == 1
+    assert {(item.practice_id, item.state) for item in result.results} == {
+        ("loc-999", "failed"),
+        (known.id, "certified"),
+    }
+
+
+def test_withdrawn_appointments_keep_their_data_and_fail_nothing(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    practices.sync()
+    practices.platform.set(appointments_withdrawn=410)
+
+    result = practices.sync()
+
+    (item,) = [item for item in result.results if item.endpoint == "appointments"]
+    assert (result.exit_code, item.state) == (0, "withdrawn")
+    assert item.rows > 0
+    assert "its data is kept" in item.reason
+
+
+@pytest.mark.parametrize("lie", [3, -3])
+def test_totals_that_lie_end_uncertified_and_say_so(opened: Opened, lie: int) -> None:
+    practices = opened(**SMALL)
+
+    def change(path: str, page: dict[str, Any]) -> None:
+        if "staff_tasks" in path:
+            page["total_count"] = max(0, page["total_count"] + lie)
+
+    with lying(practices.platform.base_url, change) as base_url:
+        practices.settings = at(practices.settings, base_url)
+        result = practices.sync()
+
+    assert result.exit_code == 3
+    assert {item.endpoint for item in result.results if item.state != "certified"} == {"staff_tasks"}
+    assert "rows where its own total of" in reasons(result)["staff_tasks"]
+    assert practices.differences() == []
