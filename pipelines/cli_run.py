@@ -6,7 +6,8 @@ from datetime import date
 from typing import Any
 
 from pipelines import jobs
-from pipelines.cli_views import show_build, show_published, show_sync
+from pipelines.cli_views import show_build, show_drain, show_published, show_sync
+from pipelines.drain_job import run_drain
 from pipelines.errors import VetlError
 from pipelines.results import SyncResult
 from pipelines.settings import Settings, load_settings
@@ -64,8 +65,11 @@ def run(*, as_json: bool, verbosity: int) -> int:
 
 
 def run_everything(settings: Settings, *, quiet: bool) -> dict[str, Any]:
-    """Sync, build, publish; show each unless `quiet`. The report has the worst exit code."""
-    report: dict[str, Any] = {"sync": None, "build": None, "published": None}
+    """Sync, drain, build, publish; show each unless `quiet`. The report has the worst exit code.
+
+    What webhooks brought is only drained where there is an inbox.
+    """
+    report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
     codes: list[int] = []
     try:
         result = _sync(settings)
@@ -77,12 +81,27 @@ def run_everything(settings: Settings, *, quiet: bool) -> dict[str, Any]:
         report["error"] = str(error)
         codes.append(error.exit_code)
         say(f"vetl: {error}")
+    if settings.webhooks.inbox.exists():
+        codes.append(_drain(settings, report, quiet=quiet))
     if settings.warehouse.path.exists():
         built = build_and_publish(settings, full_refresh=False, quiet=quiet)
         codes.append(built.pop("exit_code"))
         report |= built
     report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
     return report
+
+
+def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> int:
+    try:
+        drained = run_drain(settings)
+    except VetlError as error:
+        say(f"vetl: {error}")
+        report["error"] = str(error)
+        return error.exit_code
+    report["drain"] = drained.as_json()
+    if not quiet:
+        show_drain(drained)
+    return drained.exit_code
 
 
 def build_and_publish(settings: Settings, *, full_refresh: bool, quiet: bool) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from pipelines.dbt_process import BuildResult
+from pipelines.drain_job import DrainResult
 from pipelines.errors import WrongUse
 from pipelines.loading.publish import Published
 from pipelines.loading.query import Answer, query, query_to_parquet
@@ -43,6 +44,23 @@ def _sync_row(item: EndpointResult) -> tuple[object, ...]:
     )
 
 
+def show_drain(result: DrainResult) -> None:
+    """What the inbox brought, and what could not be caught up."""
+    changes = result.changes
+    print_table(
+        "Drained",
+        ("deliveries", "asked by id", "new", "changed", "unchanged", "quarantined"),
+        [
+            (
+                *(result.deliveries, result.asked, changes.inserted, changes.updated),
+                *(changes.unchanged, changes.quarantined),
+            )
+        ],
+    )
+    for note in (*result.notes, *changes.drift):
+        say(note)
+
+
 def show_build(result: BuildResult) -> None:
     """What dbt did; failing nodes and warnings in one line each."""
     for warning in result.warnings:
@@ -67,16 +85,20 @@ def show_published(published: Published) -> None:
 
 def show_status(warehouse: Path, lists: Sequence[Mapping[str, Any]]) -> None:
     """One line for each list of each practice."""
-    columns = ("practice", "list", "rows", "last read", "certified", "window end", "quarantined", "drift")
+    columns = (
+        *("practice", "list", "rows", "open", "certified through", "last read", "last window", "evidence"),
+        *("quarantined", "restated", "drift"),
+    )
     print_table(str(warehouse), columns, [_status_row(item) for item in lists])
 
 
 def _status_row(item: Mapping[str, Any]) -> tuple[object, ...]:
     certificate = item["certificate"] or {}
+    verdict = {True: "certified", False: "uncertified", None: None}[certificate.get("certified")]
     return (
-        *(item["practice_id"], item["endpoint"], item["rows"], item["last_read"]),
-        *(certificate.get("certified"), certificate.get("end")),
-        *(item["quarantined"], "; ".join(item["drift"])),
+        *(item["practice_id"], item["endpoint"], item["rows"], item["open"], item["certified_through"]),
+        *(item["last_read"], verdict, certificate.get("reason")),
+        *(item["quarantined"], item["restated"], "; ".join(item["drift"])),
     )
 
 

@@ -2,7 +2,7 @@
 
 from pipelines.receiving.serving import serve as serve_receiver
 from pipelines.settings import load_settings
-from pipelines.terminal import configure_logs, print_json, print_table, say
+from pipelines.terminal import configure_logs, print_json, say
 
 
 def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: int) -> int:
@@ -21,24 +21,13 @@ def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: 
 
 def drain(*, catch_up: bool, as_json: bool, verbosity: int) -> int:
     """`vetl webhooks drain`."""
-    from pipelines.drain_job import run_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
+    from pipelines.cli_views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
+    from pipelines.drain_job import run_drain  # noqa: PLC0415
 
     configure_logs(verbosity)
     result = run_drain(load_settings(), catch_up=catch_up)
     if as_json:
         print_json(result.as_json())
         return result.exit_code
-    changes = result.changes
-    print_table(
-        "Drained",
-        ("deliveries", "asked by id", "new", "changed", "unchanged", "quarantined"),
-        [
-            (
-                *(result.deliveries, result.asked, changes.inserted, changes.updated),
-                *(changes.unchanged, changes.quarantined),
-            )
-        ],
-    )
-    for note in (*result.notes, *changes.drift):
-        say(note)
+    show_drain(result)
     return result.exit_code

@@ -1,5 +1,6 @@
 """The receiver as a process: a socket, uvicorn, the application."""
 
+import os
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -86,7 +87,9 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise ConfigurationError(f"webhooks: cannot listen on {host}:{port}: {error.strerror or error}") from None
+        # Python adds the address to some of its texts; the system's own is enough.
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        raise ConfigurationError(f"webhooks: cannot listen on {host}:{port}: {why}") from None
 
 
 def _address(listener: socket.socket) -> str:

@@ -1,0 +1,81 @@
+"""`vetl webhooks` as an operator meets it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.deliveries import body_of, message
+
+import sandbox
+from pipelines import cli
+from pipelines.partner.webhooks import Channel, read
+from pipelines.receiving.inbox import Entry, Inbox
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
+
+
+def receive(moment: Any, *bodies: bytes) -> None:
+    with Inbox.open(Path("warehouse/data/inbox.sqlite")) as inbox:
+        channel = Channel.MESSAGES
+        inbox.keep([Entry(channel, "loc-001", read(channel, body).key, body, moment) for body in bodies])
+
+
+def test_serving_without_a_secret_is_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["webhooks", "serve"]) == 2
+
+    assert capsys.readouterr().err.startswith("vetl: VETL_WEBHOOKS__SECRETS: not set")
+
+
+def test_serving_where_something_else_listens_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipelines.receiving.serving import listening  # noqa: PLC0415 - the one user
+
+    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "hush")
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        assert cli.execute(["webhooks", "serve", "--port", str(port)]) == 2
+
+    error = capsys.readouterr().err
+    assert error == f"vetl: webhooks: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+
+
+def test_draining_without_a_platform_drains_and_says_what_was_left_out(
+    capsys: pytest.CaptureFixture[str], moment: Any
+) -> None:
+    receive(moment, body_of(message()))
+
+    assert cli.execute(["webhooks", "drain", "--json"]) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert (told["deliveries"], told["changes"]["inserted"], told["exit_code"]) == (1, 2, 0)
+    assert "VETL_PARTNER__BASE_URL" in told["notes"][0]
+
+
+def test_a_body_in_quarantine_is_exit_code_3(capsys: pytest.CaptureFixture[str], moment: Any) -> None:
+    receive(moment, b"not JSON")
+
+    assert cli.execute(["webhooks", "drain", "--no-catch-up"]) == 3
+
+    assert "quarantined" in capsys.readouterr().out
+
+
+def test_a_platform_that_refuses_us_costs_the_catching_up_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, moment: Any
+) -> None:
+    receive(moment, body_of(message()))
+    with sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
+        for key, value in {"base_url": platform.base_url, "username": "x", "password": "y", "role": "z"}.items():
+            monkeypatch.setenv(f"VETL_PARTNER__{key.upper()}", value)
+        code = cli.execute(["webhooks", "drain", "--json"])
+
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["exit_code"], told["deliveries"]) == (3, 3, 1)
+    assert told["notes"][0].startswith("not caught up: ")
