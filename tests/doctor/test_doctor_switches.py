@@ -68,13 +68,14 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
         },
         {
             (RANGE, "start"): ("contradicts", "updated_from"),
+            (RANGE, "end"): ("contradicts", "updated_to"),
             ("staff_tasks", "per_page"): ("contradicts", "page_size"),
             ("staff_tasks", "page"): ("contradicts", "p"),
         },
     ),
     "appointments withdrawn": (
         {"appointments_withdrawn": 410},
-        {("appointments", "list"): ("note", "withdrawn")},
+        {("appointments", "list"): ("note", "withdrawn"), ("staff_tasks", "page"): ("ok", "page")},
     ),
     "unknown status shows everything": (
         {"ai_outbound": {"status": "state", "unknown_status": "everything"}},
