@@ -65,6 +65,7 @@ def init(as_json: AsJson = False) -> int:
 @app.command()
 def doctor(
     practice: Practices = None,
+    endpoint: Lists = None,
     write: Annotated[bool, typer.Option("--write", help="Correct vetl.toml; comments and order stay.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
@@ -72,7 +73,7 @@ def doctor(
     """Find out what the interface leaves open, and whether the settings agree."""
     from pipelines.cli_doctor import doctor
 
-    return doctor(practice, write=write, as_json=as_json, verbosity=verbose)
+    return doctor(practice, endpoint, write=write, as_json=as_json, verbosity=verbose)
 
 
 @app.command()

@@ -14,12 +14,21 @@ from pipelines.terminal_progress import showing_lists
 WORDS = {"contradicts": "WRONG", "refused": "REFUSED", "ignored": "ignored", "unknown": "cannot tell"}
 
 
-def doctor(practices: Sequence[str] | None, *, write: bool, as_json: bool, verbosity: int) -> int:
+def doctor(
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    *,
+    write: bool,
+    as_json: bool,
+    verbosity: int,
+) -> int:
     """`vetl doctor`."""
     configure_logs(verbosity)
     config = _file_to_mend() if write else None
     with showing_lists() as progress:
-        report = run_doctor(load_settings(), practices=practices, config=config, progress=progress)
+        report = run_doctor(
+            load_settings(), practices=practices, endpoints=endpoints, config=config, progress=progress
+        )
     if as_json:
         print_json(report.as_json())
     else:

@@ -37,7 +37,7 @@ def run_sync(
     """
     order = Order(
         practices=chosen_practices(settings, practices),
-        endpoints=_chosen_endpoints(endpoints),
+        endpoints=chosen_endpoints(endpoints),
         names={
             endpoint.name: settings.partner.query_names(endpoint.name, endpoint.names) for endpoint in REGISTRY
         },
@@ -93,7 +93,12 @@ def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequen
     return [known[name] for name in dict.fromkeys(wanted)]
 
 
-def _chosen_endpoints(wanted: Sequence[str] | None) -> Sequence[Endpoint]:
+def chosen_endpoints(wanted: Sequence[str] | None) -> Sequence[Endpoint]:
+    """The lists of these names, in the order of reading; all where none is named.
+
+    Raises:
+        ConfigurationError: there is no such list.
+    """
     known = {endpoint.name: endpoint for endpoint in REGISTRY}
     unknown = [name for name in wanted or () if name not in known]
     if unknown:

@@ -18,22 +18,27 @@ from pipelines.partner.client import Account, Limits, PartnerClient
 from pipelines.performing import Order, Run
 from pipelines.results import Report as Progressing
 from pipelines.settings import Settings
-from pipelines.sync_job import chosen_practices
+from pipelines.sync_job import chosen_endpoints, chosen_practices
 
 
 def run_doctor(
-    settings: Settings, *, practices: Sequence[str] | None, config: Path | None, progress: Progressing
+    settings: Settings,
+    *,
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    config: Path | None,
+    progress: Progressing,
 ) -> Report:
     """Examine the source; keep what was learnt in the warehouse, and mend `config` where one is given.
 
     Raises:
-        ConfigurationError: an unknown practice is named, sign-in is refused, or `config` cannot be mended.
+        ConfigurationError: an unknown practice or list is named, sign-in is refused, or `config` cannot be mended.
         Unreachable: the platform cannot be signed in to.
         WarehouseError: what was learnt cannot be kept.
     """
     order = Order(
         practices=chosen_practices(settings, practices),
-        endpoints=REGISTRY,
+        endpoints=chosen_endpoints(endpoints),
         names={
             endpoint.name: settings.partner.query_names(endpoint.name, endpoint.names) for endpoint in REGISTRY
         },

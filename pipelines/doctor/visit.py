@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from pipelines.doctor.examination import Examination, check_practice, examine
 from pipelines.doctor.finding import Examined, Finding
-from pipelines.endpoint import ByReference, DateWindows, Endpoint
+from pipelines.endpoint import ByReference, Endpoint
+from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.errors import PracticeRefused, VetlError
 from pipelines.partner.client import PartnerClient
 from pipelines.performing import Performer, Run, together
@@ -17,11 +18,9 @@ async def visit(run: Run, client: PartnerClient) -> Sequence[Examined]:
 
 
 async def _examine_practice(run: Run, client: PartnerClient, practice: Practice) -> Examined:
-    endpoints = run.order.endpoints
-    calls = next(item for item in endpoints if isinstance(item.strategy, DateWindows))
     findings: list[Finding] = []
     try:
-        performer = Performer(run, practice, calls)
+        performer = Performer(run, practice, PHONE_CALLS)
         answers: Finding = await performer.drive(check_practice())
         findings.append(answers)
         if answers.state == "ok":

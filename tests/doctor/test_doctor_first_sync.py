@@ -35,6 +35,6 @@ def test_a_list_that_cannot_be_paged_is_refused_in_one_line_until_doctor_finds_i
         assert "every page repeats the first" in refused.reason
 
     clinic.platform.set(staff_tasks={"page": "page"})
-    assert clinic.doctor().exit_code == 0
+    assert clinic.doctor("staff_tasks").exit_code == 0
     assert clinic.sync("staff_tasks").exit_code == 0
     assert clinic.differences("staff_tasks") == []

@@ -9,6 +9,8 @@ from support.clinic import PRACTICE, Clinic, told
 import sandbox
 from pipelines.cli import execute
 
+CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
+
 
 def lines(capsys: pytest.CaptureFixture[str], about: str) -> list[str]:
     return [line for line in capsys.readouterr().err.splitlines() if about in line]
@@ -19,7 +21,7 @@ def test_a_wrong_time_zone_is_one_line_with_the_zones_that_fit(
 ) -> None:
     clinic.configure(zone="America/Chicago")
 
-    assert execute(["doctor"]) == 3
+    assert execute(["doctor", *CALLS]) == 3
 
     [line] = lines(capsys, "time zone")
     assert 'set time_zone = "America/New_York"' in line
@@ -30,12 +32,12 @@ def test_write_mends_the_zone_keeps_every_comment_and_the_sync_equals_the_truth(
     clinic.configure(zone="America/Chicago")
     before = clinic.config.read_text()
 
-    assert execute(["doctor", "--write"]) == 0
+    assert execute(["doctor", "--write", *CALLS]) == 0
 
     assert clinic.config.read_text() == before.replace("America/Chicago", "America/New_York")
     assert clinic.sync("phone_calls").exit_code == 0
     assert clinic.differences("phone_calls") == []
-    assert execute(["doctor"]) == 0
+    assert execute(["doctor", *CALLS]) == 0
 
 
 def test_a_wrong_name_is_one_line_and_written_where_the_remedy_says(
@@ -47,12 +49,12 @@ def test_a_wrong_name_is_one_line_and_written_where_the_remedy_says(
     )
     before = clinic.config.read_text()
 
-    assert execute(["doctor"]) == 3
+    assert execute(["doctor", *TASKS]) == 3
     [line] = lines(capsys, "status")
     assert line.endswith('set status = "state" in [partner.parameters.staff_tasks]')
     assert clinic.config.read_text() == before
 
-    assert execute(["doctor", "--write"]) == 0
+    assert execute(["doctor", "--write", *TASKS]) == 0
     assert clinic.config.read_text() == before.replace('"wrong"', '"state"')
 
 
@@ -73,7 +75,7 @@ def test_an_ignored_parameter_is_one_line_that_says_what_it_costs(
 def test_a_list_that_cannot_be_paged_stays_a_contradiction(clinic: Clinic) -> None:
     clinic.platform.set(staff_tasks={"page": "sheet"})
 
-    report = clinic.doctor(write=True)
+    report = clinic.doctor("staff_tasks", write=True)
 
     finding = told(report)["staff_tasks", "page"]
     assert (finding.state, finding.found) == ("contradicts", "none")
@@ -132,7 +134,7 @@ def test_what_the_contract_does_not_know_is_told_and_no_error(clinic: Clinic) ->
     tasks = clinic.platform.truth(PRACTICE, "staff_tasks")
     clinic.platform.update(PRACTICE, "staff_tasks", str(tasks[-1]["id"]), {"task_type": "house_call"})
 
-    report = clinic.doctor()
+    report = clinic.doctor("staff_tasks")
 
     finding = told(report)["staff_tasks", "values of task_type"]
     assert (finding.state, finding.found) == ("note", "house_call")
@@ -142,7 +144,7 @@ def test_what_the_contract_does_not_know_is_told_and_no_error(clinic: Clinic) ->
 def test_a_rate_limit_that_was_met_is_told(clinic: Clinic) -> None:
     clinic.platform.faults.set([sandbox.Fault("rate_limited", path="*/staff_tasks", most=1, wait_seconds=0.01)])
 
-    assert clinic.doctor().rate_limited == 1
+    assert clinic.doctor("staff_tasks").rate_limited == 1
 
 
 def test_without_a_file_there_is_nothing_to_write_to(
@@ -158,7 +160,7 @@ def test_without_a_file_there_is_nothing_to_write_to(
 
 def test_a_correction_that_was_not_written_is_still_a_contradiction(clinic: Clinic) -> None:
     clinic.configure(zone="America/Denver")
-    report = clinic.doctor()
+    report = clinic.doctor("phone_calls")
 
     assert report.exit_code == 3
     assert replace(report, mended=True).exit_code == 0

@@ -58,9 +58,9 @@ class Clinic:
         """The one that the platform keeps for the practice, which the interface never tells."""
         return self.platform.practices[0].time_zone
 
-    def doctor(self, *, write: bool = False) -> Report:
+    def doctor(self, *lists: str, write: bool = False) -> Report:
         config = self.config if write else None
-        return run_doctor(self.settings, practices=None, config=config, progress=lambda _: None)
+        return run_doctor(self.settings, practices=None, endpoints=lists, config=config, progress=lambda _: None)
 
     def sync(self, *lists: str) -> SyncResult:
         """Without clients and patients: they are got one by one, which says nothing of switches."""
