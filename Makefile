@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench clean lock
+.PHONY: help setup demo test check format bench chaos clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
@@ -23,6 +23,9 @@ demo: setup  ## The main job, end to end, on the sandbox
 
 test: setup  ## Every test
 	$(BIN)/python -m pytest -n auto
+
+chaos: setup  ## 500 stories of a moving, failing source and killed syncs
+	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
 
 check: setup  ## Lint, format, types, SQL lint, architecture
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines.endpoint import ByReference
+from pipelines.endpoint import ByReference, DateWindows, FullScan, NewestFirst, UpdatedWindows
 from pipelines.loading.connection import quoted
 from pipelines.loading.tables import RawTable
 from pipelines.steps import (
@@ -47,6 +47,27 @@ def answer(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTa
 def row_count(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> int:
     """How many rows the source has, as far as vetl knows."""
     return _Asked(connection, practice_id, table).rows("count(*)")[0][0]
+
+
+def open_count(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> int:
+    """How many rows are not final, so that they are read again until they are."""
+    column, values = _open_values(table)
+    if not values:
+        return 0
+    asked = _Asked(connection, practice_id, table)
+    return asked.rows("count(*)", f"and list_contains($values, {column})", values=values)[0][0]
+
+
+def _open_values(table: RawTable) -> tuple[str, list[str]]:
+    match table.endpoint.strategy:
+        case DateWindows(open_states=states):
+            return "state", list(states)
+        case UpdatedWindows(derived_from=str(status)):
+            return "status", [status]
+        case NewestFirst(open_statuses=statuses) | FullScan(open_statuses=statuses):
+            return "status", list(statuses)
+        case _:
+            return "", []
 
 
 class _Asked:

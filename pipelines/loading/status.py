@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from pipelines.loading.questions import row_count
+from pipelines.loading.questions import open_count, row_count
 from pipelines.loading.tables import RawTable
 
 
@@ -24,7 +24,7 @@ class Status:
     def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable]) -> None:
         self._connection = connection
         self._tables = tables
-        self._rows: dict[tuple[str, str], int] = {}
+        self._rows: dict[tuple[str, str], tuple[int, int]] = {}
 
     def changed(self, practice_id: str, endpoint: str) -> None:
         """The rows of this list are not what they were."""
@@ -46,24 +46,33 @@ class Status:
             "select practice_id, endpoint, list(kind || ': ' || name || if(value = '', '', ' = ' || value)"
             " order by first_seen, name, value) from control.schema_changes group by all"
         )
+        restated = self._by_list(
+            "select practice_id, endpoint, count(*), max(noticed_at) from control.restatements group by all"
+        )
+        reconciled = self._rows_of("select max(source_clock) from control.runs where command = 'reconcile'")[0][0]
         return [
             {
                 "practice_id": practice_id,
                 "practice": name,
                 "endpoint": table.endpoint.name,
-                "rows": self._row_count(practice_id, table),
+                "rows": self._counts(practice_id, table)[0],
+                "open": self._counts(practice_id, table)[1],
+                "certified_through": certified_through(json.loads(cursor[0])) if cursor else None,
                 "last_read": _iso(window[4]) if window else None,
                 "certificate": _certificate(window),
                 "cursor": json.loads(cursor[0]) if cursor else None,
                 "quarantined": held[0] if held else 0,
+                "restated": differing[0] if differing else 0,
+                "last_restated": _iso(differing[1]) if differing else None,
+                "last_reconcile": _iso(reconciled) if reconciled else None,
                 "drift": seen[0] if seen else [],
             }
             for practice_id, name in practices
             for table in self._tables
-            for window, cursor, held, seen in [
+            for window, cursor, held, seen, differing in [
                 tuple(
                     known.get((practice_id, table.endpoint.name))
-                    for known in (windows, cursors, quarantined, drift)
+                    for known in (windows, cursors, quarantined, drift, restated)
                 )
             ]
         ]
@@ -78,10 +87,12 @@ class Status:
         except OSError:
             draft.unlink(missing_ok=True)
 
-    def _row_count(self, practice_id: str, table: RawTable) -> int:
+    def _counts(self, practice_id: str, table: RawTable) -> tuple[int, int]:
+        """How many rows there are, and how many of them are not final yet."""
         key = (practice_id, table.endpoint.name)
         if key not in self._rows:
-            self._rows[key] = row_count(self._connection, practice_id, table)
+            rows = row_count(self._connection, practice_id, table)
+            self._rows[key] = rows, open_count(self._connection, practice_id, table)
         return self._rows[key]
 
     def _rows_of(self, sql: str) -> list[tuple[Any, ...]]:
@@ -89,6 +100,12 @@ class Status:
 
     def _by_list(self, sql: str) -> dict[tuple[str, str], tuple[Any, ...]]:
         return {(practice_id, endpoint): tuple(rest) for practice_id, endpoint, *rest in self._rows_of(sql)}
+
+
+def certified_through(cursor: Mapping[str, Any]) -> str | None:
+    """Until when everything is certain: an instant, or the practice-local day that is not certain any more."""
+    covered = cursor.get("covered")
+    return covered[0][1] if covered else cursor.get("through")
 
 
 def _certificate(window: tuple[Any, ...] | None) -> dict[str, Any] | None:

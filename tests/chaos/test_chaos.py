@@ -53,9 +53,10 @@ def test_at_rest_the_warehouse_equals_the_source(platform: sandbox.Handle, tmp_p
 
     since = settings.practices[0].history_start
     zones = {PRACTICE: settings.practices[0].time_zone}
-    assert truth.differences(platform, settings.warehouse.path, zones, since=since) == []
-    assert result.exit_code == 0, result
-    assert doubles(settings.warehouse.path) == []
+    replay = f"replay with: VETL_CHAOS_SEEDS={seed + 1} pytest tests/chaos -k seed-{seed}-"
+    assert truth.differences(platform, settings.warehouse.path, zones, since=since) == [], replay
+    assert result.exit_code == 0, (replay, result)
+    assert doubles(settings.warehouse.path) == [], replay
 
 
 def doubles(warehouse: Path) -> list[str]:

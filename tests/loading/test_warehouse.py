@@ -414,6 +414,8 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
         "practice": "Harbor",
         "endpoint": "booking_sessions",
         "rows": 1,
+        "open": 0,
+        "certified_through": "x",
         "last_read": "2025-06-01T00:00:00Z",
         "certificate": {
             "start": "2025-06-01T00:00:00Z",
@@ -424,6 +426,9 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
         },
         "cursor": {"through": "x"},
         "quarantined": 1,
+        "restated": 0,
+        "last_restated": None,
+        "last_reconcile": None,
         "drift": ["new_field: mood"],
     }
     assert {item["rows"] for item in told} == {0, 1}

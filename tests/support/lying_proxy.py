@@ -1,7 +1,7 @@
 """A door before the sandbox that changes what lists tell: totals that lie, ids that never stay."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +16,7 @@ PASSED_ON = ("Content-Type", "Date", "X-Total-Count", "X-Page", "X-Per-Page", "R
 
 
 @contextmanager
-def lying(base_url: str, change: Change) -> Iterator[str]:
+def lying(base_url: str, change: Change) -> Generator[str]:
     """The address of a server that hands on what `base_url` answers, changed."""
     behind = urlsplit(base_url)
 
@@ -45,7 +45,7 @@ def lying(base_url: str, change: Change) -> Iterator[str]:
             self.wfile.write(content)
             connection.close()
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the base class
             """Quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
