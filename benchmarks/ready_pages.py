@@ -134,14 +134,18 @@ class ReadyPages:
 
     def _appointments_page(self, query: dict[str, list[str]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
         times = self._ready.appointment_times
-        low = bisect.bisect_left(times, datetime.fromisoformat(query["start_date"][0]))
-        high = bisect.bisect_right(times, datetime.fromisoformat(query["end_date"][0]))
+        low = bisect.bisect_left(times, _bound(query, "start_date", times[0]))
+        high = bisect.bisect_right(times, _bound(query, "end_date", NOW))
         size, number = int(query["per_page"][0]), int(query["page"][0])
         rows = self._ready.appointments[low:high][number * size : (number + 1) * size]
         head = (
             f'{{"success":true,"data":{{"page":{number},"per_page":{size},"total_count":{high - low},"content":['
         )
         return head.encode() + b",".join(rows) + b'],"total_pages":1},"message":null}', [_JSON]
+
+
+def _bound(query: dict[str, list[str]], name: str, otherwise: datetime) -> datetime:
+    return datetime.fromisoformat(query[name][0]) if name in query else otherwise
 
 
 _JSON = (b"content-type", b"application/json")
