@@ -3,6 +3,7 @@
 The rows of `docs/faults.md`; each names its test.
 """
 
+import re
 import resource
 from collections.abc import Callable
 from dataclasses import replace
@@ -187,3 +188,13 @@ def test_totals_that_lie_end_uncertified_and_say_so(opened: Opened, lie: int) ->
     assert {item.endpoint for item in result.results if item.state != "certified"} == {"staff_tasks"}
     assert "rows where its own total of" in reasons(result)["staff_tasks"]
     assert practices.differences() == []
+
+
+def test_every_row_of_the_table_names_a_test_that_is_there() -> None:
+    here = Path(__file__).parent
+    rows = [line for line in (here / "../../docs/faults.md").read_text("utf-8").splitlines() if "test" in line]
+    named = [name for row in rows for name in re.findall(r"`([\w/]+\.py)::(\w+)`", row)]
+    assert len(named) > 10
+    for file, test in named:
+        path = here / file if "/" not in file else here / "../.." / file
+        assert f"def {test}(" in path.read_text("utf-8"), (file, test)
