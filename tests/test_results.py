@@ -53,6 +53,7 @@ def test_json_holds_plain_values_only() -> None:
                     "quarantined": 0,
                     "late": 0,
                     "drift": ["new field colour"],
+                    "restated": 0,
                 },
                 "rows": 1,
                 "requests": 1,
