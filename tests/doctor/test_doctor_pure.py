@@ -58,9 +58,10 @@ def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, 
         assert isinstance(step, ReadPage)
         asked += 1
         try:
-            found = chosen(step.query)
-            per_page = min(int(step.query.get("per_page", size)), 100)
-            first = int(step.query.get("page", 0)) * per_page
+            query = {name: str(value) for name, value in step.query.items()}
+            found = chosen(query)
+            per_page = min(int(query.get("per_page", size)), 100)
+            first = int(query.get("page", 0)) * per_page
             answer = Page(tuple(found[first : first + per_page]), len(found), None, None, NOW)
         except RequestRefused as error:
             failure = error

@@ -5,15 +5,18 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import SecretStr
+from support.partner_side import Partner
 
 import sandbox
-from pipelines.errors import NotFound
+from pipelines.errors import NotFound, RequestRefused
 from pipelines.partner.blocking import BlockingPractice
 from pipelines.partner.client import Account
 from pipelines.partner.lists import Records
+from pipelines.partner.outgoing import NewMessage, NewStaffTask, Recipient, StaffTaskChanges
 from pipelines.partner.practice import PartnerPractice
 
 PRACTICE = "loc-001"
@@ -84,11 +87,82 @@ def test_a_withdrawn_list_is_not_found(platform: sandbox.Handle, practice: Block
         platform.set(appointments_withdrawn=None)
 
 
+@pytest.fixture
+def open_hours(platform: sandbox.Handle) -> None:
+    """Texts go out from 8am to 9pm practice local time: move to noon."""
+    local = platform.now().astimezone(ZoneInfo(platform.practices[0].time_zone))
+    platform.advance(timedelta(hours=(12 - local.hour) % 24))
+
+
+@pytest.mark.usefixtures("open_hours")
+def test_a_message_is_texted_once_and_found_by_its_reference(practice: BlockingPractice) -> None:
+    message = NewMessage(
+        recipient=Recipient(phone_number="+12125550139"), fallback_text="Bella is due.", reference_id="due-1"
+    )
+
+    first, second = practice.send_message(message), practice.send_message(message)
+
+    assert (first.new, second.new) == (True, False)
+    assert first.message.id == second.message.id == practice.message("due-1").id
+
+
+@pytest.mark.usefixtures("open_hours")
+def test_the_platforms_own_validation_names_the_field(practice: BlockingPractice) -> None:
+    with pytest.raises(RequestRefused) as caught:
+        practice.send_message(
+            NewMessage(
+                recipient=Recipient(client_id="nobody"), fallback_text="Bella is due.", reference_id="due-2"
+            )
+        )
+
+    assert [field for field, _ in caught.value.fields] == ["recipient.client_id"]
+
+
+def test_a_task_is_created_changed_and_canceled(platform: sandbox.Handle, practice: BlockingPractice) -> None:
+    task = practice.create_staff_task(NewStaffTask(title="Call back"))
+    assert (task.status, task.task_type) == ("pending", "task")
+
+    done = practice.update_staff_task(task.id, StaffTaskChanges(status="completed"))
+    assert (done.status, done.title) == ("completed", "Call back")
+    assert done.finalized_at is not None
+
+    practice.update_staff_task(task.id, {"status": "pending"})
+    practice.delete_staff_task(task.id)
+    [kept] = [row for row in platform.truth(PRACTICE, "staff_tasks") if str(row["id"]) == task.id]
+    assert kept["status"] == "canceled"
+
+
+def test_an_appointment_is_made_in_an_open_slot(platform: sandbox.Handle, practice: BlockingPractice) -> None:
+    partner = Partner(platform)
+    slot = partner.page("open_times")[0]
+    partner.http.close()
+    pet = platform.truth(PRACTICE, "patients")[0]
+    owner = next(row for row in platform.truth(PRACTICE, "clients") if row["id"] == pet["client_id"])
+
+    made = practice.create_appointment(
+        {
+            "slot_id": slot["uuid"],
+            "first_name": owner["name"].split()[0],
+            "last_name": owner["name"].split(maxsplit=1)[1],
+            "phone": owner["phone"],
+            "patient_id": pet["id"],
+        }
+    )
+
+    assert made.id in {str(row["id"]) for row in platform.truth(PRACTICE, "appointments")}
+
+
 def test_closing_twice_is_closing_once(platform: sandbox.Handle) -> None:
     account = Account(platform.base_url, platform.username, SecretStr(platform.password), platform.role)
     practice = BlockingPractice(account, PRACTICE)
     practice.close()
     practice.close()
+
+
+def test_every_call_of_the_client_is_tried_here_against_the_real_sandbox() -> None:
+    tried = Path(__file__).read_text()
+
+    assert [name for name in PUBLIC if f"practice.{name}" not in tried] == []
 
 
 def test_the_page_about_the_client_shows_each_call() -> None:
