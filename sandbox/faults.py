@@ -7,7 +7,24 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final, Literal, get_args
 
-Kind = Literal["status", "rate_limited", "closed", "truncated_csv", "login_page", "token_revoked"]
+Kind = Literal[
+    "status",
+    "rate_limited",
+    "closed",
+    "truncated_csv",
+    "login_page",
+    "token_revoked",
+    "slow",
+    "rows_move",
+    "csv_bom",
+    "csv_crlf",
+    "csv_column_order",
+    "csv_extra_column",
+    "unknown_field",
+    "missing_field",
+    "wrong_type",
+    "new_value",
+]
 KINDS: Final = get_args(Kind)
 
 
@@ -18,7 +35,9 @@ class Fault:
     Attributes:
         kind: `status` (5xx), `rate_limited` (429), `closed` (the connection, in the middle of the body),
             `truncated_csv` (200 with half the bytes), `login_page` (200 with HTML), `token_revoked` (401, and
-            every token is gone).
+            every token is gone), `slow` (the answer comes `wait_seconds` later), `rows_move` (a row of the list
+            changes just before), `csv_*` (another shape of the CSV), and in the first record of a JSON answer
+            `unknown_field`, `missing_field`, `wrong_type` or `new_value`.
         path: A pattern of paths, such as `*/phone_calls`.
         share: The part of matching requests that it hits.
         most: Hits in all; None for no end.
@@ -27,7 +46,7 @@ class Fault:
         status: For `status`.
         body: For `status`: the error envelope, or a proxy's page.
         retry_after: For `rate_limited`: seconds, a date, or no header.
-        wait_seconds: How long `rate_limited` asks to wait.
+        wait_seconds: How long `rate_limited` asks to wait, and `slow` takes, by the wall clock.
     """
 
     kind: Kind
@@ -51,7 +70,19 @@ FLAKY: Final = (
     Fault("login_page", share=0.01),
     Fault("token_revoked", share=0.005),
 )
-PRESETS: Final = {"none": (), "flaky": FLAKY}
+DRIFTING: Final = (
+    Fault("slow", share=0.02, wait_seconds=0.2),
+    Fault("rows_move", share=0.05, in_a_row=None),
+    Fault("csv_bom", path="*/phone_calls", share=0.2),
+    Fault("csv_crlf", path="*/phone_calls", share=0.2),
+    Fault("csv_column_order", path="*/phone_calls", share=0.2),
+    Fault("csv_extra_column", path="*/phone_calls", share=0.2),
+    Fault("unknown_field", share=0.05),
+    Fault("missing_field", share=0.01),
+    Fault("wrong_type", share=0.01),
+    Fault("new_value", share=0.02),
+)
+PRESETS: Final = {"none": (), "flaky": FLAKY, "drifting": DRIFTING}
 
 
 @dataclass

@@ -85,8 +85,10 @@ def _client(body: Body, platform: Platform, practice: Practice) -> Record | None
     number, remote = body.integer("client_id"), body.text("client_remote_id")
     first, last = body.text("first_name"), body.text("last_name")
     phone, email = body.text("phone"), body.text("email")
+    if number is not None:
+        return _found(body, "client_id", directory.client(str(number)))
     if body.has("client_id"):
-        return _found(body, "client_id", None if number is None else directory.client(str(number)))
+        return None
     if remote is not None:
         return _found(body, "client_remote_id", directory.client_with_remote_id(remote))
     if first is None or last is None or (phone is None and email is None):
@@ -101,8 +103,10 @@ def _client(body: Body, platform: Platform, practice: Practice) -> Record | None
 def _patient(body: Body, platform: Platform, practice: Practice) -> Record | None:
     directory = platform.directory(practice.id)
     number, remote = body.integer("patient_id"), body.text("patient_remote_id")
+    if number is not None:
+        return _found(body, "patient_id", directory.patient(str(number)))
     if body.has("patient_id"):
-        return _found(body, "patient_id", None if number is None else directory.patient(str(number)))
+        return None
     if remote is not None:
         return _found(body, "patient_remote_id", directory.patient_with_remote_id(remote))
     body.fault(None, "Identify the patient by patient_id or patient_remote_id")

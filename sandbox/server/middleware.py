@@ -1,5 +1,6 @@
 """Around every request: the clock's `Date`, the journal of requests, and faults."""
 
+import asyncio
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
@@ -11,6 +12,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox.faults import Fault
 from sandbox.platform import Platform, Seen
+from sandbox.resources.registry import RESOURCES
+from sandbox.server.spoiling import is_csv, spoiled, spoils
 
 CONTROL: Final = "/_control"
 _HTML: Final = "<!doctype html><html><head><title>{0}</title></head><body><h1>{0}</h1></body></html>"
@@ -52,8 +55,14 @@ class FaultInjector:
         fault = self._fault(scope)
         if fault is None:
             await self._app(scope, receive, send)
-        elif fault.kind in ("closed", "truncated_csv"):
+        elif fault.kind in ("closed", "truncated_csv") or spoils(fault.kind):
             await self._spoil(fault, scope, receive, send)
+        elif fault.kind in ("slow", "rows_move"):
+            if fault.kind == "slow":
+                await asyncio.sleep(fault.wait_seconds)
+            else:
+                _move_a_row(_platform(scope), scope)
+            await self._app(scope, receive, send)
         else:
             if fault.kind == "token_revoked":
                 _platform(scope).revoke_tokens()
@@ -69,7 +78,7 @@ class FaultInjector:
         )
 
     async def _spoil(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request be answered, and hand on only half of the answer."""
+        """Let the request be answered, and hand on half of the answer, or another one."""
         start: Message = {}
         body = b""
 
@@ -87,7 +96,10 @@ class FaultInjector:
             # The promised length does not come: the server closes the connection.
             await send({"type": "http.response.body", "body": half, "more_body": True})
             return
-        if "text/csv" not in Headers(raw=start["headers"]).get("content-type", ""):
+        as_csv = "text/csv" in Headers(raw=start["headers"]).get("content-type", "")
+        if spoils(fault.kind):
+            half = spoiled(fault.kind, body) if as_csv == is_csv(fault.kind) else body
+        elif not as_csv:
             half = body
         MutableHeaders(scope=start)["Content-Length"] = str(len(half))
         await send(start)
@@ -96,6 +108,22 @@ class FaultInjector:
 
 def _platform(scope: Scope) -> Platform:
     return scope["app"].state.platform
+
+
+def _move_a_row(platform: Platform, scope: Scope) -> None:
+    """Change a row of the list that is asked for, another one each time: `updated_at` moves where there is one."""
+    practice_id = Headers(scope=scope).get("x-client-id")
+    name = next((name for name, of in RESOURCES.items() if scope["path"].endswith(f"/{of.path}")), None)
+    if name is None or practice_id not in platform.world.practices:
+        return
+    with platform.lock:
+        table, now = platform.table(practice_id, name), platform.now()
+        snapshot = table.snapshot(now, platform.switches)
+        if snapshot.frame.height:
+            place = len(platform.requests) * 7919 % snapshot.frame.height
+            row = table.records(snapshot.frame.slice(place, 1), snapshot)[0]
+            changes = {"updated_at": now} if "updated_at" in row else {}
+            table.update(row["id"], changes, now, platform.switches)
 
 
 def _note(platform: Platform, scope: Scope, status: int) -> None:

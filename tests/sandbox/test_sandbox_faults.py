@@ -8,7 +8,7 @@ import httpx
 import pytest
 from support.partner_side import Partner
 
-from sandbox.faults import FLAKY, KINDS, Fault, Faults
+from sandbox.faults import KINDS, PRESETS, Fault, Faults
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
@@ -122,5 +122,5 @@ def test_the_control_interface_meets_none(partner: Partner) -> None:
     assert partner.http.get("/_control/clock").status_code == 200
 
 
-def test_the_flaky_preset_has_every_kind() -> None:
-    assert {fault.kind for fault in FLAKY} == set(KINDS)
+def test_the_presets_together_have_every_kind() -> None:
+    assert {fault.kind for preset in PRESETS.values() for fault in preset} == set(KINDS)

@@ -295,7 +295,9 @@ def test_one_address_gets_what_the_world_tells(partner: Partner, receiver: Recei
     before = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]}
     later(partner, 86_400)
     ended = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]} - before
-    told = [got.body for got in receiver.got if got.path == "/hook/ai_outbound" and got.body["clinic_id"] == "loc-001"]
+    told = [
+        got.body for got in receiver.got if got.path == "/hook/ai_outbound" and got.body["clinic_id"] == "loc-001"
+    ]
     assert {body["request_id"] for body in told} == ended
     appointments = {row["id"] for row in partner.truth("appointments")}
     booked = [body["outcome_detail"]["appointment_id"] for body in told if body["outcome"] == "booked"]

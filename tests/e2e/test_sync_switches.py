@@ -1,0 +1,63 @@
+"""What the contract leaves open is not relied upon: against every reading of it, a sync equals the source."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sandbox import ListSwitches, Switches
+
+Opened = Callable[..., Any]
+
+
+PAGED = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+LISTS = ("phone_calls", *PAGED)
+
+
+def every_list(**changes: Any) -> dict[str, Any]:
+    """The same switches for every list but the calls."""
+    return {name: ListSwitches(**changes) for name in PAGED}
+
+
+NAMES = {"start": "updated_from", "end": "updated_to", "page": "page_number", "per_page": "page_size"}
+
+READINGS: dict[str, tuple[Switches, dict[str, Any]]] = {
+    "oldest first": (
+        Switches(**every_list(order="updated_asc"), phone_calls=ListSwitches(order="created_asc")),
+        {},
+    ),
+    "no order": (Switches(**every_list(order="unordered"), phone_calls=ListSwitches(order="unordered")), {}),
+    "half-open bounds": (Switches(**every_list(bounds="[)")), {}),
+    "open bounds": (Switches(**every_list(bounds="()")), {}),
+    "bounds are days of UTC": (Switches(**every_list(granularity="day")), {}),
+    "bounds are days of the practice": (Switches(**every_list(granularity="day", day_zone="practice")), {}),
+    "other names": (
+        Switches(**every_list(**NAMES)),
+        dict.fromkeys(PAGED, NAMES),
+    ),
+    "over-large pages refused": (
+        Switches(**every_list(over_large="refuse"), phone_calls=ListSwitches(over_large="refuse")),
+        {},
+    ),
+    "unknown parameters refused": (Switches(unknown_parameters="refused"), {}),
+    "integer ids, times with an offset": (Switches(integer_ids=True, timestamps="practice"), {}),
+    "times in seconds, humanised labels": (
+        Switches(timestamps="seconds", csv_labels="humanized", csv_newline="\r\n"),
+        {},
+    ),
+    "short tokens": (Switches(token_lifetime_seconds=5, sign_in_status=201), {}),
+}
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_sync_equals_the_source_in_every_reading_of_the_contract(opened: Opened, reading: str) -> None:
+    switches, parameters = READINGS[reading]
+    practices = opened(days=21, calls=150, practices=1, switches=switches, parameters=parameters)
+
+    practices.sync(endpoints=LISTS)
+    practices.platform.advance(timedelta(hours=30))
+    result = practices.sync(endpoints=LISTS)
+
+    assert practices.differences(LISTS) == []
+    assert result.exit_code in (0, 3), result
