@@ -1,6 +1,7 @@
 """Stages, hours of the week, suppressions, turnaround and the calendar, cell by cell, against plain Python."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
@@ -8,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 from support.cells import Query, assert_equal, cells, count, groups, hours, local_day, median_of, rate
 from support.random_rows import PRACTICES, SOURCE_CLOCK, ZONES, Row, Tables
+
+from pipelines.partner.models import Appointment, BookingSession, Known, OutboundRequest, PhoneCall, StaffTask
 
 OPEN = (8, 18, 6)
 """From hour to hour, on how many days of the week from Monday: the project's defaults."""
@@ -166,3 +169,74 @@ def test_practice_days(query: Query) -> None:
 
     assert {23.0, 24.0, 25.0} == {cell[3] for cell in expected.values()}
     assert_equal(expected, cells(query("select * from marts.practice_days"), key_width=2))
+
+
+def test_booking_intent_restatements(rows: Tables, query: Query) -> None:
+    """What a report a day after the day's end could have said, against what is known now."""
+    versions: dict[Any, list[tuple[Row, datetime, datetime | None]]] = defaultdict(list)
+    for row in rows["history.phone_calls"]:
+        versions[row["practice_id"], row["call_date"]].append((row, row["_valid_from"], row["_valid_to"]))
+    for row in rows["phone_calls"]:
+        versions[row["practice_id"], row["call_date"]].append((row, row["_loaded_at"], row["_deleted_at"]))
+    expected: dict[Any, tuple[Any, ...]] = {}
+    for (practice, day), seen_on in versions.items():
+        end = None
+        if practice in ZONES:
+            end = datetime.combine(day + timedelta(days=1), time(), ZoneInfo(ZONES[practice])).astimezone(UTC)
+        then: tuple[int | None, ...] = (None, None, None)
+        if end and end <= SOURCE_CLOCK and min(since for _, since, _ in seen_on) <= end + timedelta(days=1):
+            report = end + timedelta(days=1)
+            then = three_counts(
+                row for row, since, until in seen_on if since <= report and not (until and until <= report)
+            )
+        now = three_counts(row for row, _, until in seen_on if not until)
+        moved = None if then[0] is None else then != now
+        expected[practice, day] = (then[0], now[0], then[1], now[1], then[2], now[2], moved)
+
+    assert {True, False, None} == {cell[-1] for cell in expected.values()}
+    assert_equal(expected, cells(query("select * from marts.booking_intent_restatements"), key_width=2))
+
+
+def three_counts(calls: Iterable[Row]) -> tuple[int, int, int]:
+    found = list(calls)
+    return len(found), count(found, lambda row: row["booking_intent"]), count(found, lambda row: row["booked"])
+
+
+def test_unknown_values(rows: Tables, query: Query) -> None:
+    """The values that the models of the interface name, and the marts' list of them, are the same."""
+    expected = Counter[tuple[Any, ...]]()
+    for mart, table, model in (
+        ("phone_calls", "phone_calls", PhoneCall),
+        ("booking_sessions", "booking_sessions", BookingSession),
+        ("appointments", "appointments", Appointment),
+        ("outreach_requests", "ai_outbound_requests", OutboundRequest),
+        ("staff_tasks", "staff_tasks", StaffTask),
+    ):
+        listed = {
+            name: known_values(field.metadata) | SHOWN.get((mart, name), set())
+            for name, field in model.model_fields.items()
+        }
+        for row in rows[table]:
+            for field, values in listed.items():
+                if not row["_deleted_at"] and row.get(field) and field in ENUMS and row[field] not in values:
+                    expected[row["practice_id"], mart, field, row[field]] += 1
+
+    found = query("select * from marts.unknown_values")
+    assert dict(expected) == {(*key, value): times for *key, value, times in found}
+
+
+ENUMS = {
+    *("direction", "state", "caller_type", "call_classification", "outcome", "customer_sentiment"),
+    *("status", "stage", "client_type", "channel", "purpose", "suppression_reason", "task_type"),
+}
+
+
+SHOWN = {
+    ("appointments", "status"): {"REQUESTED", "ACCEPTED", "CONFIRMED"},
+    ("booking_sessions", "stage"): {"started"},
+}
+"""What the interface shows where it lists no values."""
+
+
+def known_values(metadata: Iterable[Any]) -> set[str]:
+    return {value for item in metadata if isinstance(item, Known) for value in item.values}
