@@ -136,7 +136,9 @@ class ReadyPages:
         times = self._ready.appointment_times
         low = bisect.bisect_left(times, _bound(query, "start_date", times[0]))
         high = bisect.bisect_right(times, _bound(query, "end_date", NOW))
-        size, number = int(query["per_page"][0]), int(query["page"][0])
+        size, number = (
+            int(query.get(name, [default])[0]) for name, default in (("per_page", "50"), ("page", "0"))
+        )
         rows = self._ready.appointments[low:high][number * size : (number + 1) * size]
         head = (
             f'{{"success":true,"data":{{"page":{number},"per_page":{size},"total_count":{high - low},"content":['
