@@ -7,6 +7,7 @@ from contextlib import chdir, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+from pipelines.cli_demo_webhooks import a_day_passes, receiver
 from pipelines.cli_run import run_everything
 from pipelines.cli_sandbox import Platform, sandbox_process
 from pipelines.cli_views import as_records, show_answer
@@ -56,6 +57,9 @@ def demo(folder: Path, *, days: int, practices: int, as_json: bool, verbosity: i
     say(f"starting a sandbox: {practices} practices, {days} days of history")
     with sandbox_process(practices=practices, days=days) as platform:
         _write_settings(folder, platform, days)
+        with receiver(folder, platform) as address:
+            texts = a_day_passes(platform, address)
+            say(f"a day has passed: {texts} texts sent, and the platform told by webhook what became of them")
         with _only_these(folder, platform):
             settings = load_settings()
             report = run_everything(settings, quiet=as_json)

@@ -23,6 +23,7 @@ class Platform:
     username: str
     password: str
     role: str
+    webhook_secret: str
     practices: tuple[dict[str, str], ...]
     clock: datetime
 
@@ -72,6 +73,7 @@ def _platform(described: dict[str, Any]) -> Platform:
         username=described["username"],
         password=described["password"],
         role=described["role"],
+        webhook_secret=described["webhook_secret"],
         practices=tuple(described["practices"]),
         clock=clock,
     )
