@@ -15,7 +15,7 @@ from typing import Any
 from pipelines.endpoint import UpdatedWindows
 from pipelines.errors import RequestRefused
 from pipelines.pages import Window
-from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MissingRecords, Step
+from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MissingRecords, MoveCursor, Step
 from pipelines.strategies import coverage
 from pipelines.strategies.certified import Purpose, read_window
 from pipelines.strategies.dialect import Dialect, dialect_of
@@ -69,7 +69,10 @@ def _closed_windows(dialect: Dialect, reading: Reading, through: datetime) -> Ge
     The source's clock may have been put back: what was covered behind it is not certain any more.
     """
     start = reading.local_midnight(reading.history_start)
-    covered = coverage.instants(reading.cursor.get("covered", ())).until(through)
+    known = coverage.instants(reading.cursor.get("covered", ()))
+    covered = known.until(through)
+    if covered != known:
+        yield MoveCursor({"covered": covered.as_json()})
     due = coverage.Coverage(tuple(covered.missing(start, through)))
     for day in (reading.since, reading.reread_from):
         if day is not None:

@@ -151,3 +151,21 @@ def test_an_earlier_start_of_history_reads_only_what_is_missing() -> None:
 
     assert sum(len(rows) for rows in store.days.values()) == len(source.calls)
     assert source.requests - before == 3
+
+
+def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
+    """So that an answer that is empty for a moment deletes nothing."""
+    rng = Random(6)
+    source, store = filled(rng, 300), ModelStore()
+    sync(source, store, rng)
+    source.now += timedelta(days=1)
+    every_call, answers = source.calls, iter([True])
+
+    def empty_once() -> None:
+        source.calls = [] if next(answers, False) else every_call
+
+    source.move = empty_once
+    sync(source, store, rng)
+
+    assert source.calls == every_call
+    assert mirrored(source, store)

@@ -180,3 +180,20 @@ def test_an_earlier_start_of_history_reads_what_is_missing() -> None:
     Driver(source, store, rng).run(plan(earlier))
 
     assert source.rows == store.rows
+
+
+def test_a_source_whose_clock_was_put_back_is_read_again_from_there() -> None:
+    rng = Random(8)
+    source, store = filled(rng, Manners(), 20), ModelStore()
+    sync(source, store, rng)
+    source.now -= timedelta(hours=20)
+    for _ in range(4):
+        sync(source, store, rng)
+        source.now += timedelta(minutes=30)
+        source.add(status="completed")
+        source.now += timedelta(hours=2)
+
+    outcome = sync(source, store, rng)
+
+    assert source.rows == store.rows
+    assert outcome.certified
