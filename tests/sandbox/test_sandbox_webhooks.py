@@ -52,7 +52,7 @@ def receiver() -> Iterator[Receiver]:
             self.send_response(receiver.answers.pop(0) if receiver.answers else 200)
             self.end_headers()
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name
             """Keep quiet."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
