@@ -68,8 +68,7 @@ class SyncResult:
             "source_clock": _iso(self.source_clock),
             "exit_code": self.exit_code,
             "results": [
-                {**asdict(result), "certified_through": _iso(result.certified_through)}
-                for result in self.results
+                {**asdict(result), "certified_through": _iso(result.certified_through)} for result in self.results
             ],
         }
 

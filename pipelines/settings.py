@@ -151,9 +151,7 @@ class Settings(BaseSettings):
         """
         partner = self.partner
         if partner.base_url and partner.username and partner.password and partner.role:
-            return Login(
-                partner.base_url, partner.username.get_secret_value(), partner.password, partner.role
-            )
+            return Login(partner.base_url, partner.username.get_secret_value(), partner.password, partner.role)
         missing = [
             f"VETL_PARTNER__{key.upper()}"
             for key in ("base_url", "username", "password", "role")

@@ -84,9 +84,7 @@ class Sources:
                         f"set {variable} in the environment or in .env"
                     )
 
-    def explain(
-        self, error: ValidationError, known_keys: Mapping[str, Collection[str]]
-    ) -> ConfigurationError:
+    def explain(self, error: ValidationError, known_keys: Mapping[str, Collection[str]]) -> ConfigurationError:
         """The first thing that is wrong, in one line."""
         problem = error.errors(include_url=False, include_input=False)[0]
         origin = self._origin(problem["loc"])

@@ -237,9 +237,7 @@ def test_a_mistake_in_the_environment_names_the_variable(
 def test_a_mistake_in_the_env_file_names_that_file(tmp_path: Path) -> None:
     written("VETL_PARTNER__TIMEOUT_SECONDS=soon\n", ".env")
 
-    assert complaint().startswith(
-        f"VETL_PARTNER__TIMEOUT_SECONDS in {tmp_path / '.env'}: partner.timeout_seconds"
-    )
+    assert complaint().startswith(f"VETL_PARTNER__TIMEOUT_SECONDS in {tmp_path / '.env'}: partner.timeout_seconds")
 
 
 def test_a_named_file_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
