@@ -6,9 +6,11 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
+from zoneinfo import ZoneInfo
 
 from pipelines.cli_sandbox import Platform
 from pipelines.errors import Unreachable
@@ -19,9 +21,6 @@ _MESSAGES = "/services/core/open_api/v1/messages"
 _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19)
 """Last digits of the numbers that are texted. The sandbox lets them decide what happens: opted out, blocked,
 undelivered, delivered, read."""
-_DAY = 86_400
-_NOON = 18
-"""UTC: within the sending hours of every zone of the continental United States."""
 
 
 @contextmanager
@@ -51,22 +50,42 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
 
 
 def a_day_passes(platform: Platform, receiver_address: str) -> int:
-    """Text some clients of each practice, and let the platform tell what a day brings. Returns how many texts."""
+    """Text some clients of each practice, and let the platform tell what a day brings. Returns how many texts.
+
+    Texts are sent at noon of the practice: at night the platform refuses them (contract: Sending hours).
+    """
     _post(platform, "/_control/switches", {"webhooks_to": f"{receiver_address}/webhooks"})
-    hours = (_NOON - platform.clock.hour) % 24
-    _post(platform, "/_control/clock", {"advance_seconds": hours * 3_600})
+    noons = [
+        (_until_noon(platform.clock, practice["time_zone"]), practice["id"]) for practice in platform.practices
+    ]
+    passed = timedelta()
+    for wait, practice_id in sorted(noons):
+        _advance(platform, wait - passed)
+        passed = wait
+        _text_clients(platform, practice_id)
+    _advance(platform, timedelta(days=1))
+    return len(_NUMBERS) * len(platform.practices)
+
+
+def _until_noon(clock: datetime, time_zone: str) -> timedelta:
+    local = clock.astimezone(ZoneInfo(time_zone))
+    return timedelta(hours=(12 - local.hour) % 24)
+
+
+def _advance(platform: Platform, time: timedelta) -> None:
+    _post(platform, "/_control/clock", {"advance_seconds": time.total_seconds()})
+
+
+def _text_clients(platform: Platform, practice_id: str) -> None:
     credentials = {"username": platform.username, "password": platform.password, "role": platform.role}
     token = _post(platform, _SIGN_IN, credentials)["data"]["token"]
-    for practice in platform.practices:
-        for number in _NUMBERS:
-            message = {
-                "recipient": {"phone_number": f"+121255501{number:02}"},
-                "fallback_text": "Your pet is due for a visit. Call us to book.",
-            }
-            headers = {"Authorization": f"Bearer {token}", "X-Client-Id": practice["id"]}
-            _post(platform, _MESSAGES, message, headers)
-    _post(platform, "/_control/clock", {"advance_seconds": _DAY})
-    return len(_NUMBERS) * len(platform.practices)
+    headers = {"Authorization": f"Bearer {token}", "X-Client-Id": practice_id}
+    for number in _NUMBERS:
+        message = {
+            "recipient": {"phone_number": f"+121255501{number:02}"},
+            "fallback_text": "Your pet is due for a visit. Call us to book.",
+        }
+        _post(platform, _MESSAGES, message, headers)
 
 
 def _post(platform: Platform, path: str, body: object, headers: dict[str, str] | None = None) -> dict[str, Any]:
