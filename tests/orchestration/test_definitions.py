@@ -61,7 +61,7 @@ def test_the_file_is_published_after_every_mart(definitions: dg.Definitions) -> 
     assert graph.get(dg.AssetKey(["published", "analytics"])).parent_keys == marts
 
 
-def test_dbt_builds_once_after_every_list(definitions: dg.Definitions) -> None:
+def test_dbt_builds_once_after_every_list_and_the_drained_webhooks(definitions: dg.Definitions) -> None:
     """A circle of blocking checks would make Dagster split the build, and start parts of it too early."""
     steps = {
         node.alias or node.name: {
@@ -72,7 +72,8 @@ def test_dbt_builds_once_after_every_list(definitions: dg.Definitions) -> None:
     builds = [name for name in steps if name.startswith("dbt_build")]
 
     assert builds == ["dbt_build"]
-    assert {item.node for item in steps["dbt_build"]} == {f"partner__{endpoint.table}" for endpoint in REGISTRY}
+    read = {f"partner__{endpoint.table}" for endpoint in REGISTRY}
+    assert {item.node for item in steps["dbt_build"]} == {*read, "drain_webhooks"}
 
 
 def test_every_step_that_writes_queues_in_the_pool_of_the_one_writer(definitions: dg.Definitions) -> None:
