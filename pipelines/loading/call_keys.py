@@ -16,9 +16,9 @@ def practice_salt(salt: str, practice_id: str) -> str:
 
 def with_ordinals(calls: pl.DataFrame) -> pl.DataFrame:
     """Number the calls of one identity, in the frame's order, from 0."""
-    # Most calls are alone in their minute: only the others are worth grouping by three columns.
-    alone = calls["called_at_local"].is_unique()
-    crowded = calls.select(IDENTITY).with_row_index("_row").filter(~alone)
+    # Few calls share an identity, and one number tells which may: only those are worth grouping by three columns.
+    marks = calls.select(pl.struct(IDENTITY).hash()).to_series()
+    crowded = calls.select(IDENTITY).with_row_index("_row").filter(marks.is_duplicated())
     nth = crowded.select("_row", pl.int_range(pl.len()).over(IDENTITY).alias(ORDINAL))
     ordinals = pl.zeros(calls.height, dtype=pl.Int64, eager=True).scatter(nth["_row"], nth[ORDINAL])
     return calls.with_columns(ordinals.alias(ORDINAL))

@@ -89,8 +89,9 @@ def _within(calls: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
 def _set_aside(commit: Commit, calls: Calls, saves: Sequence[ReplaceDays]) -> None:
     first, last = min(save.first_day for save in saves), max(save.last_day for save in saves)
     bad = [row.within(first, last) for row in quarantine.numbered(calls.bad)]
-    for save in saves:
-        quarantine.resolve_days(commit, save.first_day, save.last_day, [row.key for row in bad])
+    if quarantine.holds_any(commit):
+        for save in saves:
+            quarantine.resolve_days(commit, save.first_day, save.last_day, [row.key for row in bad])
     quarantine.keep(commit, bad)
 
 

@@ -127,6 +127,17 @@ def resolve_keys(commit: Commit, keys: pl.Series) -> None:
         )
 
 
+def holds_any(commit: Commit) -> bool:
+    """Whether a row of this practice and endpoint is held."""
+    return bool(
+        commit.connection.execute(
+            "select 1 from control.quarantine where practice_id = ? and endpoint = ? and resolved_at is null"
+            " limit 1",
+            [commit.practice_id, commit.endpoint_name],
+        ).fetchall()
+    )
+
+
 def resolve_days(commit: Commit, first_day: date, last_day: date, still_bad: Iterable[str]) -> None:
     """Days were read again whole: what was bad in them and is not met any more is settled."""
     commit.connection.execute(

@@ -432,3 +432,20 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
         "drift": ["new_field: mood"],
     }
     assert {item["rows"] for item in told} == {0, 1}
+
+
+def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path) -> None:
+    """`_row_hash` is DuckDB's own: a file written by another version of it is hashed anew when it is opened."""
+    path = tmp_path / "vetl.duckdb"
+    ann = MergeRows([{"id": "1", "name": "Ann"}], START)
+    with opened(path) as warehouse:
+        warehouse.set_practices([HARBOR])
+        warehouse.commit("run", HARBOR.id, CLIENTS, [ann])
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("update raw.clients set _row_hash = 0")
+        connection.execute("update control.meta set value = 'another' where name = 'row_hash_probe'")
+
+    with opened(path) as warehouse:
+        changes = warehouse.commit("run", HARBOR.id, CLIENTS, [ann])
+
+    assert (changes.unchanged, changes.updated) == (1, 0)
