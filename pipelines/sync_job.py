@@ -53,23 +53,30 @@ def run_sync(
         requests_per_minute=settings.partner.requests_per_minute,
         timeout_seconds=settings.partner.timeout_seconds,
     )
-    with Warehouse.open(
-        settings.warehouse.path, REGISTRY, lock_wait_seconds=settings.warehouse.lock_wait_seconds
-    ) as warehouse:
-        warehouse.set_practices(settings.practices)
-        return asyncio.run(_sync(warehouse, PartnerClient(account, limits), order, progress))
+    return asyncio.run(_sync(settings, PartnerClient(account, limits), order, progress))
 
 
-async def _sync(warehouse: Warehouse, client: PartnerClient, order: Order, progress: Report) -> SyncResult:
+async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: Report) -> SyncResult:
+    """Sign in before the warehouse is opened, so that a sync that cannot begin leaves it as it was."""
+    wait = settings.warehouse.lock_wait_seconds
+    async with client:
+        clock = await client.sign_in()
+        with Warehouse.open(settings.warehouse.path, REGISTRY, lock_wait_seconds=wait) as warehouse:
+            warehouse.set_practices(settings.practices)
+            return await _recorded(warehouse, client, order, clock, progress)
+
+
+async def _recorded(
+    warehouse: Warehouse, client: PartnerClient, order: Order, clock: datetime, progress: Report
+) -> SyncResult:
+    """The sync, and its row in `control.runs`, however it ends."""
     started = datetime.now(UTC)
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
     warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
-    clock, exit_code, summary = None, 1, {}
+    exit_code, summary = 1, {}
     try:
-        async with client:
-            clock = await client.sign_in()
-            run = Run(run_id, order, client, warehouse, parse_calls, clock, progress)
-            result = await sync(run)
+        run = Run(run_id, order, client, warehouse, parse_calls, clock, progress)
+        result = await sync(run)
         clock, exit_code, summary = run.clock, result.exit_code, result.as_json()
         return result
     finally:

@@ -106,14 +106,15 @@ def test_an_unknown_name_is_exit_2_and_names_the_known_ones(
     assert err.count("\n") == 1
 
 
-@pytest.mark.usefixtures("installed")
-def test_refused_credentials_are_exit_2_in_one_line_without_them(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_file(
+    built: Installed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    files = {path: path.read_bytes() for path in (built.folder / "warehouse" / "data").glob("*.duckdb")}
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "wrong-and-secret")
 
     assert cli.execute(["sync"]) == 2
 
+    assert files == {path: path.read_bytes() for path in files}
     out, err = capsys.readouterr()
     assert err.count("\n") == 1
     assert "wrong-and-secret" not in out + err
