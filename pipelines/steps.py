@@ -149,13 +149,6 @@ class StatusCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class OldestCreated:
-    """The oldest `created_at` among rows with one of these statuses. Answer: `datetime | None`."""
-
-    statuses: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class CallsPerDay:
     """How many calls are here by day, both ends included. Answer: `dict[date, int]`."""
 
@@ -190,14 +183,7 @@ class ReferencedIds:
 
 
 Question = (
-    IdsWithStatus
-    | IdsHere
-    | StatusCounts
-    | OldestCreated
-    | CallsPerDay
-    | DaysWithState
-    | DaysLackingDetails
-    | ReferencedIds
+    IdsWithStatus | IdsHere | StatusCounts | CallsPerDay | DaysWithState | DaysLackingDetails | ReferencedIds
 )
 """What a strategy asks of the warehouse. It sees what has been flushed."""
 

@@ -1,7 +1,7 @@
 # ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
 """The warehouse's answers to what a strategy asks (`steps.Question`). They see what is committed."""
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 
 import duckdb
@@ -15,7 +15,6 @@ from pipelines.steps import (
     DaysWithState,
     IdsHere,
     IdsWithStatus,
-    OldestCreated,
     Question,
     ReferencedIds,
     StatusCounts,
@@ -32,8 +31,6 @@ def answer(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTa
             return asked.ids_here(time, start, end)
         case StatusCounts():
             return asked.status_counts()
-        case OldestCreated(statuses):
-            return asked.oldest_created(list(statuses))
         case CallsPerDay(first, last):
             return asked.calls_per_day(first, last)
         case DaysWithState(states):
@@ -95,10 +92,6 @@ class _Asked:
 
     def status_counts(self) -> dict[str, int]:
         return dict(self.rows("coalesce(status, ''), count(*)", "group by 1"))
-
-    def oldest_created(self, statuses: list[str]) -> datetime | None:
-        found = self.rows("min(created_at)", "and list_contains($statuses, status)", statuses=statuses)[0][0]
-        return found and found.astimezone(UTC)
 
     def calls_per_day(self, first: date, last: date) -> dict[date, int]:
         between = "and call_date between $first and $last group by 1 order by 1"

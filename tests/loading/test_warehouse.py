@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,6 @@ from pipelines.steps import (
     MergeRows,
     MissingRecords,
     MoveCursor,
-    OldestCreated,
     ReferencedIds,
     ReplaceDays,
     StatusCounts,
@@ -333,8 +332,6 @@ def test_questions_about_statuses_leave_deleted_rows_and_other_practices_out(fil
     assert ask("p1", tasks, IdsWithStatus(["pending"])) == ["a", "b"]
     assert ask("p1", tasks, IdsWithStatus(["canceled"])) == []
     assert ask("p1", tasks, StatusCounts()) == {"pending": 2, "completed": 1}
-    assert ask("p1", tasks, OldestCreated(["pending", "completed"])) == datetime(2025, 1, 1, tzinfo=UTC)
-    assert ask("p1", tasks, OldestCreated(["canceled"])) is None
     assert filled.warehouse.row_count("p1", tasks) == 3
     assert filled.warehouse.row_count("p2", tasks) == 4
 

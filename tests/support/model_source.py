@@ -26,7 +26,6 @@ from pipelines.steps import (
     MergeRows,
     MissingRecords,
     MoveCursor,
-    OldestCreated,
     Plan,
     Query,
     ReadCalls,
@@ -238,7 +237,7 @@ class ModelStore:
                 )
             case DaysLackingDetails():
                 return {}
-            case OldestCreated() | ReferencedIds():
+            case ReferencedIds():
                 raise AssertionError("not asked here")
             case _:
                 raise AssertionError(question)
