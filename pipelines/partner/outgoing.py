@@ -1,10 +1,11 @@
 """What may be sent, with the contract's limits (contract: Message content, Card, Button, Limits).
 
-What the platform would refuse with a 400 is refused by `checked` with the same fields, and nothing is sent.
+What the platform would refuse with a 400 is refused here with the same fields, where a model is made and once
+more by `checked` before it is sent: a copy may have been changed without a check.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -28,12 +29,37 @@ Https = Annotated[str, AfterValidator(_https)]
 E164 = Annotated[str, Field(pattern=r"^\+[1-9][0-9]{1,14}$")]
 Label = Annotated[str, Field(min_length=1, max_length=25)]
 Filled = Annotated[str, Field(min_length=1)]
+Words = Annotated[str, Field(min_length=0)]
+"""Any text that can be sent: with a length to check, pydantic refuses what UTF-8 cannot carry."""
+
+
+def _zoned(at: datetime) -> datetime:
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+
+
+Moment = Annotated[datetime, AfterValidator(_zoned)]
+"""A time without an offset is sent as UTC, as the bounds of lists are: whose zone it would be is not shown."""
 
 
 class Outgoing(BaseModel):
-    """Part of a request. A field that the contract does not know is an error, never sent in vain."""
+    """Part of a request. A field that the contract does not know is an error, never sent in vain.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    Raises:
+        NotSent: the contract's limits are not kept; every offending field is named, as seen from this part.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, revalidate_instances="always"
+    )
+
+    def __init__(self, **fields: Any) -> None:  # noqa: ANN401 - the fields of the model at hand
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise _not_sent(_words(type(self).__name__), error) from None
+
+    # Or pydantic would make parts of a whole through it too, and the first bad part would hide the others.
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
 class OpenUrl(Outgoing):
@@ -57,7 +83,7 @@ class Reply(Outgoing):
 
     type: Literal["reply"] = "reply"
     text: Annotated[str, Field(min_length=1, max_length=20)]
-    id: str | None = None
+    id: Words | None = None
 
 
 Button = Annotated[OpenUrl | Dial | Reply, Field(discriminator="type")]
@@ -148,7 +174,7 @@ class NewAppointment(Outgoing):
     email: Filled | None = None
     patient_id: int | None = None
     patient_remote_id: Filled | None = None
-    note: str | None = None
+    note: Words | None = None
     status: Literal["REQUESTED", "ACCEPTED", "CONFIRMED"] | None = None
 
     @model_validator(mode="after")
@@ -166,24 +192,24 @@ class NewAppointment(Outgoing):
 class NewStaffTask(Outgoing):
     """Contract: Staff tasks, Create. Which fields are required: not shown."""
 
-    title: str | None = None
-    description: str | None = None
+    title: Words | None = None
+    description: Words | None = None
     task_type: Literal["task", "rx_refill"] = "task"
     client_id: Filled | None = None
     patient_id: Filled | None = None
-    reference_time_at: datetime | None = None
+    reference_time_at: Moment | None = None
 
 
 class StaffTaskChanges(Outgoing):
     """Contract: Staff tasks, Update. Only the fields that are given change."""
 
-    title: str | None = None
-    description: str | None = None
+    title: Words | None = None
+    description: Words | None = None
     task_type: Literal["task", "rx_refill"] | None = None
     status: Literal["pending", "completed", "canceled"] | None = None
     client_id: Filled | None = None
     patient_id: Filled | None = None
-    reference_time_at: datetime | None = None
+    reference_time_at: Moment | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -201,9 +227,18 @@ def checked(model: type[T], asked: str, given: T | Mapping[str, Any]) -> T:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        wrong = tuple((_path(item["loc"]), _reason(item["msg"])) for item in error.errors(include_input=False))
-        shown = "; ".join(f"{path or 'request'}: {reason}" for path, reason in wrong)
-        raise NotSent(f"{asked}: not sent: {shown}", fields=wrong) from None
+        raise _not_sent(asked, error) from None
+
+
+def _not_sent(asked: str, error: ValidationError) -> NotSent:
+    wrong = tuple((_path(item["loc"]), _reason(item["msg"])) for item in error.errors(include_input=False))
+    shown = "; ".join(f"{path or 'request'}: {reason}" for path, reason in wrong)
+    return NotSent(f"{asked}: not sent: {shown}", fields=wrong)
+
+
+def _words(name: str) -> str:
+    """`NewStaffTask` as `new staff task`."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in name).strip()
 
 
 _TAGS = frozenset({"open_url", "dial", "reply", "text", "media", "card", "carousel"})

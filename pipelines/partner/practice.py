@@ -6,7 +6,7 @@
             ...
         await practice.create_staff_task(NewStaffTask(title="Call back", client_id="c-1"))
 
-What is sent may be a model of `outgoing` or a mapping of its fields; a mapping that breaks a limit is `NotSent`.
+What is sent may be a model of `outgoing` or a mapping of its fields; either that breaks a limit is `NotSent`.
 
 Every method cites its section of the contract. Beside what it names, each raises the errors of `PartnerClient`.
 """
@@ -214,7 +214,13 @@ class PartnerPractice:
         return await self._get(Client, "clients", client_id)
 
     async def patients(self, client_id: str, *, name: str | None = None) -> list[Patient]:
-        """Contract: Clients and patients, the patients of a client."""
+        """Contract: Clients and patients, the patients of a client.
+
+        Raises:
+            NotSent: the client's id is empty.
+        """
+        if not client_id:
+            raise NotSent("patients: not sent: client_id is required", fields=(("client_id", "is required"),))
         query = {"client_id": client_id, **({"name": name} if name else {})}
         page = await self._client.page(self.id, "patients", query)
         return [typed(Patient, "patients", row) for row in page.rows]

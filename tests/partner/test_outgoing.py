@@ -1,5 +1,7 @@
 """The contract's limits, held before anything is sent (contract: Message content, Card, Button, Limits)."""
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -8,7 +10,15 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from pipelines.errors import NotSent
-from pipelines.partner.outgoing import NewAppointment, NewMessage, StaffTaskChanges, checked
+from pipelines.partner.outgoing import (
+    Card,
+    NewAppointment,
+    NewMessage,
+    NewStaffTask,
+    Recipient,
+    StaffTaskChanges,
+    checked,
+)
 
 Fields = dict[str, Any]
 TO_CLIENT: Fields = {"recipient": {"client_id": "c-1"}, "fallback_text": "See you at 9."}
@@ -24,7 +34,7 @@ def card(**changes: Any) -> Fields:
     return message(content={"type": "card", "card": {**CARD, **changes}})
 
 
-def faults(model: type[BaseModel], fields: Fields) -> dict[str | None, str]:
+def faults(model: type[BaseModel], fields: Fields | BaseModel) -> dict[str | None, str]:
     try:
         checked(model, "test", fields)
     except NotSent as error:
@@ -126,6 +136,49 @@ def test_an_appointment_for_nobody_is_not_sent(who: Fields) -> None:
 
 def test_a_change_of_nothing_is_not_sent() -> None:
     assert list(faults(StaffTaskChanges, {})) == [None]
+
+
+def test_a_model_that_is_made_directly_names_every_fault_alike() -> None:
+    fields = card(title="t" * 201, buttons=[{"type": "reply", "text": "t" * 21}], media_url="nowhere")
+    fields |= {"recipient": {"phone_number": "555"}, "fallback_text": ""}
+
+    with pytest.raises(NotSent, match=r"^new message: not sent: ") as caught:
+        NewMessage(**fields)
+
+    assert dict(caught.value.fields) == faults(NewMessage, fields)
+    assert len(caught.value.fields) == 5
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: Recipient(phone_number="555"), "phone_number"),
+        (lambda: Card(media_url="https://example.com/cat.png"), None),
+        (lambda: NewAppointment(slot_id="", client_id=1, patient_id=1), "slot_id"),
+        (lambda: NewStaffTask(title="\ud800"), "title"),
+        (lambda: NewStaffTask(title="Call", urgent=True), "urgent"),  # pyright: ignore[reportCallIssue]
+        (StaffTaskChanges, None),
+    ],
+)
+def test_every_part_of_a_request_names_its_own(make: Callable[[], object], field: str | None) -> None:
+    with pytest.raises(NotSent) as caught:
+        make()
+
+    assert [name for name, _ in caught.value.fields] == [field]
+
+
+def test_a_copy_that_was_changed_without_a_check_is_checked_before_it_is_sent() -> None:
+    good = NewMessage(recipient=Recipient(client_id="c-1"), fallback_text="See you at 9.")
+    bad = good.model_copy(update={"fallback_text": "x" * 1601, "recipient": Recipient.model_construct()})
+
+    assert set(faults(NewMessage, bad)) == {"fallback_text", "recipient"}
+    assert faults(NewMessage, good) == {}
+
+
+def test_a_time_without_an_offset_is_sent_as_utc() -> None:
+    task = NewStaffTask(reference_time_at=datetime(2026, 11, 21, 9))  # noqa: DTZ001 - what this is about
+
+    assert '"2026-11-21T09:00:00Z"' in task.model_dump_json()
 
 
 json_values = st.recursive(

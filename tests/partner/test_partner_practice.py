@@ -218,6 +218,7 @@ UNSENDABLE: list[Call] = [
     lambda p: p.update_staff_task("", {"title": "t"}),
     lambda p: p.delete_staff_task(".."),
     lambda p: p.clients(),
+    lambda p: p.patients(""),
 ]
 
 
