@@ -15,6 +15,7 @@ class Page:
 
     `page`, `per_page` and `total_pages` are what the server tells, `None` where it does not; `total_count` is the
     number of rows of the whole list under the same filters; `server_time` is the answer's `Date` header.
+    `refused`: the server's words where it would not give this page although an earlier one promised it.
     """
 
     rows: tuple[Row, ...]
@@ -24,6 +25,7 @@ class Page:
     server_time: datetime
     requests: int = 1
     total_pages: int | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

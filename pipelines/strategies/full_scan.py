@@ -36,6 +36,7 @@ from pipelines.strategies.paging import (
     Pass,
     certificate,
     key_of,
+    promised,
     read_pass,
     tolerant,
     uncertified,
@@ -185,8 +186,9 @@ def _read_top(dialect: Dialect, through: datetime | None) -> Generator[Step, Any
     """Read from the top until a row is older than `through`. Returns whether the order held."""
     number, seen = 0, 0
     rows: list[Row] = []
+    page: Page | None = None
     while True:
-        page = yield from tolerant(dialect, WHOLE, number)
+        page = yield from (promised(dialect, WHOLE, number, page) if page else tolerant(dialect, WHOLE, 0))
         yield MergeRows(page.rows, page.server_time)
         rows += page.rows
         seen += len(page.rows)

@@ -22,7 +22,7 @@ from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor
 from pipelines.strategies.dialect import Dialect, dialect_of
 from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, mark_vanished, read_whole_list
 from pipelines.strategies.learning import instant, learn_paging, open_list
-from pipelines.strategies.paging import key_of, tolerant
+from pipelines.strategies.paging import key_of, promised, tolerant
 from pipelines.strategies.reading import Outcome, Reading
 from pipelines.strategies.records import get_by_id
 
@@ -96,8 +96,9 @@ class _Descent:
 def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any, _Descent]:
     """Read page after page from the top, one at a time: side by side, a shift could hide a row."""
     descent = _Descent()
+    page: Page | None = None
     while True:
-        page = yield from tolerant(dialect, WHOLE, descent.pages)
+        page = yield from (promised(dialect, WHOLE, descent.pages, page) if page else tolerant(dialect, WHOLE, 0))
         descent.meet(page)
         yield MergeRows(page.rows, page.server_time)
         below = horizon is not None and descent.lowest is not None and descent.lowest < horizon

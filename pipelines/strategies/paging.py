@@ -10,7 +10,7 @@ from datetime import datetime
 from json import dumps
 from typing import Any
 
-from pipelines.errors import RequestRefused, WrongTotal
+from pipelines.errors import PracticeRefused, RequestRefused, WrongTotal
 from pipelines.pages import Certificate, Page, Row, Window
 from pipelines.steps import SideBySide, Step
 from pipelines.strategies.dialect import Dialect, contradiction
@@ -58,13 +58,19 @@ class Pass:
     @property
     def lie(self) -> str | None:
         """The first page that contradicts its own total, in words: such a total proves nothing."""
-        found = (contradiction(page, number, self.size) for number, page in enumerate(self.pages))
-        return next((words for words in found if words), None)
+        given = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
+        return next((words for number, page in given if (words := contradiction(page, number, self.size))), None)
+
+    @property
+    def refusal(self) -> str | None:
+        """The first page that an earlier one promised and the server would not give, in words."""
+        refused = ((number, page.refused) for number, page in enumerate(self.pages))
+        return next((f"page {number} is refused ({words})" for number, words in refused if words), None)
 
     @property
     def whole(self) -> bool:
         """In a window that rows only leave, an unmoved total met by as many distinct ids skips nothing."""
-        return self.steady and len(self.keys) == self.total and self.lie is None
+        return self.steady and len(self.keys) == self.total and self.lie is None and self.refusal is None
 
     @property
     def read_at(self) -> datetime:
@@ -74,8 +80,8 @@ class Pass:
     @property
     def finding(self) -> str:
         """What this pass shows, in the words of a certificate."""
-        if self.lie:
-            return self.lie
+        if self.lie or self.refusal:
+            return self.lie or self.refusal or ""
         if not self.steady:
             return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
         if not self.whole:
@@ -114,13 +120,27 @@ def tolerant(dialect: Dialect, window: Window, number: int) -> Generator[Step, A
         return (yield dialect.page(window, number, lenient=True))
 
 
+def promised(dialect: Dialect, window: Window, number: int, first: Page) -> Generator[Step, Any, Page]:
+    """A page after the first. One that is refused is an empty one, which no certificate survives.
+
+    The list may have shrunk meanwhile, and how a page beyond the end is answered is not shown; nor is how deep a
+    server lets its lists be paged, which a window that is split stays above.
+    """
+    try:
+        return (yield from tolerant(dialect, window, number))
+    except PracticeRefused:
+        raise
+    except RequestRefused as error:
+        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
+
+
 def remaining_pages(dialect: Dialect, window: Window, first: Page) -> Generator[Step, Any, Pass]:
     """The pages after the first, as many as its total promises, and what lies beyond them if anything does."""
     size = min(dialect.page_size, first.per_page or dialect.page_size)
     pages = [first]
     if not contradiction(first, 0, size):
         count = -(-first.total_count // size)
-        readers = [tolerant(dialect, window, number) for number in range(1, count)]
+        readers = [promised(dialect, window, number, first) for number in range(1, count)]
         pages += (yield SideBySide(readers)) if readers else ()
     if len(pages[-1].rows) >= size:
         pages += yield from _beyond(dialect, window, pages)

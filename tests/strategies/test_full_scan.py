@@ -20,6 +20,7 @@ manners = st.builds(
     largest_page=st.sampled_from([3, 7, 100]),
     order=st.sampled_from(["updated_desc", "updated_asc", "created_desc", "id"]),
     status_ignored=st.booleans(),
+    refuses_beyond_end=st.booleans(),
 )
 
 
@@ -130,3 +131,15 @@ def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:
     assert source.rows == store.rows
     assert outcome.certified
     assert store.capabilities["page_base"] == 0
+
+
+def test_a_list_that_cannot_be_paged_deep_is_not_certified_and_says_why() -> None:
+    """It has no date filter, so there is no narrower window to read instead."""
+    rng = Random(6)
+    source, store = filled(rng, Manners(deepest=2), 60), ModelStore()
+
+    outcome = sync(source, store, rng)
+
+    assert not outcome.certified
+    assert "page 3 is refused (400)" in outcome.reason
+    assert len(store.rows) == 30

@@ -22,6 +22,7 @@ manners = st.builds(
     largest_page=st.sampled_from([3, 7, 100]),
     order=st.sampled_from(["created_desc", "created_desc", "id"]),
     status_ignored=st.booleans(),
+    refuses_beyond_end=st.booleans(),
 )
 
 

@@ -33,6 +33,7 @@ manners = st.builds(
     end_inclusive=st.booleans(),
     start_inclusive=st.booleans(),
     order=st.sampled_from(["updated_asc", "updated_desc", "created_desc", "id"]),
+    refuses_beyond_end=st.booleans(),
     refuses_datetimes=st.booleans(),
     status_ignored=st.booleans(),
     echoes=st.booleans(),
@@ -192,6 +193,33 @@ def test_a_source_whose_clock_was_put_back_is_read_again_from_there() -> None:
         source.now += timedelta(minutes=30)
         source.add(status="completed")
         source.now += timedelta(hours=2)
+
+    outcome = sync(source, store, rng)
+
+    assert source.rows == store.rows
+    assert outcome.certified
+
+
+from_one_or_zero = st.builds(Manners, page_base=st.sampled_from([0, 1]), refuses_beyond_end=st.booleans())
+
+
+@given(seed=st.integers(0, 2**32), kind=from_one_or_zero, rows=st.integers(10, 60))
+def test_a_page_base_that_was_learnt_wrongly_costs_no_row(seed: int, kind: Manners, rows: int) -> None:
+    """A base too high asks for a page beyond the end, empty or refused; one too low reads a page twice."""
+    rng = Random(seed)
+    source, store = filled(rng, kind, rows), ModelStore()
+    store.capabilities = {"page_base": 1 - kind.page_base, "bounds": "instant"}
+
+    outcome = sync(source, store, rng)
+
+    assert source.rows == store.rows
+    assert outcome.certified
+
+
+@given(seed=st.integers(0, 2**32), deepest=st.integers(1, 3), rows=st.integers(20, 90))
+def test_a_list_that_cannot_be_paged_deep_is_read_in_narrower_windows(seed: int, deepest: int, rows: int) -> None:
+    rng = Random(seed)
+    source, store = filled(rng, Manners(deepest=deepest), rows), ModelStore()
 
     outcome = sync(source, store, rng)
 

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Literal
 
 from pipelines.endpoint import QueryNames
-from pipelines.errors import RequestRefused, TornAnswer
+from pipelines.errors import NotFound, RequestRefused, TornAnswer
 from pipelines.pages import CallsPage, Certificate, Changes, Page, Row
 from pipelines.steps import (
     AttachDetails,
@@ -58,6 +58,9 @@ class Manners:
     status_ignored: bool = False
     echoes: bool = True
     total: Literal["true", "too high", "too low", "capped", "unfiltered"] = "true"
+    refuses_beyond_end: bool = False
+    deepest: int | None = None
+    """The last page, counted from 0, that is given at all; `None`: as many as there are."""
 
 
 class ModelSource:
@@ -94,6 +97,10 @@ class ModelSource:
         number = int(str(step.query.get(names.page, manners.page_base)))
         at = max(0, number - manners.page_base) * size
         echo = (number, size) if manners.echoes else (None, None)
+        if manners.refuses_beyond_end and at and at >= len(rows):
+            raise NotFound("no such page", status=404)
+        if manners.deepest is not None and at > manners.deepest * size:
+            raise RequestRefused("too deep", status=400)
         page = Page(tuple(rows[at : at + size]), self._total(rows), *echo, server_time=self.now)
         check_page(step, page)
         return page
