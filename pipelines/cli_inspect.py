@@ -5,13 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import bundled
-from pipelines.cli_views import Format, show_query, show_status
-from pipelines.errors import ConfigurationError, WarehouseError
+from pipelines.cli_views import Format, show_inbox, show_query, show_status
+from pipelines.errors import ConfigurationError, InboxError, WarehouseError
 from pipelines.loading.query import query as answer_query
 from pipelines.loading.status import snapshot_path
+from pipelines.received import RECEIVED
+from pipelines.receiving.inbox import look
 from pipelines.settings import load_settings
 from pipelines.settings_sources import DEFAULT_FILE
 from pipelines.terminal import print_json, say
+
+_RECEIVED = {endpoint.name for endpoint in RECEIVED}
 
 
 def init(*, as_json: bool) -> int:
@@ -32,26 +36,53 @@ def init(*, as_json: bool) -> int:
 
 
 def status(*, as_json: bool) -> int:
-    """`vetl status`: the snapshot that the last commit left, so that a running sync is never disturbed."""
+    """`vetl status`: the snapshot that the last commit left, so that a running sync is never disturbed.
+
+    The inbox is asked itself: its file is read while a receiver writes it.
+    """
     settings = load_settings()
-    lists = read_status(settings.warehouse.path)
+    inbox = inbox_status(settings.webhooks.inbox)
+    lists = read_status(settings.warehouse.path, nothing_yet=[] if inbox else None)
+    if inbox:
+        inbox["quarantined"] = sum(item["quarantined"] for item in lists if item["endpoint"] in _RECEIVED)
     if as_json:
-        print_json({"exit_code": 0, "warehouse": settings.warehouse.path, "lists": lists})
+        print_json({"exit_code": 0, "warehouse": settings.warehouse.path, "lists": lists, "inbox": inbox})
     else:
         show_status(settings.warehouse.path, lists)
+        show_inbox(inbox)
     return 0
 
 
-def read_status(warehouse: Path) -> list[dict[str, Any]]:
+def inbox_status(path: Path) -> dict[str, Any] | None:
+    """What waits in the inbox, or why it cannot be read, in JSON values; `None` where there is no inbox."""
+    if not path.exists():
+        return None
+    told: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
+    try:
+        backlog = look(path)
+    except InboxError as error:
+        return {**told, "error": str(error)}
+    return {
+        **told,
+        "waiting": backlog.waiting,
+        "oldest": backlog.oldest,
+        "last_received": backlog.last_received,
+        "error": None,
+    }
+
+
+def read_status(warehouse: Path, *, nothing_yet: list[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
     """What `<warehouse>.status.json` says of each list of each practice.
 
     Raises:
-        WarehouseError: nothing has been synced yet.
+        WarehouseError: nothing has been synced yet, and no answer is given for that.
     """
     snapshot = snapshot_path(warehouse)
     try:
         return json.loads(snapshot.read_text("utf-8"))
     except FileNotFoundError:
+        if nothing_yet is not None:
+            return nothing_yet
         raise WarehouseError(f"{warehouse}: nothing has been synced yet; run `vetl sync`") from None
     except (OSError, ValueError):
         raise WarehouseError(f"{snapshot}: cannot be read; the next sync writes it anew") from None

@@ -102,6 +102,16 @@ def _status_row(item: Mapping[str, Any]) -> tuple[object, ...]:
     )
 
 
+def show_inbox(inbox: Mapping[str, Any] | None) -> None:
+    """What the receiver keeps, where there is one."""
+    if inbox:
+        columns = ("waiting", "oldest", "last_received", "quarantined")
+        shown = [tuple(inbox[name] for name in columns)]
+        print_table(f"Webhooks in {inbox['path']}", ("waiting", "oldest", "last received", "quarantined"), shown)
+        if inbox["error"]:
+            say(inbox["error"])
+
+
 def show_answer(title: str, answer: Answer) -> None:
     """The rows of a statement as a table."""
     print_table(title, answer.columns, answer.rows)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import duckdb
 
 from pipelines.loading.questions import open_count, row_count
 from pipelines.loading.tables import RawTable
+from pipelines.received import RECEIVED
 
 
 def snapshot_path(warehouse: Path) -> Path:
@@ -25,14 +26,19 @@ class Status:
         self._connection = connection
         self._tables = tables
         self._rows: dict[tuple[str, str], tuple[int, int]] = {}
+        self._told: dict[str, dict[str, int]] = {}
 
     def changed(self, practice_id: str, endpoint: str) -> None:
         """The rows of this list are not what they were."""
         self._rows.pop((practice_id, endpoint), None)
+        self._told.pop(endpoint, None)
 
     def lists(self) -> list[dict[str, Any]]:
-        """One entry for each practice and endpoint, of plain JSON values; instants in ISO 8601, UTC."""
-        practices = self._rows_of("select id, name from control.practices order by id")
+        """One entry for each practice and endpoint, of plain JSON values; instants in ISO 8601, UTC.
+
+        What webhooks told (`RECEIVED`) has an entry where there is something of it, in quarantine or in raw.
+        """
+        practices = dict(self._rows_of("select id, name from control.practices order by id"))
         cursors = self._by_list("select practice_id, endpoint, cursor from control.cursors")
         windows = self._by_list(
             "select practice_id, endpoint, window_start, window_end, certified, reason, finished_at"
@@ -53,7 +59,7 @@ class Status:
         return [
             {
                 "practice_id": practice_id,
-                "practice": name,
+                "practice": practices.get(practice_id),
                 "endpoint": table.endpoint.name,
                 "rows": self._counts(practice_id, table)[0],
                 "open": self._counts(practice_id, table)[1],
@@ -67,8 +73,7 @@ class Status:
                 "last_reconcile": _iso(reconciled) if reconciled else None,
                 "drift": seen[0] if seen else [],
             }
-            for practice_id, name in practices
-            for table in self._tables
+            for practice_id, table in self._shown(practices, quarantined)
             for window, cursor, held, seen, differing in [
                 tuple(
                     known.get((practice_id, table.endpoint.name))
@@ -76,6 +81,21 @@ class Status:
                 )
             ]
         ]
+
+    def _shown(
+        self, practices: Collection[str], quarantined: Iterable[tuple[str, str]]
+    ) -> Iterator[tuple[str, RawTable]]:
+        """A body may be in quarantine because nobody knows its practice, so not only the configured count."""
+        held = set(quarantined)
+        known = [*practices, *sorted({practice_id for practice_id, _ in held}.difference(practices))]
+        for practice_id in known:
+            for table in self._tables:
+                if table.endpoint in RECEIVED:
+                    there = (practice_id, table.endpoint.name) in held or self._counts(practice_id, table)[0]
+                else:
+                    there = practice_id in practices
+                if there:
+                    yield practice_id, table
 
     def write(self, warehouse: Path) -> None:
         """Replace the snapshot beside the warehouse, in one rename. It is a help: no failure of it counts."""
@@ -89,11 +109,21 @@ class Status:
 
     def _counts(self, practice_id: str, table: RawTable) -> tuple[int, int]:
         """How many rows there are, and how many of them are not final yet."""
+        if table.endpoint in RECEIVED:
+            return self._received(table).get(practice_id, 0), 0
         key = (practice_id, table.endpoint.name)
         if key not in self._rows:
             rows = row_count(self._connection, practice_id, table)
             self._rows[key] = rows, open_count(self._connection, practice_id, table)
         return self._rows[key]
+
+    def _received(self, table: RawTable) -> dict[str, int]:
+        """Rows by practice: of many practices only few may have any, so they are not asked one by one."""
+        name = table.endpoint.name
+        if name not in self._told:
+            counted = f"select practice_id, count(*) from {table.raw} where _deleted_at is null group by all"  # noqa: S608
+            self._told[name] = dict(self._rows_of(counted))
+        return self._told[name]
 
     def _rows_of(self, sql: str) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql).fetchall()

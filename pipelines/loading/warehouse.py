@@ -14,7 +14,7 @@ import duckdb
 from pipelines import bundled
 from pipelines.endpoint import Endpoint
 from pipelines.errors import ConfigurationError
-from pipelines.loading import practices, quarantine, questions, received, state
+from pipelines.loading import mentions, practices, quarantine, questions, received, state
 from pipelines.loading.batches import source_clock, store
 from pipelines.loading.connection import attach, told_in_one_line
 from pipelines.loading.context import Commit
@@ -36,7 +36,7 @@ class Warehouse:
         self._tables = tables
         self._turn = RLock()
         self._zones = practices.zones(connection)
-        self._status = Status(connection, tuple(item for item in tables.values() if item.endpoint not in RECEIVED))
+        self._status = Status(connection, tuple(tables.values()))
 
     @classmethod
     def open(
@@ -57,9 +57,14 @@ class Warehouse:
         try:
             with told_in_one_line(path):
                 migrate(connection, bundled.migrations())
-                tables = {endpoint.name: RawTable.of(endpoint) for endpoint in (*endpoints, *RECEIVED)}
+                watched = mentions.mentions_of(endpoints)
+                tables = {
+                    endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
+                    for endpoint in (*endpoints, *RECEIVED)
+                }
                 with transaction(connection):
                     ensure(connection, tables.values())
+                    mentions.ensure(connection, watched)
                 return cls(path, connection, tables)
         except BaseException:
             connection.close()
@@ -123,6 +128,9 @@ class Warehouse:
                 received.take_in(self._context(run_id, item.practice_id, item.endpoint, item.read_at), item)
                 for item in intakes
             ]
+        for item in intakes:
+            self._status.changed(item.practice_id, item.endpoint.name)
+        self._status.write(self._path)
         return sum(taken, Changes())
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:

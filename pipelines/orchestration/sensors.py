@@ -7,8 +7,7 @@ import dagster as dg
 from pipelines.errors import InboxError
 from pipelines.orchestration.received import drain
 from pipelines.orchestration.resources import VetlResource
-from pipelines.receiving.inbox import Backlog, Inbox
-from pipelines.settings import Settings
+from pipelines.receiving.inbox import look
 
 
 @dg.sensor(
@@ -20,17 +19,9 @@ from pipelines.settings import Settings
 def inbox_sensor(vetl: VetlResource) -> dg.RunRequest | dg.SkipReason:
     """Ask the inbox alone: the warehouse may be busy for as long as it likes."""
     try:
-        backlog = _backlog(vetl.settings())
+        backlog = look(vetl.settings().webhooks.inbox)
     except InboxError as error:
         return dg.SkipReason(str(error))
     if not backlog.waiting:
         return dg.SkipReason("nothing waits in the inbox")
     return dg.RunRequest(run_key=f"{backlog.last}-{datetime.now(UTC):%Y%m%dT%H}")
-
-
-def _backlog(settings: Settings) -> Backlog:
-    path = settings.webhooks.inbox
-    if not path.exists():
-        return Backlog(0, None, 0)
-    with Inbox.open(path) as inbox:
-        return inbox.backlog()

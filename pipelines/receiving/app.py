@@ -58,11 +58,15 @@ def application(
     inbox: GroupCommit,
     backlog: Callable[[], Backlog],
     *,
+    dismissed: Callable[[], int] = lambda: 0,
     bounds: Bounds | None = None,
     now: Callable[[], float] = time.monotonic,
 ) -> Starlette:
-    """The ASGI application. It closes the inbox's writer when it is shut down."""
-    receiver = Receiver(trust, inbox, backlog, bounds or Bounds(), now)
+    """The ASGI application. It closes the inbox's writer when it is shut down.
+
+    `dismissed`: how many connections were closed to make room (`connections.Crowd`).
+    """
+    receiver = Receiver(trust, inbox, backlog, dismissed, bounds or Bounds(), now)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -72,8 +76,10 @@ def application(
     return Starlette(
         routes=[
             *(
-                Route(f"/webhooks/{channel.value}", partial(receiver.receive, channel), methods=["POST"])
+                # A slash too many must not cost a delivery: a sender may not follow a redirection.
+                Route(f"/webhooks/{channel.value}{slash}", partial(receiver.receive, channel), methods=["POST"])
                 for channel in Channel
+                for slash in ("", "/")
             ),
             Route("/healthz", receiver.health),
             Route("/readyz", receiver.ready),
@@ -91,12 +97,14 @@ class Receiver:
         trust: Trust,
         inbox: GroupCommit,
         backlog: Callable[[], Backlog],
+        dismissed: Callable[[], int],
         bounds: Bounds,
         now: Callable[[], float],
     ) -> None:
         self._trust = trust
         self._inbox = inbox
         self._backlog = backlog
+        self._dismissed = dismissed
         self._bounds = bounds
         self._now = now
         self._suspects = Suspects(now)
@@ -130,19 +138,23 @@ class Receiver:
             backlog = await asyncio.to_thread(self._backlog)
         except InboxError:
             backlog = None
-        return Response(self._metrics.text(self._gauges(backlog)), media_type=metrics.CONTENT_TYPE)
+        return Response(self._metrics.text(self._others(backlog)), media_type=metrics.CONTENT_TYPE)
 
-    def _gauges(self, backlog: Backlog | None) -> dict[str, tuple[str, float]]:
-        gauges: dict[str, tuple[str, float]] = {
+    def _others(self, backlog: Backlog | None) -> dict[str, tuple[str, float]]:
+        others: dict[str, tuple[str, float]] = {
             "vetl_webhook_waiting_for_commit": ("Deliveries that wait for their commit.", self._inbox.waiting),
-            "vetl_inbox_commits": ("Commits since the start.", self._inbox.commits),
+            "vetl_webhook_connections_dismissed_total": (
+                "Connections closed before their request had arrived, as there were too many.",
+                self._dismissed(),
+            ),
+            "vetl_inbox_commits_total": ("Commits since the start.", self._inbox.commits),
             "vetl_inbox_readable": ("1 while the inbox can be read.", backlog is not None),
         }
         if backlog is not None:
             age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
-            gauges["vetl_inbox_waiting"] = ("Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
-            gauges["vetl_inbox_oldest_seconds"] = ("How long the oldest of them has waited.", age)
-        return gauges
+            others["vetl_inbox_waiting"] = ("Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
+            others["vetl_inbox_oldest_seconds"] = ("How long the oldest of them has waited.", age)
+        return others
 
     async def _judge(self, channel: Channel, request: Request) -> Verdict:
         given = request.headers.get(SIGNATURE_HEADER)

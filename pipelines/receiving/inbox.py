@@ -7,7 +7,7 @@ fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
 import os
 import sqlite3
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +29,12 @@ create table if not exists deliveries (
     unique (channel, practice_id, key)
 ) strict;
 create index if not exists waiting on deliveries (number) where drained_at is null;
+create index if not exists drained on deliveries (drained_at) where drained_at is not null;
 create table if not exists probe (number integer primary key, at text not null) strict;
 """
 _BUSY_MILLISECONDS = 5_000
+_FORGOTTEN_AT_ONCE = 1_000
+"""Rows of one deletion: the receiver waits meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,28 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How much waits. `last` is the number of the latest delivery ever kept, 0 before the first."""
+    """How much waits, and since when the oldest of it.
 
-    waiting: int
-    oldest: datetime | None
-    last: int
+    `last` is the number of the latest delivery that is kept, 0 before the first.
+    """
+
+    waiting: int = 0
+    oldest: datetime | None = None
+    last: int = 0
+    last_received: datetime | None = None
+
+
+def look(path: Path) -> Backlog:
+    """How much waits in the inbox at this path, which is neither made nor written; where there is none, nothing.
+
+    Raises:
+        InboxError: it cannot be read, or is no inbox.
+    """
+    if not path.exists():
+        return Backlog()
+    with _told(path), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
+        return _backlog(connection)
 
 
 class Inbox:
@@ -77,8 +97,7 @@ class Inbox:
             InboxError: it cannot be made or opened, or is no inbox.
         """
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            _make(path)
         except OSError as error:
             raise InboxError(f"{path}: cannot be made or opened: {error.strerror}") from None
         with _told(path):
@@ -147,19 +166,23 @@ class Inbox:
 
     def forget(self, drained_before: datetime) -> int:
         """Delete what was drained before this. Returns how many."""
-        with self._writing():
-            return self._connection.execute(
-                "delete from deliveries where drained_at < ?", [drained_before.astimezone(UTC).isoformat()]
-            ).rowcount
+        forgotten = 0
+        while some := self._forget_some(drained_before.astimezone(UTC).isoformat()):
+            forgotten += some
+        return forgotten
 
     def backlog(self) -> Backlog:
         """How much waits to be drained."""
         with _told(self._path):
-            waiting, oldest = self._connection.execute(
-                "select count(*), min(received_at) from deliveries where drained_at is null"
-            ).fetchone()
-            last = self._connection.execute("select coalesce(max(number), 0) from deliveries").fetchone()[0]
-        return Backlog(waiting, datetime.fromisoformat(oldest) if oldest else None, last)
+            return _backlog(self._connection)
+
+    def _forget_some(self, drained_before: str) -> int:
+        with self._writing():
+            return self._connection.execute(
+                "delete from deliveries where number in"
+                " (select number from deliveries where drained_at < ? limit ?)",
+                [drained_before, _FORGOTTEN_AT_ONCE],
+            ).rowcount
 
     def _insert(self, entry: Entry) -> bool:
         cursor = self._connection.execute(
@@ -184,6 +207,34 @@ class Inbox:
                 if self._connection.in_transaction:
                     self._connection.execute("rollback")
                 raise
+
+
+def _make(path: Path) -> None:
+    """The file, empty and for its owner alone, in a folder that a power failure leaves there too."""
+    made = [folder for folder in path.parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    for folder in (path.parent, *(folder.parent for folder in made)):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _backlog(connection: sqlite3.Connection) -> Backlog:
+    """From the indexes alone, and two rows: it is asked for while a million wait."""
+    waiting = connection.execute("select count(*) from deliveries where drained_at is null").fetchone()[0]
+    oldest = connection.execute(
+        "select received_at from deliveries where drained_at is null order by number limit 1"
+    ).fetchone()
+    last = connection.execute("select number, received_at from deliveries order by number desc limit 1").fetchone()
+    return Backlog(
+        waiting,
+        datetime.fromisoformat(oldest[0]) if oldest else None,
+        last[0] if last else 0,
+        datetime.fromisoformat(last[1]) if last else None,
+    )
 
 
 @contextmanager

@@ -22,11 +22,14 @@ class Metrics:
         self._buckets[bisect_left(BOUNDS, seconds)] += 1
         self._seconds += seconds
 
-    def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """Everything counted, and gauges as they are now: name to (what it is, value)."""
-        return "".join(f"{line}\n" for line in self._lines(gauges))
+    def text(self, others: Mapping[str, tuple[str, float]]) -> str:
+        """Everything counted, and others as they are now: name to (what it is, value).
 
-    def _lines(self, gauges: Mapping[str, tuple[str, float]]) -> Iterable[str]:
+        A name that ends in `_total` is a counter, any other a gauge.
+        """
+        return "".join(f"{line}\n" for line in self._lines(others))
+
+    def _lines(self, others: Mapping[str, tuple[str, float]]) -> Iterable[str]:
         name = "vetl_webhook_deliveries_total"
         yield from _head(name, "counter", "Requests to the webhook addresses, by what became of them.")
         for (channel, result), count in sorted(self._deliveries.items()):
@@ -39,9 +42,9 @@ class Metrics:
             yield f'{name}_bucket{{le="{bound}"}} {total}'
         yield f"{name}_sum {self._seconds:.6f}"
         yield f"{name}_count {total}"
-        for name, (meaning, value) in gauges.items():
-            yield from _head(name, "gauge", meaning)
-            yield f"{name} {value:g}"
+        for name, (meaning, value) in others.items():
+            yield from _head(name, "counter" if name.endswith("_total") else "gauge", meaning)
+            yield f"{name} {value:.15g}"
 
 
 def _head(name: str, kind: str, meaning: str) -> tuple[str, str]:

@@ -1,21 +1,29 @@
 """The receiver as a process: a socket, uvicorn, the application."""
 
+import asyncio
 import os
+import resource
 import socket
 from collections.abc import Callable
+from functools import partial
 from ipaddress import ip_address
+from typing import cast
 
 import structlog
 import uvicorn
+from starlette.applications import Starlette
 
 from pipelines.errors import ConfigurationError
 from pipelines.partner.webhooks import secrets_from
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import application
+from pipelines.receiving.connections import Crowd, GuardedConnection
 from pipelines.receiving.group_commit import GroupCommit
 from pipelines.receiving.inbox import Inbox
 from pipelines.settings import Settings, WebhooksSettings
 
+MOST_CONNECTIONS = 4_096
+_OTHER_FILES = 64
 _BACKLOG = 2_048
 _log = structlog.stdlib.get_logger("vetl.webhooks")
 
@@ -35,13 +43,35 @@ def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable
         Inbox.open(webhooks.inbox) as reading,
         listening(webhooks.host, webhooks.port if port is None else port) as listener,
     ):
-        app = application(trust, GroupCommit(writing), reading.backlog)
+        crowd = Crowd(connections_at_most())
+        app = application(trust, GroupCommit(writing), reading.backlog, dismissed=lambda: crowd.dismissed)
         say(_address(listener))
-        uvicorn.Server(
-            uvicorn.Config(
-                app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=15
-            )
-        ).run([listener])
+        http_server(app, crowd).run([listener])
+
+
+def http_server(app: Starlette, crowd: Crowd) -> uvicorn.Server:
+    """uvicorn, with connections that are not waited for without end."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=cast("type[asyncio.Protocol]", partial(GuardedConnection, crowd)),
+            ws="none",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=15,
+        )
+    )
+
+
+def connections_at_most() -> int:
+    """As many as there may be files open, with some left for the inbox and for new connections."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft) - _OTHER_FILES)
 
 
 def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:

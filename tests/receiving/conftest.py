@@ -1,6 +1,6 @@
 """The receiver's application on a real inbox, asked in-process."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 from support.deliveries import SECRET, body_of, signed
 
 from pipelines.errors import InboxError
@@ -18,6 +19,13 @@ from pipelines.receiving.group_commit import GroupCommit
 from pipelines.receiving.inbox import Entry, Inbox, Waiting
 
 TRUST = Trust((Secret(SECRET),))
+
+
+@pytest.fixture(autouse=True)
+def _own_logs() -> Iterator[None]:
+    """A command writes its logs to the standard error of its own test."""
+    yield
+    structlog.reset_defaults()
 
 
 class FlakyInbox:

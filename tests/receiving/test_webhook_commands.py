@@ -10,8 +10,11 @@ from support.deliveries import body_of, message
 
 import sandbox
 from pipelines import cli
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.webhooks import Channel, read
 from pipelines.receiving.inbox import Entry, Inbox
+from pipelines.settings import load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -79,3 +82,65 @@ def test_a_platform_that_refuses_us_costs_the_catching_up_only(
     told = json.loads(capsys.readouterr().out)
     assert (code, told["exit_code"], told["deliveries"]) == (3, 3, 1)
     assert told["notes"][0].startswith("not caught up: ")
+
+
+def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capsys.readouterr()
+    assert cli.execute(["status", "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_status_tells_what_waits_what_is_held_and_when_the_last_came(
+    capsys: pytest.CaptureFixture[str], moment: Any
+) -> None:
+    receive(moment, body_of(message("m-1")), b"not JSON")
+
+    before = status_of(capsys)
+    assert before["lists"] == []
+    assert before["inbox"] == {
+        "path": str(Path.cwd() / "warehouse/data/inbox.sqlite"),
+        "waiting": 2,
+        "oldest": "2026-03-01T10:00:00Z",
+        "last_received": "2026-03-01T10:00:00Z",
+        "quarantined": 0,
+        "error": None,
+    }
+
+    cli.execute(["webhooks", "drain", "--no-catch-up"])
+    receive(moment, b"nor this")
+    after = status_of(capsys)
+
+    assert (after["inbox"]["waiting"], after["inbox"]["quarantined"]) == (1, 1)
+    assert {item["endpoint"]: (item["rows"], item["quarantined"]) for item in after["lists"]} == {
+        "message_events": (1, 1),
+        "messages": (1, 0),
+    }
+    assert cli.execute(["status"]) == 0
+    assert "2026-03-01 10:00:00Z" in capsys.readouterr().out
+
+
+def test_status_needs_no_inbox_and_outlives_a_broken_one(capsys: pytest.CaptureFixture[str], moment: Any) -> None:
+    assert cli.execute(["status"]) == 1
+    assert "nothing has been synced yet" in capsys.readouterr().err
+
+    receive(moment, b"not JSON")
+    cli.execute(["webhooks", "drain", "--no-catch-up"])
+    inbox = Path("warehouse/data/inbox.sqlite")
+    inbox.write_bytes(b"something else, and long enough to be looked at" * 100)
+
+    assert "file is not a database" in status_of(capsys)["inbox"]["error"]
+
+
+def test_status_answers_while_the_inbox_and_the_warehouse_are_in_use(
+    capsys: pytest.CaptureFixture[str], moment: Any
+) -> None:
+    receive(moment, body_of(message()))
+    cli.execute(["webhooks", "drain", "--no-catch-up"])
+    settings = load_settings()
+    with (
+        Warehouse.open(settings.warehouse.path, REGISTRY, lock_wait_seconds=0),
+        Inbox.open(settings.webhooks.inbox) as inbox,
+    ):
+        inbox._connection.execute("begin immediate")  # pyright: ignore[reportPrivateUsage] - a commit on its way
+        assert status_of(capsys)["inbox"]["waiting"] == 0
+        inbox._connection.execute("rollback")  # pyright: ignore[reportPrivateUsage]
