@@ -283,11 +283,11 @@ class Driver:
                 return finished.value
             answer, failure = None, None
             yield
-            if isinstance(step, SideBySide):
-                answer = yield from self._interleaved([self._fiber(reader) for reader in step.readers])
-                continue
             try:
-                answer = self._perform(step)
+                if isinstance(step, SideBySide):
+                    answer = yield from self._interleaved([self._fiber(reader) for reader in step.readers])
+                else:
+                    answer = self._perform(step)
             except (RequestRefused, TornAnswer) as error:
                 failure = error
 
