@@ -5,11 +5,7 @@ with counted as (
         direction,
         caller_type,
         call_classification,
-        count(*) as calls,
-        count(*) filter (where booking_intent) as intent_calls,
-        count(*) filter (where booked) as booked_calls,
-        count(*) filter (where booking_intent and booked) as intent_booked_calls,
-        count(*) filter (where is_missed_intent) as missed_intent_calls
+        {{ booking_intent_measures() }}
     from {{ ref('phone_calls') }}
     group by practice_id, day, direction, caller_type, call_classification
 )

@@ -14,11 +14,7 @@ counted as (
         practice_id,
         weekday,
         hour,
-        count(*) as calls,
-        count(*) filter (where booking_intent) as intent_calls,
-        count(*) filter (where booked) as booked_calls,
-        count(*) filter (where booking_intent and booked) as intent_booked_calls,
-        count(*) filter (where is_missed_intent) as missed_intent_calls
+        {{ booking_intent_measures() }}
     from calls
     group by practice_id, weekday, hour
 ),

@@ -1,25 +1,22 @@
-with tasks as (
-    select * from {{ ref('staff_tasks') }}
+with reopened as (
+    select * from {{ ref('int_staff_tasks_reopened') }}
 ),
 
-reopened as (
-    select * from {{ ref('int_staff_tasks_reopened') }}
+tasks as (
+    select
+        tasks.*,
+        reopened.task_id is not null as is_reopened
+    from {{ ref('staff_tasks') }} as tasks
+    left join reopened
+        on
+            tasks.practice_id = reopened.practice_id
+            and tasks.task_id = reopened.task_id
 )
 
 select
-    tasks.practice_id,
-    tasks.day,
-    tasks.task_type,
-    count(*) as created,
-    count(*) filter (where tasks.status = 'completed') as completed,
-    count(*) filter (where tasks.status = 'canceled') as canceled,
-    count(*) filter (where tasks.status = 'pending') as pending,
-    median(tasks.hours_to_finalize) as median_hours_to_finalize,
-    median(tasks.open_hours_to_finalize) as median_open_hours_to_finalize,
-    count(reopened.task_id) as reopened
+    practice_id,
+    day,
+    task_type,
+    {{ staff_task_measures() }}
 from tasks
-left join reopened
-    on
-        tasks.practice_id = reopened.practice_id
-        and tasks.task_id = reopened.task_id
-group by tasks.practice_id, tasks.day, tasks.task_type
+group by practice_id, day, task_type

@@ -6,7 +6,7 @@ renamed as (
     select
         id as practice_id,
         name,
-        group_name,
+        nullif(group_name, '') as group_name,
         time_zone,
         history_start
     from source
