@@ -70,6 +70,7 @@ class PartnerClient:
         self._clock = ServerClock(self._timing.now)
         self._session = Session(self._sign_in)
         self._gates: dict[tuple[str, int | None], Gate] = {}
+        self._served: dict[str, Token] = {}
         self._everywhere = asyncio.Semaphore(self._limits.max_in_flight_total)
         self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
@@ -150,7 +151,7 @@ class PartnerClient:
         *,
         per_minute: int | None = None,
     ) -> T:
-        """Change something. `decipher` is given the status and the `data` of a success.
+        """Change something. `decipher` is given the status and the `data` of a success; of a deletion, nothing.
 
         A request that is not `repeatable` is sent again only after a 429 or a 401, with which the platform has
         done nothing. `per_minute` keeps a quota of its own (contract: Limits), beside those of the reads.
@@ -161,6 +162,9 @@ class PartnerClient:
         """
 
         def read(answer: Answer, _: int) -> T:
+            if request.method == "DELETE":
+                protocol.done(answer)
+                return decipher(answer.status, {})
             return decipher(answer.status, protocol.record(answer, self._json(answer)))
 
         gate = self._gate(practice_id, per_minute) if per_minute else None
@@ -173,6 +177,7 @@ class PartnerClient:
         gate, counters = own_gate or self._gate(practice_id), self._counters(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
         patience = Patience(asked, self._limits.attempts, self._timing)
+        forbidden = False
         while True:
             token = await self._session.token()
             try:
@@ -180,9 +185,17 @@ class PartnerClient:
                     token = self._session.latest(token)  # the gate may have held it for long
                     self._count(patience.attempt, counters)
                     answer = await self._ask(request, asked, practice_id, token)
+                self._served[practice_id] = token
                 return decipher(answer, patience.attempt)
             except TokenRejected as error:
                 await self._replay(error, patience, token, asked)
+            except PracticeRefused:
+                # Some platforms call an expired token forbidden: one that was good before is renewed, once.
+                if forbidden or self._served.get(practice_id) is not token:
+                    raise
+                forbidden = True
+                patience.attempt += 1
+                await self._session.renew(token)
             except (Transient, ContractBroken) as error:
                 if isinstance(error, RateLimited):
                     self.total.limited += 1

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 from pipelines.errors import ContractBroken, TornAnswer
 from pipelines.pages import Page, Row
 from pipelines.partner.bodies import Decoded, likeness, read_json, utf8
+from pipelines.partner.calls_csv import COLUMNS
 from pipelines.partner.headers import Headers, count
 from pipelines.partner.hiding import fit_to_show
 
@@ -106,8 +107,11 @@ def writing_request(
 def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: int = 1) -> Page:
     """One page of a list (contract: Endpoints); `plain` where `data` is an array without totals.
 
+    A total may stand in the header that the contract shows for the CSV. Where it is zero, `content` may be null
+    or missing, as some servers write an empty array.
+
     Raises:
-        TornAnswer: the envelope does not say `success: true`.
+        TornAnswer: the envelope says `success: false`.
         ContractBroken: no envelope, no `content`, or no usable `total_count`.
     """
     data = payload(answer, document)
@@ -115,11 +119,14 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
         return Page(_rows(data), len(data), None, None, answer.server_time, requests)
     if not isinstance(data, dict):
         _broken(answer, "`data` is not a page")
-    content, total = data.get("content"), count(data.get("total_count"))
-    if not isinstance(content, list):
-        _broken(answer, "the page has no list `content`")
+    total = count(data.get("total_count", answer.headers.get("x-total-count")))
     if total is None:
         _broken(answer, "the page has no usable `total_count`")
+    content = data.get("content")
+    if content is None and not total:
+        content = []
+    if not isinstance(content, list):
+        _broken(answer, "the page has no list `content`")
     echoes = count(data.get("page")), count(data.get("per_page"))
     return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
 
@@ -135,42 +142,62 @@ def record(answer: Answer, document: Decoded) -> Row:
 def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
     """One page of the phone-call CSV (contract: List phone calls), its rows still unread.
 
-    The body decides, not its content type: a CSV may come as text/plain or as an octet stream.
+    The body decides, not its content type: a CSV may come as text/plain or as an octet stream. Of no calls at
+    all, as the total says, the line of column names may be missing too.
 
     Raises:
         TornAnswer: the body is empty, HTML or an error envelope.
         ContractBroken: it is JSON although CSV was asked for, or there is no `X-Total-Count`.
     """
-    start = answer.body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    headers, body = answer.headers, answer.body
+    total = count(headers.get("x-total-count"))
+    start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"{"):
         payload(answer, answer.json())
         _broken(answer, "JSON, although CSV was asked for")
-    if not start or start.startswith(b"<"):
-        raise TornAnswer(f"{answer.asked}: expected CSV, got {likeness(answer.body, answer.headers)}")
-    headers = answer.headers
-    total = count(headers.get("x-total-count"))
+    if not start and total == 0:
+        body = ",".join(column.header for column in COLUMNS).encode()
+    elif not start or start.startswith(b"<"):
+        raise TornAnswer(f"{answer.asked}: expected CSV, got {likeness(body, headers)}")
     if total is None:
         _broken(answer, "the CSV has no usable header X-Total-Count")
     echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
-    return CsvAnswer(utf8(answer.body, headers), total, *echoes, answer.server_time, requests)
+    return CsvAnswer(utf8(body, headers), total, *echoes, answer.server_time, requests)
 
 
 def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
-    """`data` of the success envelope `{success, data, message}`.
+    """`data` of the success envelope `{success, data, message}`. Where `success` is missing, the status says it.
 
     Raises:
         TornAnswer: it says `success: false` in spite of its status; on a read that passes.
         ContractBroken: there is no such envelope.
     """
     envelope = document.value
-    if not isinstance(envelope, dict) or not isinstance(envelope.get("success"), bool):
+    if not isinstance(envelope, dict) or not {"success", "data"} & set(envelope):
         _broken(answer, "the JSON is not an envelope with `success` and `data`")
-    if not envelope["success"]:
+    if says_no(envelope):
         said = fit_to_show(envelope.get("message"), answer.secrets) or "no reason given"
         raise TornAnswer(f"{answer.asked}: status {answer.status}, but `success` is false: {said}")
     if "data" not in envelope:
         _broken(answer, "the envelope has no `data`")
     return envelope["data"]
+
+
+def says_no(envelope: dict[str, Any]) -> bool:
+    """Whether `success` is there and false, as a boolean or as text."""
+    return str(envelope.get("success")).lower() in ("false", "0")
+
+
+def done(answer: Answer) -> None:
+    """A deletion that was done: its `data` tells nothing (contract: Staff tasks, Delete), and may be missing.
+
+    Raises:
+        TornAnswer: the answer is none, or says `success: false`.
+    """
+    if answer.body.strip():
+        document = answer.json()
+        if not isinstance(document.value, dict) or says_no(document.value):
+            payload(answer, document)
 
 
 def _target(path: str, query: Query) -> str:

@@ -19,7 +19,7 @@ from pipelines.errors import (
 )
 from pipelines.partner.headers import retry_after
 from pipelines.partner.hiding import fit_to_show
-from pipelines.partner.protocol import Answer, payload
+from pipelines.partner.protocol import Answer, payload, says_no
 
 _LOST = frozenset({404, 410, 501})
 _PASSING = frozenset({408, 425})
@@ -76,7 +76,7 @@ def token(answer: Answer) -> str:
             )
         raise error
     document = answer.json()
-    if isinstance(document.value, dict) and document.value.get("success") is False:
+    if isinstance(document.value, dict) and says_no(document.value):
         raise _sign_in_refused(answer)
     data = payload(answer, document)
     value = data.get("token") if isinstance(data, dict) else None

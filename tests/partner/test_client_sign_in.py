@@ -125,6 +125,36 @@ def test_forbidden_is_the_practice_refused_at_once(stage: Stage) -> None:
     assert (len(stage.server.asked), stage.server.sign_ins) == (1, 1)
 
 
+def test_a_token_that_was_good_and_is_forbidden_now_is_renewed_once(stage: Stage) -> None:
+    """Some platforms answer 403, not 401, when a token has expired or was revoked."""
+    stage.server.handler = lambda asked: (
+        reply_error(403) if asked.token == "token-1" and len(stage.server.asked) > 1 else reply_page([])
+    )
+
+    async def twice(client: PartnerClient) -> None:
+        for _ in range(2):
+            await client.page(PRACTICE, "staff_tasks", {})
+
+    stage.play(twice)
+
+    assert [asked.token for asked in stage.server.asked] == ["token-1", "token-1", "token-2"]
+
+
+def test_a_list_that_is_forbidden_costs_one_sign_in_and_stays_so(stage: Stage) -> None:
+    stage.server.handler = lambda asked: (
+        reply_error(403) if asked.path.endswith("appointments") else reply_page([])
+    )
+
+    async def both(client: PartnerClient) -> None:
+        await client.page(PRACTICE, "staff_tasks", {})
+        with pytest.raises(PracticeRefused):
+            await client.page(PRACTICE, "appointments", {})
+
+    stage.play(both)
+
+    assert (stage.server.sign_ins, len(stage.server.asked)) == (2, 3)
+
+
 @pytest.mark.parametrize("status", [200, 201])
 def test_a_sign_in_succeeds_with_200_or_201(stage: Stage, status: int) -> None:
     stage.server.sign_in_answers(reply_data({"token": "t"}, status))

@@ -199,6 +199,15 @@ def test_a_change_that_says_the_same_twice_is_repeated(stage: Stage, what: tuple
     assert len(stage.server.asked) == 2
 
 
+@pytest.mark.parametrize("reply", [Reply(204), reply_json({"success": True}), reply_data([])])
+def test_a_deletion_needs_no_data_to_be_done(stage: Stage, reply: Reply) -> None:
+    stage.server.answers(reply)
+
+    play(stage, CONTRACT["DELETE", "/staff_tasks/x"])
+
+    assert len(stage.server.asked) == 1
+
+
 def test_every_field_that_the_platform_refuses_is_in_one_error(stage: Stage) -> None:
     errors = [{"field": "content.card", "message": "is odd"}, {"field": None, "message": "outside sending hours"}]
     refusal = {"success": False, "message": "is odd", "data": {"message": "is odd", "errors": errors}}

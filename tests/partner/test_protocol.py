@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.errors import ContractBroken, RequestRefused, TornAnswer, VetlError
+from pipelines.errors import ContractBroken, RequestRefused, SignInRefused, TornAnswer, VetlError
 from pipelines.pages import Page
 from pipelines.partner import protocol, refusals
 from pipelines.partner.protocol import Answer
@@ -138,6 +138,61 @@ def test_odd_json_is_read(body: bytes, value: object) -> None:
     assert answered(body).json().value == value
 
 
+@pytest.mark.parametrize("content", [{"content": None}, {}, {"content": []}])
+def test_an_empty_list_may_be_written_in_other_ways(content: dict[str, Any]) -> None:
+    assert page_of({"total_count": 0, **content}).rows == ()
+
+
+@pytest.mark.parametrize("content", [{"content": None}, {}, {"content": {}}, {"content": "none"}])
+def test_a_list_with_a_total_must_have_its_content(content: dict[str, Any]) -> None:
+    with pytest.raises(ContractBroken, match="no list `content`"):
+        page_of({"total_count": 1, **content})
+
+
+def test_a_total_may_stand_in_the_header_that_the_csv_has() -> None:
+    answer = answered(b'{"success": true, "data": {"content": [{"id": 1}]}}', x_total_count="7")
+    assert protocol.page(answer, answer.json()).total_count == 7
+
+
+@pytest.mark.parametrize("success", ['"success": true,', '"success": "true",', '"success": null,', ""])
+def test_where_success_is_missing_the_status_says_it(success: str) -> None:
+    answer = answered(b'{%s "data": {"id": "1"}}' % success.encode())
+    assert protocol.record(answer, answer.json()) == {"id": "1"}
+
+
+@pytest.mark.parametrize("success", ["false", '"false"', '"False"', "0"])
+def test_a_success_that_is_false_is_none_however_it_is_written(success: str) -> None:
+    answer = answered(b'{"success": %s, "data": {"id": "1", "token": "t"}}' % success.encode())
+    with pytest.raises(TornAnswer, match="`success` is false"):
+        protocol.record(answer, answer.json())
+    with pytest.raises(SignInRefused):
+        refusals.token(answer)
+
+
+@pytest.mark.parametrize("body", [b'{"message": "log in"}', b'{"success": true}', b"[]", b"1"])
+def test_json_without_data_is_no_envelope(body: bytes) -> None:
+    with pytest.raises(ContractBroken, match="envelope"):
+        protocol.record(answered(body), answered(body).json())
+
+
+def test_a_csv_of_no_calls_may_be_empty_but_only_where_its_total_says_so() -> None:
+    page = protocol.csv_page(answered(b"", x_total_count="0"))
+    assert page.body.startswith(b"Date,Practice,")
+    with pytest.raises(TornAnswer, match="an empty body"):
+        protocol.csv_page(answered(b"", x_total_count="1"))
+
+
+@pytest.mark.parametrize("body", [b"", b" \n", b'{"success": true}', b'{"success": true, "data": null}'])
+def test_a_deletion_is_done_whatever_its_data(body: bytes) -> None:
+    protocol.done(answered(body, 204))
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"success": false, "message": "no"}'])
+def test_a_deletion_is_not_done_where_the_answer_is_none(body: bytes) -> None:
+    with pytest.raises((TornAnswer, ContractBroken)):
+        protocol.done(answered(body))
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
@@ -179,6 +234,7 @@ def test_no_answer_raises_anything_but_our_errors(body: bytes, headers: dict[str
         lambda: protocol.record(answer, answer.json()),
         lambda: protocol.csv_page(answer),
         lambda: refusals.token(answer),
+        lambda: protocol.done(answer),
     ):
         with suppress(VetlError):
             understand()

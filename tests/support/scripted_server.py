@@ -38,13 +38,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer. `cut` ends the connection after so many bytes of the body; `hang` never answers."""
+    """What to answer. `cut` ends the connection after so many bytes of the body; `hang` never answers.
+
+    `raw` are the bytes to send instead, head and all; the connection ends after them.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: int | None = None
     hang: bool = False
+    raw: bytes | None = None
 
 
 def reply_json(value: object, status: int = 200, **headers: str) -> Reply:
@@ -100,9 +104,9 @@ class ScriptedServer:
                 if reply.hang:
                     await reader.read()  # until the client gives up
                     break
-                writer.write(_bytes(reply))
+                writer.write(_bytes(reply) if reply.raw is None else reply.raw)
                 await writer.drain()
-                if reply.cut is not None:
+                if reply.cut is not None or reply.raw is not None:
                     break
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass  # the client is gone, or the test is over
