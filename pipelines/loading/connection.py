@@ -18,6 +18,10 @@ few days skip more."""
 MEMORY_LIMIT = "1GB"
 """Of DuckDB's buffers; what does not fit is spilled beside the file."""
 
+LOOKED_UP_AT_MOST = 2_000
+"""Keys of a batch that DuckDB looks up in an index; with more it reads the whole column, which then is cheaper.
+Its own bound of 50 is less than one page of a list."""
+
 _LOOK_AGAIN_SECONDS = 0.25
 _HELD = ("Could not set lock", "Unique file handle conflict")
 _CAUSE_OF_THE_MACHINE = (
@@ -61,6 +65,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
         "temp_directory": f"{path}.tmp",
+        "dynamic_or_filter_threshold": LOOKED_UP_AT_MOST,
     }
     connection = duckdb.connect(config=config)
     try:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from pipelines.loading import drift, quarantine
+from pipelines.loading import drift, mentions, quarantine
 from pipelines.loading.call_rows import forget_details, stored_rows, with_row_hash
 from pipelines.loading.call_times import days_between, local_minute
 from pipelines.loading.call_values import as_csv_shows
@@ -94,6 +94,7 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame) -> None:
     attached = rows.filter(differs).select(TARGET, "called_at", *DETAILS)
     if attached.is_empty():
         return
+    mentions.keep(commit, attached)
     # An id belongs to one call: whoever held it before does not any more.
     before = stored.join(pairs, on=TARGET, how="anti").join(
         attached, left_on="_stored_id", right_on="id", how="semi"

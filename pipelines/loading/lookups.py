@@ -18,6 +18,7 @@ def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
     read = frame.select("id", read_at="_loaded_at")
     _replace(commit, "control.lookups", read)
     _remove(commit, "control.missing_records", read)
+    _remove(commit, "control.mentions", read)
 
 
 def keep_missing(commit: Commit, saves: Sequence[MissingRecords]) -> Changes:
@@ -29,6 +30,8 @@ def keep_missing(commit: Commit, saves: Sequence[MissingRecords]) -> Changes:
         {"id": list(ids), "read_at": list(ids.values())}, schema={"id": pl.String, "read_at": INSTANT}
     )
     _replace(commit, "control.missing_records", missing)
+    _remove(commit, "control.lookups", missing)
+    _remove(commit, "control.mentions", missing)
     with shown(commit.connection, missing=missing):
         gone = commit.connection.sql(
             "select stored.rowid as _target, stored.id, missing.read_at as _deleted_at"

@@ -6,8 +6,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines.endpoint import ByReference, DateWindows, FullScan, NewestFirst, UpdatedWindows
-from pipelines.loading.connection import quoted
+from pipelines.endpoint import DateWindows, FullScan, NewestFirst, UpdatedWindows
 from pipelines.loading.tables import RawTable
 from pipelines.steps import (
     CallsPerDay,
@@ -107,20 +106,11 @@ class _Asked:
 
     def referenced_ids(self, stale_before: datetime, limit: int) -> list[str]:
         """Unknown ids first, then those read longest ago; ids that the source lately did not have are left out."""
-        strategy = self._table.endpoint.strategy
-        assert isinstance(strategy, ByReference), "only lists that are got by reference are asked this"
-        mentioned = " union ".join(
-            f"select {quoted(column)} as id from raw.{quoted(table)}"
-            f" where practice_id = $practice and _deleted_at is null and {quoted(column)} <> ''"
-            for table, column in strategy.mentions
-        )
-        known = "where practice_id = $practice and endpoint = $endpoint"
+        ours = "where practice_id = $practice and endpoint = $endpoint"
         found = self._connection.execute(
-            f"with mentioned as ({mentioned}),"
-            f" lookups as (select id, read_at from control.lookups {known}),"
-            f" missing as (select id from control.missing_records {known} and read_at >= $stale_before)"
-            " select id from mentioned left join lookups using (id) anti join missing using (id)"
-            " where read_at is null or read_at < $stale_before"
+            f"select id, null as read_at from control.mentions {ours}"
+            f" union all select id, null from control.missing_records {ours} and read_at < $stale_before"
+            f" union all select id, read_at from control.lookups {ours} and read_at < $stale_before"
             " order by read_at nulls first, id limit $limit",
             {
                 "practice": self._practice_id,
@@ -129,4 +119,4 @@ class _Asked:
                 "limit": limit,
             },
         ).fetchall()
-        return [identity for (identity,) in found]
+        return [identity for identity, _ in found]

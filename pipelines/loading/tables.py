@@ -24,22 +24,24 @@ VALIDITY = (("_valid_from", "TIMESTAMPTZ"), ("_valid_to", "TIMESTAMPTZ"))
 class RawTable:
     """`raw.<table>` and `history.<table>` of one endpoint.
 
-    `columns` are those that the source fills; `hashed` the ones whose change makes a new version.
+    `columns` are those that the source fills; `hashed` the ones whose change makes a new version; `mentions` the
+    columns that hold ids of a list that is got by id, each with the name of that list.
     """
 
     endpoint: Endpoint
     columns: tuple[Column, ...]
     hashed: tuple[Column, ...]
+    mentions: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, endpoint: Endpoint) -> "RawTable":
+    def of(cls, endpoint: Endpoint, mentions: tuple[tuple[str, str], ...] = ()) -> "RawTable":
         """The tables of a declaration."""
         columns = endpoint.columns()
         if not isinstance(endpoint.strategy, DateWindows):
-            return cls(endpoint, columns, columns)
+            return cls(endpoint, columns, columns, mentions)
         # Keys, attached ids and what follows from the time zone are vetl's own: they make no version.
         told = {column.raw for column in COLUMNS}
-        return cls(endpoint, columns, tuple(column for column in columns if column.name in told))
+        return cls(endpoint, columns, tuple(column for column in columns if column.name in told), mentions)
 
     @property
     def raw(self) -> str:
@@ -78,7 +80,18 @@ def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) ->
     tables = list(tables)
     for table in tables:
         _ensure(connection, table, present)
+        _index(connection, table)
     _hash_anew_if_needed(connection, tables)
+
+
+def _index(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
+    """Index the ids of a table that rows are merged into, so that a commit costs what it brings (decision 0601).
+
+    Calls have none: they are found by their day, which the zone maps of an ever-growing table tell well.
+    """
+    if not isinstance(table.endpoint.strategy, DateWindows):
+        name, column = quoted(f"{table.endpoint.table}_key"), quoted(table.endpoint.key[0])
+        connection.execute(f"create index if not exists {name} on {table.raw} ({column})")
 
 
 def _hash_anew_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:

@@ -3,6 +3,7 @@
 
 import polars as pl
 
+from pipelines.loading import mentions
 from pipelines.loading.connection import quoted
 from pipelines.loading.context import Commit, shown
 
@@ -33,6 +34,7 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
             " select $practice as practice_id, written.*, $run as _run_id, null as _deleted_at from written",
             run,
         )
+    mentions.keep(commit, frame)
 
 
 def touch(commit: Commit, frame: pl.DataFrame) -> None:

@@ -1,0 +1,93 @@
+"""What a commit touches follows from what it brings, not from how much is here."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from support.filled import START, Filled, call_line, call_record
+
+from pipelines.endpoint import DateWindows, Endpoint
+from pipelines.endpoints import REGISTRY
+from pipelines.endpoints.clients import CLIENTS
+from pipelines.received import RECEIVED
+from pipelines.steps import MissingRecords, ReferencedIds
+
+MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strategy, DateWindows)]
+
+
+def known_clients(filled: Filled) -> list[str]:
+    return filled.warehouse.answer(filled.practice.id, CLIENTS, ReferencedIds(START, 100))
+
+
+@pytest.mark.parametrize("endpoint", MERGED, ids=lambda item: item.name)
+@pytest.mark.parametrize("keys", [1, 100, 1_500])
+def test_the_rows_that_a_batch_meets_are_looked_up_not_searched_for(
+    shared: Filled, endpoint: Endpoint, keys: int
+) -> None:
+    """A page of a list, and a batch of pages; DuckDB's own bound for a look-up is 50 keys."""
+    table, key = endpoint.table, endpoint.key[0]
+    if shared.rows(f"select count(*) from raw.{table}") == [(0,)]:
+        shared.connection.execute(
+            f"insert into raw.{table} by name"
+            f" select 'p1' as practice_id, md5(i::varchar) as {key} from range(40000) r(i)"
+        )
+    fresh = pl.DataFrame({key: [f"new {number}" for number in range(keys)]})
+    shared.connection.register("fresh", fresh)
+
+    plan = shared.rows(
+        f"explain analyze select stored.rowid from fresh left join raw.{table} as stored"
+        f" on stored.{key} = fresh.{key} and stored.practice_id = 'p1'"
+    )
+
+    assert re.search("Index Scan", plan[0][1])
+
+
+def test_an_id_is_mentioned_by_rows_of_lists_and_by_the_details_of_calls(filled: Filled) -> None:
+    filled.merge("staff_tasks", {"id": "t", "client_id": "of a task"}, {"id": "u", "client_id": ""}, {"id": "v"})
+    filled.replace_days(call_line())
+    filled.attach(call_record("c", client_id="of a call"))
+
+    assert known_clients(filled) == ["of a call", "of a task"]
+
+
+def test_an_id_is_asked_for_once_however_often_it_is_mentioned(filled: Filled) -> None:
+    for number in range(3):
+        filled.merge("staff_tasks", {"id": number, "client_id": "a"}, {"id": f"x{number}", "client_id": "b"})
+    assert known_clients(filled) == ["a", "b"]
+
+    filled.now = START
+    filled.merge(CLIENTS, {"id": "a"})
+    filled.commit(CLIENTS, MissingRecords(["b"], START))
+    filled.merge("staff_tasks", {"id": "again", "client_id": "a"}, {"id": "too", "client_id": "b"})
+
+    assert known_clients(filled) == []
+    assert filled.rows("select * from control.mentions where endpoint = 'clients'") == []
+
+
+def test_an_id_that_the_source_does_not_have_any_more_waits_like_one_that_it_never_had(filled: Filled) -> None:
+    filled.now = START
+    filled.merge(CLIENTS, {"id": "a"})
+    filled.commit(CLIENTS, MissingRecords(["a"], START))
+
+    assert filled.rows("select * from control.lookups where endpoint = 'clients'") == []
+
+
+def test_a_warehouse_of_an_earlier_vetl_is_searched_for_mentions_once(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    before = Filled(path)
+    before.merge("staff_tasks", {"id": 1, "client_id": "a"}, {"id": 2, "client_id": "b"})
+    before.now = START
+    before.merge(CLIENTS, {"id": "b"})
+    before.connection.execute("delete from control.mentions")
+    before.connection.execute("delete from control.meta where name = 'mentions_watched'")
+    before.warehouse.close()
+
+    after = Filled(path)
+
+    assert known_clients(after) == ["a"]
+    after.connection.execute("delete from control.mentions")
+    after.warehouse.close()
+    again = Filled(path)
+    assert known_clients(again) == []
+    again.warehouse.close()
