@@ -1,12 +1,14 @@
 """The receiver over HTTP. A 200 means: genuine, and on disk (or there before)."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import structlog
 from starlette.applications import Starlette
@@ -170,7 +172,13 @@ class Receiver:
         except Refused as refusal:
             return self._refuse(channel, request, str(refusal), refusal.status)
         if delivery.problem:
-            _log.warning("not_understood", channel=channel.value, practice=practice_id, why=delivery.problem)
+            _say(
+                logging.WARNING,
+                "not_understood",
+                channel=channel.value,
+                practice=practice_id,
+                why=delivery.problem,
+            )
         return await self._keep(Entry(channel, practice_id, delivery.key, body, datetime.now(UTC)))
 
     async def _keep(self, entry: Entry) -> Verdict:
@@ -178,9 +186,9 @@ class Receiver:
             async with asyncio.timeout(self._bounds.commit_seconds):
                 return KEPT if await self._inbox.keep(entry) else REPEATED
         except InboxError as error:
-            _log.error("not_stored", why=str(error))
+            _say(logging.ERROR, "not_stored", why=str(error))
         except (Full, TimeoutError):
-            _log.warning("not_stored", why="too many wait for their commit")
+            _say(logging.WARNING, "not_stored", why="too many wait for their commit")
         return BUSY
 
     async def _body(self, request: Request) -> bytes | Verdict:
@@ -205,8 +213,14 @@ class Receiver:
         source = request.client.host if request.client else "?"
         if self._suspects.note(source):
             return LIMITED
-        _log.warning("refused", channel=channel.value, source=source, why=why)
+        _say(logging.WARNING, "refused", channel=channel.value, source=source, why=why)
         return Verdict("refused", status, why)
+
+
+def _say(level: int, event: str, **told: Any) -> None:  # noqa: ANN401 - structlog's own
+    """A line in the log. Where it cannot be written, perhaps on the same full disk, the answer is no other."""
+    with suppress(OSError, ValueError):
+        _log.log(level, event, **told)
 
 
 def _is_json(request: Request) -> bool:

@@ -87,7 +87,7 @@ class GroupCommit:
             entries = [entry for entry, _ in batch]
             try:
                 news = await self._in_thread(lambda entries=entries: self._inbox.keep(entries))
-            except InboxError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it was, nobody may wait for an answer in vain
                 _answer(batch, error)
             else:
                 self.commits += 1
@@ -99,7 +99,7 @@ class GroupCommit:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
-def _answer(batch: Sequence[tuple[Entry, asyncio.Future[bool]]], error: InboxError) -> None:
+def _answer(batch: Sequence[tuple[Entry, asyncio.Future[bool]]], error: Exception) -> None:
     for _, kept in batch:
         if not kept.done():
-            kept.set_exception(InboxError(str(error)))
+            kept.set_exception(InboxError(str(error) if isinstance(error, InboxError) else type(error).__name__))

@@ -4,7 +4,6 @@ SQLite and not the warehouse: DuckDB has one writer, which may be busy for an ho
 fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
 """
 
-import os
 import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
@@ -16,6 +15,7 @@ from typing import Self
 
 from pipelines.errors import InboxError
 from pipelines.partner.webhooks import Channel
+from pipelines.receiving.inbox_file import identities, make, told_in_one_line
 
 _SCHEMA = """
 create table if not exists deliveries (
@@ -77,7 +77,10 @@ def look(path: Path) -> Backlog:
     """
     if not path.exists():
         return Backlog()
-    with _told(path), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with (
+        told_in_one_line(path),
+        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
         connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
         return _backlog(connection)
 
@@ -88,6 +91,7 @@ class Inbox:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
         self._connection = connection
+        self._files = identities(path)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -97,10 +101,10 @@ class Inbox:
             InboxError: it cannot be made or opened, or is no inbox.
         """
         try:
-            _make(path)
+            make(path)
         except OSError as error:
             raise InboxError(f"{path}: cannot be made or opened: {error.strerror}") from None
-        with _told(path):
+        with told_in_one_line(path):
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             try:
                 connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
@@ -129,10 +133,13 @@ class Inbox:
         """Keep all of them in one commit; on disk when this returns. Tells of each whether it was new.
 
         Raises:
-            InboxError: the disk is full or fails; none of them was kept.
+            InboxError: the disk is full or fails, or someone has moved or deleted the file meanwhile, and what is
+                written to it now would be found by nobody; none of them was kept.
         """
         with self._writing():
-            return [self._insert(entry) for entry in entries]
+            news = [self._insert(entry) for entry in entries]
+        self._still_there()
+        return news
 
     def probe(self) -> None:
         """Write and commit, as a delivery would.
@@ -142,10 +149,11 @@ class Inbox:
         """
         with self._writing():
             self._connection.execute("insert or replace into probe values (1, ?)", [_now()])
+        self._still_there()
 
     def waiting(self, limit: int) -> list[Waiting]:
         """The oldest deliveries that are not drained, in the order in which they came."""
-        with _told(self._path):
+        with told_in_one_line(self._path):
             found = self._connection.execute(
                 "select number, channel, practice_id, key, body, received_at from deliveries"
                 " where drained_at is null order by number limit ?",
@@ -173,8 +181,12 @@ class Inbox:
 
     def backlog(self) -> Backlog:
         """How much waits to be drained."""
-        with _told(self._path):
+        with told_in_one_line(self._path):
             return _backlog(self._connection)
+
+    def _still_there(self) -> None:
+        if identities(self._path) != self._files:
+            raise InboxError(f"{self._path}: was moved or deleted while it was in use; start the receiver again")
 
     def _forget_some(self, drained_before: str) -> int:
         with self._writing():
@@ -197,7 +209,7 @@ class Inbox:
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        with _told(self._path):
+        with told_in_one_line(self._path):
             self._connection.execute("begin immediate")
             try:
                 yield
@@ -207,19 +219,6 @@ class Inbox:
                 if self._connection.in_transaction:
                     self._connection.execute("rollback")
                 raise
-
-
-def _make(path: Path) -> None:
-    """The file, empty and for its owner alone, in a folder that a power failure leaves there too."""
-    made = [folder for folder in path.parents if not folder.exists()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    for folder in (path.parent, *(folder.parent for folder in made)):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _backlog(connection: sqlite3.Connection) -> Backlog:
@@ -235,14 +234,6 @@ def _backlog(connection: sqlite3.Connection) -> Backlog:
         last[0] if last else 0,
         datetime.fromisoformat(last[1]) if last else None,
     )
-
-
-@contextmanager
-def _told(path: Path) -> Generator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise InboxError(f"{path}: {error}") from None
 
 
 def _now() -> str:

@@ -2,22 +2,23 @@
 
 import asyncio
 import json
-import os
-import signal
+import resource
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
-from http.client import HTTPConnection
+from http.client import HTTPException
 from itertools import count
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NoReturn
 
+import httpx
 import pytest
-from support.deliveries import SECRET, body_of, message, signed
+import structlog
+from support.deliveries import body_of, message, signed
+from support.receiver_process import INBOX, ROOT, ReceiverProcess
 
 from pipelines.errors import InboxError
 from pipelines.partner.webhooks import Channel
@@ -183,35 +184,75 @@ def test_deliveries_that_tell_the_same_are_kept_once(receiver: Opened) -> None:
     asyncio.run(scenario())
 
 
-class ReceiverProcess:
-    """`vetl webhooks serve`, as an operator starts it."""
-
-    def __init__(self, folder: Path) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "pipelines", "webhooks", "serve", "--port", "0", "--json"],
-            cwd=folder,
-            env={
-                **environment,
-                "VETL_WEBHOOKS__SECRETS": SECRET,
-                "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-            },
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.address = urlsplit(json.loads(self.process.stdout.readline())["base_url"]).netloc
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+@pytest.mark.parametrize("name", ["inbox.sqlite", "inbox.sqlite-wal"])
+def test_what_nobody_would_find_is_not_acknowledged(tmp_path: Path, name: str) -> None:
+    """A file that was deleted or moved away takes writes like any other."""
+    with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
+        inbox.keep([entry(1)])
+        (tmp_path / name).rename(tmp_path / "away")
+        with pytest.raises(InboxError, match="was moved or deleted while it was in use"):
+            inbox.keep([entry(2)])
+        with pytest.raises(InboxError, match="was moved or deleted"):
+            inbox.probe()
 
 
-def send_until_it_breaks(address: str, numbers: "count[int]", acknowledged: list[str]) -> None:
+def test_a_log_that_cannot_be_written_changes_no_answer(receiver: Opened) -> None:
+    """It may lie on the same full disk as the inbox."""
+
+    def full(*_: object) -> NoReturn:
+        raise OSError(28, "No space left on device")
+
+    structlog.configure(processors=[full])
+
+    async def scenario() -> None:
+        async with receiver() as running:
+            assert (await running.send("messages", b"not JSON")).status_code == 200
+            assert (await running.send("messages", message(), "wrong")).status_code == 401
+            running.disk.full = True
+            assert (await running.send("messages", message())).status_code == 503
+
+    asyncio.run(scenario())
+
+
+def test_an_inbox_that_fails_in_a_way_nobody_foresaw_is_told_at_once() -> None:
+    class Broken(SlowInbox):
+        def keep(self, entries: Sequence[Entry]) -> list[bool]:
+            raise MemoryError(len(entries))
+
+    async def scenario() -> None:
+        writer = GroupCommit(Broken())
+        with pytest.raises(InboxError, match="MemoryError"):
+            await asyncio.wait_for(writer.keep(entry(0)), 5)
+        await writer.close()
+
+    asyncio.run(scenario())
+
+
+OPENED_AND_CLOSED = """
+import sys, pathlib
+from pipelines.receiving.inbox import Inbox
+with Inbox.open(pathlib.Path(sys.argv[1])) as inbox:
+    inbox.settle([item.number for item in inbox.waiting(10)])
+"""
+
+
+def test_whoever_opens_and_closes_the_inbox_takes_nothing_along(tmp_path: Path) -> None:
+    """A drain is a process of its own that comes and goes, while the receiver writes on."""
+    with ReceiverProcess(tmp_path) as running:
+        for number in range(3):
+            assert running.send(message(f"m-{number}")) == 200
+            subprocess.run([sys.executable, "-c", OPENED_AND_CLOSED, running.inbox], cwd=ROOT, check=True)
+        assert running.send(message("m-last")) == 200
+        running.kill()
+
+    with Inbox.open(running.inbox) as inbox:
+        assert inbox.backlog().last == 4
+        assert [json.loads(item.entry.body)["id"] for item in inbox.waiting(10)] == ["m-last"]
+
+
+def send_until_it_breaks(running: ReceiverProcess, numbers: "count[int]", acknowledged: list[str]) -> None:
     """One sender's part of the load."""
-    connection = HTTPConnection(address, timeout=10)
+    connection = running.connection()
     try:
         while True:
             payload = message(f"m-{next(numbers)}")
@@ -221,29 +262,63 @@ def send_until_it_breaks(address: str, numbers: "count[int]", acknowledged: list
             answer.read()
             if answer.status == 200:
                 acknowledged.append(payload["id"])
-    except OSError:
+    except (OSError, HTTPException):
         return
     finally:
         connection.close()
 
 
+KILLS = 20
+
+
 def test_killed_under_load_it_has_everything_that_it_acknowledged_and_nothing_twice(tmp_path: Path) -> None:
     acknowledged: list[str] = []
     numbers = count()
-    for round_number in range(2):
+    for kills in range(KILLS):
         running = ReceiverProcess(tmp_path)
-        arguments = (running.address, numbers, acknowledged)
-        senders = [threading.Thread(target=send_until_it_breaks, args=arguments) for _ in range(4)]
+        senders = [
+            threading.Thread(target=send_until_it_breaks, args=(running, numbers, acknowledged)) for _ in range(4)
+        ]
         for sender in senders:
             sender.start()
-        while len(acknowledged) < 60 * (round_number + 1):
+        while len(acknowledged) < 30 * (kills + 1):
             assert running.process.poll() is None
-            senders[0].join(0.01)
+            senders[0].join(0.005)
         running.kill()
         for sender in senders:
             sender.join()
 
-    with Inbox.open(tmp_path / "warehouse/data/inbox.sqlite") as inbox:
+    with Inbox.open(tmp_path / INBOX) as inbox:
         kept = [json.loads(item.entry.body)["id"] for item in inbox.waiting(100_000)]
     assert set(acknowledged) <= set(kept)
     assert len(kept) == len(set(kept))
+
+
+def test_on_a_disk_that_is_really_full_nothing_is_acknowledged_until_there_is_room(tmp_path: Path) -> None:
+    """The system refuses to let the files grow; the process goes on, and needs no restart afterwards."""
+    with ReceiverProcess(tmp_path) as running:
+        assert running.send(message("m-1")) == 200
+        log_file = running.inbox.with_name("inbox.sqlite-wal")
+        unlimited = resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE)
+        full = (log_file.stat().st_size + 60_000, unlimited[1])
+        resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, full)
+
+        large = {f"m-{number}": message(f"m-{number}", client_id="x" * 5_000) for number in range(2, 12)}
+        statuses = {identity: running.send(payload) for identity, payload in large.items()}
+        assert set(statuses.values()) == {200, 503}
+        # What it writes to find out is small, and may still find room once or twice.
+        assert 503 in {httpx.get(f"{running.url}/readyz").status_code for _ in range(20)}
+        assert httpx.get(f"{running.url}/healthz").status_code == 200
+        acknowledged = {"m-1", *(identity for identity, status in statuses.items() if status == 200)}
+        assert acknowledged == on_disk(running.inbox)
+
+        resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, unlimited)
+        assert httpx.get(f"{running.url}/readyz").status_code == 200
+        assert {running.send(payload) for payload in large.values()} == {200}
+        assert {"m-1", *large} == on_disk(running.inbox)
+
+
+def on_disk(path: Path) -> set[str]:
+    """The ids of the messages that a process finds there which opens the file anew."""
+    with Inbox.open(path) as inbox:
+        return {json.loads(item.entry.body)["id"] for item in inbox.waiting(1_000)}

@@ -1,0 +1,59 @@
+"""The inbox as files: made for their owner alone, told apart, and their errors in one line."""
+
+import os
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipelines.errors import InboxError
+
+Identity = tuple[int, int]
+"""Device and number of a file, whatever its name."""
+
+
+def make(path: Path) -> None:
+    """The file, empty and for its owner alone, in a folder that a power failure leaves there too.
+
+    A file that is there is not touched. Closing a descriptor of it, whichever, would take this process's locks
+    from the connections that it has open, and another process that closes the inbox after that deletes the log
+    in which they keep on writing (SQLite: How To Corrupt, 2.2).
+    """
+    made = [folder for folder in path.parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return
+    for folder in (path.parent, *(folder.parent for folder in made)):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def identities(path: Path) -> list[Identity | None]:
+    """Which files these are: the database and its log; `None` where there is none."""
+    found: list[Identity | None] = []
+    for name in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            status = name.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_dev, status.st_ino))
+    return found
+
+
+@contextmanager
+def told_in_one_line(path: Path) -> Generator[None]:
+    """SQLite's errors become one line with the path.
+
+    Raises:
+        InboxError: SQLite failed.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise InboxError(f"{path}: {error}") from None

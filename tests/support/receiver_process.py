@@ -1,0 +1,86 @@
+"""`vetl webhooks serve` as an operator starts it: a process with a socket, a file and a log."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from http.client import HTTPConnection
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpx
+from support.deliveries import SECRET, Payload, body_of, signed
+
+ROOT = Path(__file__).resolve().parents[2]
+INBOX = "warehouse/data/inbox.sqlite"
+
+
+class ReceiverProcess:
+    """Runs in a folder of its own; a context manager that ends it. `log` is what it has said so far."""
+
+    def __init__(self, folder: Path, secrets: str = SECRET, *, open_files: int | None = None) -> None:
+        self.folder = folder
+        self._log = (folder / "receiver.log").open("a")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+        command = [sys.executable, "-m", "pipelines", "webhooks", "serve", "--port", "0", "--json"]
+        if open_files:
+            command = ["/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh", *command]
+        self.process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**environment, "VETL_WEBHOOKS__SECRETS": secrets, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.log
+        self.url: str = json.loads(line)["base_url"]
+        self.address = urlsplit(self.url).netloc
+
+    @property
+    def inbox(self) -> Path:
+        """Its file."""
+        return self.folder / INBOX
+
+    @property
+    def log(self) -> str:
+        """What it wrote to standard error."""
+        return (self.folder / "receiver.log").read_text()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """As a service manager does it."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """In the middle of whatever it does."""
+        self._end(signal.SIGKILL)
+
+    def connection(self) -> HTTPConnection:
+        """A connection to it, as a sender opens one."""
+        return HTTPConnection(self.address, timeout=10)
+
+    def send(self, payload: Payload | bytes, channel: str = "messages", secret: str = SECRET) -> int:
+        """Deliver as the platform does; the answer's status."""
+        body = payload if isinstance(payload, bytes) else body_of(payload)
+        return httpx.post(f"{self.url}/webhooks/{channel}", content=body, headers=signed(body, secret)).status_code
+
+    def _end(self, how: signal.Signals) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        self.process.wait(20)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self._log.close()
