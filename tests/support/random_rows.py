@@ -12,8 +12,9 @@ Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 
 ZONES = {"ny": "America/New_York", "phx": "America/Phoenix", "syd": "Australia/Sydney"}
+GROUPS = {"ny": "coast", "syd": "coast", "empty": "quiet"}
 PRACTICES = tuple(
-    Practice(id=key, name=key, time_zone=zone, history_start=date(2025, 1, 1))
+    Practice(id=key, name=key, time_zone=zone, history_start=date(2025, 1, 1), group=GROUPS.get(key))
     for key, zone in {**ZONES, "empty": "Europe/London"}.items()
 )
 """Rows are drawn for those in `ZONES`, and for one that is configured no more, but not for `empty`."""

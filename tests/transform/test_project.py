@@ -17,9 +17,9 @@ MODELS = sorted((dbt_project() / "models").rglob("*.sql"))
 MARTS = [path for path in MODELS if "marts" in path.parts]
 
 PERSONAL = re.compile(
-    r"(^|_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
+    r"(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
 )
-NOT_PERSONAL = {("practices", "name"), ("practices", "group_name"), ("phone_calls", "practice_name")}
+NOT_PERSONAL = {("practices", "name"), ("phone_calls", "practice_name")}
 
 ONE_ENGINE_ONLY = {
     "at time zone": "local_time()",

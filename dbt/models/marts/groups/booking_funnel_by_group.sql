@@ -1,0 +1,32 @@
+with sessions as (
+    {{ in_groups(ref('booking_sessions')) }}
+),
+
+counted as (
+    select
+        group_name,
+        day,
+        referral_source,
+        referral_campaign,
+        referral_medium,
+        client_type,
+        {{ booking_funnel_measures() }}
+    from sessions
+    group by group_name, day, referral_source, referral_campaign, referral_medium, client_type
+)
+
+select
+    group_name,
+    day,
+    referral_source,
+    referral_campaign,
+    referral_medium,
+    client_type,
+    sessions,
+    completed,
+    abandoned,
+    active,
+    with_appointment,
+    {{ rate('completed', 'sessions') }} as completion_rate,
+    median_minutes_to_complete
+from counted

@@ -1,0 +1,32 @@
+with hours as (
+    {{ in_groups(ref('booking_intent_hourly')) }}
+),
+
+added as (
+    select
+        group_name,
+        weekday,
+        hour,
+        {{ total('calls') }} as calls,
+        {{ total('intent_calls') }} as intent_calls,
+        {{ total('booked_calls') }} as booked_calls,
+        {{ total('intent_booked_calls') }} as intent_booked_calls,
+        {{ total('missed_intent_calls') }} as missed_intent_calls,
+        {{ total('hours') }} as hours
+    from hours
+    group by group_name, weekday, hour
+)
+
+select
+    group_name,
+    weekday,
+    hour,
+    calls,
+    intent_calls,
+    booked_calls,
+    intent_booked_calls,
+    {{ rate('intent_calls', 'calls') }} as intent_rate,
+    {{ rate('intent_booked_calls', 'intent_calls') }} as intent_conversion_rate,
+    missed_intent_calls,
+    hours
+from added
