@@ -131,7 +131,10 @@ def split(body: bytes) -> CallTexts:
 
 def _header(body: bytes) -> list[str]:
     line, newline, _ = body.partition(b"\n")
-    names = [name.strip() for name in next(csv.reader([line.decode("utf-8", "replace").rstrip("\r")]))]
+    try:
+        names = [name.strip() for name in next(csv.reader([line.decode("utf-8", "replace").rstrip("\r")]))]
+    except csv.Error:
+        raise ContractBroken("phone_calls: the CSV does not begin with a line of column names") from None
     missing = [name for name in HEADERS if name not in names]
     if missing and not newline:
         raise TornAnswer("phone_calls: the CSV is cut off within its header")

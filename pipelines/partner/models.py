@@ -33,7 +33,10 @@ def _as_text(value: object) -> object:
 
 def _as_utc(value: datetime) -> datetime:
     """A time without an offset is read as UTC: the contract says ISO 8601 and names no zone."""
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("beyond the calendar") from None
 
 
 Text = Annotated[str, BeforeValidator(_as_text)]

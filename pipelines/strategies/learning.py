@@ -230,9 +230,9 @@ def instant(value: object) -> datetime | None:
     """A time as a row tells it, in UTC; `None` where it cannot be read."""
     try:
         at = datetime.fromisoformat(str(value))
-    except ValueError:
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def _try(step: Step) -> Generator[Step, Any, Page | None]:
