@@ -1,9 +1,12 @@
-"""A small world behind a real socket, a fresh platform for each test."""
+"""A small world behind a real socket, a fresh platform for each test; rules run on broken platforms too."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from support import rules
+from support.breaking import Break
+from support.hook_receiver import Receiver, receiving
 from support.partner_side import Partner
 
 import sandbox
@@ -12,9 +15,34 @@ from sandbox import Handle, Switches, World
 LONG = 10 * 365 * 86_400  # tests move the clock by weeks
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "rule(rule): a rule of the contract; see support.rules")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    rules.generate(metafunc)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    broken = pyfuncitem.funcargs.get("broken")
+    if broken is None:
+        return (yield)
+    with rules.noticed(broken, pyfuncitem.funcargs["platform"]):
+        yield
+    return True
+
+
+@pytest.fixture
+def broken(request: pytest.FixtureRequest, platform: Handle) -> Break | None:
+    """What breaks the sandbox in this test; the fixture itself does not."""
+    assert platform
+    return request.param
+
+
 @pytest.fixture(scope="session")
 def world() -> World:
-    return World(practices=3, days=100, calls=6000)
+    return World(practices=4, days=100, calls=8000)
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +62,12 @@ def partner(platform: Handle) -> Iterator[Partner]:
     partner = Partner(platform)
     yield partner
     partner.http.close()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as receiver:
+        yield receiver
 
 
 @pytest.fixture(scope="session")

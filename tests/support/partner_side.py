@@ -1,6 +1,7 @@
 """A partner's side of the interface, as plain as it gets: what the sandbox is tried with."""
 
 import ssl
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -38,6 +39,23 @@ class Partner:
     def get(self, path: str, **query: Query) -> httpx.Response:
         return self.http.get(f"{ROOT}/{path}", params=query)
 
+    def post(self, path: str, body: Any) -> httpx.Response:
+        return self.http.post(f"{ROOT}/{path}", json=body)
+
+    def put(self, path: str, body: Any) -> httpx.Response:
+        return self.http.put(f"{ROOT}/{path}", json=body)
+
+    def delete(self, path: str) -> httpx.Response:
+        return self.http.delete(f"{ROOT}/{path}")
+
+    def act_for(self, practice_id: str) -> None:
+        """Ask for another practice from here on."""
+        self.practice_id = self.http.headers["X-Client-Id"] = practice_id
+
+    def later(self, **duration: float) -> None:
+        """Let time pass: `later(hours=3)`."""
+        self.platform.advance(timedelta(**duration))
+
     def page(self, path: str, **query: Query) -> Any:
         answer = self.get(path, **query)
         assert answer.status_code == 200, answer.text
@@ -57,9 +75,19 @@ class Partner:
 
     def fields_at_fault(self, path: str, **query: Query) -> list[str | None]:
         """The fields that a validation error names."""
-        answer = self.get(path, **query)
-        assert answer.status_code == 400
-        body = answer.json()
-        assert body["success"] is False
-        assert body["message"] == body["data"]["message"] == body["data"]["errors"][0]["message"]
-        return [error["field"] for error in body["data"]["errors"]]
+        return at_fault(self.get(path, **query))
+
+
+def at_fault(answer: httpx.Response) -> list[str | None]:
+    """The fields that a validation error names (contract: Errors)."""
+    assert answer.status_code == 400, answer.text
+    body = answer.json()
+    assert body["success"] is False
+    assert body["message"] == body["data"]["message"] == body["data"]["errors"][0]["message"]
+    return [error["field"] for error in body["data"]["errors"]]
+
+
+def made(answer: httpx.Response, *statuses: int) -> Row:
+    """What was created, with one of some statuses: 200 or 201 unless told."""
+    assert answer.status_code in (statuses or (200, 201)), answer.text
+    return answer.json()["data"]

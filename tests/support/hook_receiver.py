@@ -1,0 +1,71 @@
+"""Somebody's address for webhooks on this machine: answers as it is told to, and keeps what it got."""
+
+import json
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLContext
+from typing import Any
+
+_HELD_SECONDS = 5
+
+
+@dataclass
+class Got:
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return json.loads(self.raw)
+
+
+@dataclass
+class Receiver:
+    """Answers with the next of `answers`, then 200; holds its answer back while `held` is set to an event."""
+
+    url: str
+    got: list[Got] = field(default_factory=list[Got])
+    answers: list[int] = field(default_factory=list[int])
+    held: threading.Event | None = None
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        return [got.body for got in self.got]
+
+    @property
+    def events(self) -> list[str]:
+        return [body["event"] for body in self.bodies]
+
+
+@contextmanager
+def receiving(context: SSLContext | None = None) -> Generator[Receiver]:
+    """A receiver on a free port; over TLS, as `localhost`, where a context is given."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            receiver.got.append(Got(self.path, {key.lower(): value for key, value in self.headers.items()}, body))
+            if receiver.held is not None:
+                receiver.held.wait(_HELD_SECONDS)
+            self.send_response(receiver.answers.pop(0) if receiver.answers else 200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        host = "http://127.0.0.1" if context is None else "https://localhost"
+        receiver = Receiver(f"{host}:{server.server_port}/hook")
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield receiver
+        finally:
+            server.shutdown()
+            thread.join()

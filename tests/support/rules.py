@@ -1,0 +1,115 @@
+"""The rules of the contract as tests: each holds on the sandbox, and is seen to fail on one that is broken for it.
+
+`@rule(section, *breaks)` makes a check a test of one rule. It runs once on the sandbox as it is, and once on each
+broken one, where it must fail by an assertion of its own. The decorator may be stacked: `says` then names the
+rules, and what else is given are the check's arguments.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar
+
+import pytest
+from support.breaking import Break
+
+from sandbox import Handle
+
+Section = Literal[
+    "What the service does",
+    "Resources / Message",
+    "Resources / Message content",
+    "Resources / Card",
+    "Resources / Button",
+    "Resources / AI outbound request",
+    "Resources / Phone call record",
+    "Resources / Booking session",
+    "Resources / Appointment",
+    "Resources / Staff task",
+    "Resources / Client and patient",
+    "States / Message",
+    "States / AI outbound request",
+    "States / Staff task",
+    "States / Booking session",
+    "States / Phone call state and appointment status",
+    "Endpoints",
+    "Endpoints / Sign-in",
+    "Endpoints / Create a message",
+    "Endpoints / Get a message",
+    "Endpoints / AI outbound requests",
+    "Endpoints / List requests",
+    "Endpoints / Get a request",
+    "Endpoints / List phone calls",
+    "Endpoints / List phone calls, CSV",
+    "Endpoints / Get a phone call",
+    "Endpoints / Booking sessions",
+    "Endpoints / List appointments",
+    "Endpoints / Create an appointment",
+    "Endpoints / Staff tasks",
+    "Endpoints / Clients and patients",
+    "Authentication",
+    "Events",
+    "Events / Message status webhook",
+    "Events / AI outbound outcome webhook",
+    "Events / Service reminder webhook",
+    "Errors",
+    "Limits",
+    "Versioning",
+]
+"""Where the contract states rules, by its headings."""
+
+_CRASHED: Final = 500
+Check = TypeVar("Check", bound=Callable[..., None])
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: where it stands, what it is called among others of one check, what breaks it."""
+
+    section: Section
+    breaks: tuple[Break, ...]
+    says: str
+    given: Mapping[str, Any]
+
+    def id_of(self, number: int | None) -> str:
+        """Names the test: of the sandbox as it is, or of one of the broken ones."""
+        return self.says or "kept" if number is None else f"{self.says} broken {number + 1}".strip()
+
+
+def rule(section: Section, *breaks: Break, says: str = "", **given: Any) -> Callable[[Check], Check]:
+    """Make a check the test of a rule; one that nothing breaks would prove nothing."""
+    assert breaks, f"nothing breaks a rule of {section}: {says}"
+    mark = pytest.mark.rule(Rule(section, breaks, says, given))
+
+    def decorate(check: Check) -> Check:
+        return pytest.mark.usefixtures("broken")(mark(check))
+
+    return decorate
+
+
+def rules_of(marks: list[pytest.Mark]) -> list[Rule]:
+    """The rules among the marks of a test, in the order of the page."""
+    return [mark.args[0] for mark in reversed(marks) if mark.name == "rule"]
+
+
+def generate(metafunc: pytest.Metafunc) -> None:
+    """Make the tests of a check: for each rule the sandbox as it is, then each broken one."""
+    rules = rules_of(metafunc.definition.own_markers[::-1])
+    if not rules:
+        return
+    names = list(rules[0].given)
+    cases = [
+        pytest.param(broken, *(rule.given[name] for name in names), id=rule.id_of(number))
+        for rule in rules
+        for number, broken in [(None, None), *enumerate(rule.breaks)]
+    ]
+    metafunc.parametrize(["broken", *names], cases, indirect=["broken"])
+
+
+@contextmanager
+def noticed(broken: Break, platform: Handle) -> Generator[None]:
+    """Around a check on a broken sandbox: it must fail, and by what it found rather than by a crash."""
+    with broken(platform), pytest.raises(AssertionError):
+        yield
+    crashed = [seen.path for seen in platform.requests.log if seen.status == _CRASHED]
+    assert not crashed, f"the break does not break the rule, but the sandbox: {crashed}"
