@@ -7,8 +7,10 @@ from sandbox.ground import Ground
 from sandbox.outreach import FINAL
 from sandbox.resources.resource import Record
 from sandbox.webhooks.deliveries import Deliveries
+from sandbox.webhooks.faults import WebhookFaults
 from sandbox.webhooks.message_status import MessageStatusWebhooks
 from sandbox.webhooks.outcomes import OutcomeWebhooks
+from sandbox.webhooks.posting import post
 from sandbox.webhooks.reminders import ReminderWebhooks, reminders_of
 
 _HOUR: Final = timedelta(hours=1)
@@ -23,7 +25,15 @@ class Events:
 
     def __init__(self, ground: Ground, secret: str) -> None:
         self._ground = ground
-        self.deliveries = Deliveries(ground.agenda, ground.now, lambda: ground.switches, secret)
+        self.deliveries = Deliveries(
+            agenda=ground.agenda,
+            now=ground.now,
+            switches=lambda: ground.switches,
+            secret=secret,
+            practices=tuple(ground.world.practices),
+            faults=WebhookFaults(seed=ground.world.seed),
+            post=post,
+        )
         self.messages = MessageStatusWebhooks(self.deliveries, lambda url: self._url("messages", url))
         self._outcomes = OutcomeWebhooks(
             ground.agenda, ground.now, self.deliveries, lambda: ground.switches.outreach_webhooks_stuck

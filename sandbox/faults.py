@@ -1,11 +1,9 @@
 """Faults that the platform can be told to have, the same ones each time from a seed."""
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from typing import Final, Literal, get_args
+
+from sandbox.strikes import Strikes
 
 Kind = Literal[
     "status",
@@ -85,44 +83,5 @@ DRIFTING: Final = (
 PRESETS: Final = {"none": (), "flaky": FLAKY, "drifting": DRIFTING}
 
 
-@dataclass
-class Faults:
-    """The rules in force, and how often each has hit."""
-
-    rules: tuple[Fault, ...] = ()
-    seed: int = 1
-    hits: Counter[Kind] = field(default_factory=Counter)
-    _of_rule: Counter[int] = field(default_factory=Counter)
-    _of_request: Counter[tuple[int, str]] = field(default_factory=Counter)
-    _seen: Counter[str] = field(default_factory=Counter)
-
-    def set(self, rules: Iterable[Fault], seed: int | None = None) -> None:
-        """Replace the rules and forget what has happened."""
-        self.rules, self.seed = tuple(rules), self.seed if seed is None else seed
-        for counter in (self.hits, self._of_rule, self._of_request, self._seen):
-            counter.clear()
-
-    def strike(self, path: str, request: str) -> Fault | None:
-        """The fault that this request meets, if any.
-
-        `request` names it in full. What it meets follows from the seed, its name and how often it came
-        before, not from what else goes on at the same time.
-        """
-        if not self.rules:
-            return None
-        self._seen[request] += 1
-        for place, rule in enumerate(self.rules):
-            if fnmatchcase(path, rule.path) and self._hits(place, rule, request):
-                self._of_rule[place] += 1
-                self._of_request[place, request] += 1
-                self.hits[rule.kind] += 1
-                return rule
-        return None
-
-    def _hits(self, place: int, rule: Fault, request: str) -> bool:
-        if rule.most is not None and self._of_rule[place] >= rule.most:
-            return False
-        if rule.in_a_row is not None and self._of_request[place, request] >= rule.in_a_row:
-            return False
-        drawn = hashlib.blake2b(f"{self.seed}/{place}/{self._seen[request]}/{request}".encode(), digest_size=8)
-        return int.from_bytes(drawn.digest()) / 2**64 < rule.share
+class Faults(Strikes[Fault]):
+    """The faults in force; `strike` is given a path, and a request in full: method, path, query, practice."""

@@ -97,6 +97,8 @@ class Switches:
     """A message to a number that cannot receive texts: suppressed with 200, or a 400."""
     signed_webhooks: bool = True
     """Whether the practices have a webhook secret configured."""
+    webhook_secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Secrets of single practices, by practice id; the others have the one that the platform was started with."""
     http_callbacks: bool = False
     """Whether `http://` callback addresses are taken, for local work; https is the rule."""
     webhooks_to: str | None = None

@@ -1,6 +1,6 @@
 """The control interface: clock, switches, faults, writes and the truth. No sign-in; this machine only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from ipaddress import ip_address
@@ -17,10 +17,14 @@ from sandbox.faults import PRESETS, Fault
 from sandbox.resources.registry import RESOURCES
 from sandbox.server.auth import json_object, platform_of
 from sandbox.server.envelopes import FieldError, Invalid, Refusal, success
+from sandbox.strikes import Strikes
 from sandbox.switches import Switches, UnknownSwitchError
 from sandbox.table import NoSuchRowError, Table
+from sandbox.webhooks.faults import PRESETS as WEBHOOK_PRESETS
+from sandbox.webhooks.faults import WebhookFault
 
-_FAULTS = TypeAdapter(list[Fault])
+_FAULTS: TypeAdapter[list[Any]] = TypeAdapter(list[Fault])
+_WEBHOOK_FAULTS: TypeAdapter[list[Any]] = TypeAdapter(list[WebhookFault])
 
 
 async def clock(request: Request) -> Response:
@@ -52,18 +56,28 @@ async def switches(request: Request) -> Response:
 
 async def faults(request: Request) -> Response:
     """GET: rules and hits. POST `{"preset": "flaky"}` or `{"rules": [...], "seed": 7}`. DELETE: none."""
-    platform = _local(request)
+    return success(await _rules(request, _local(request).faults, PRESETS, _FAULTS))
+
+
+async def webhook_faults(request: Request) -> Response:
+    """The same for the sender of webhooks; its presets are `unreliable` and `hostile`."""
+    sender = _local(request).events.deliveries
+    return success(await _rules(request, sender.faults, WEBHOOK_PRESETS, _WEBHOOK_FAULTS))
+
+
+async def _rules(
+    request: Request, strikes: Strikes[Any], presets: Mapping[str, Sequence[Any]], known: TypeAdapter[list[Any]]
+) -> dict[str, Any]:
     if request.method == "DELETE":
-        platform.faults.set(())
+        strikes.set(())
     elif request.method == "POST":
         given: dict[str, Any] = await json_object(request)
         try:
-            rules = PRESETS[given["preset"]] if "preset" in given else _FAULTS.validate_python(given.get("rules"))
+            rules = presets[given["preset"]] if "preset" in given else known.validate_python(given.get("rules"))
         except (KeyError, ValidationError) as error:
             raise Invalid([FieldError("rules", f"not faults: {error}")]) from error
-        platform.faults.set(rules, given.get("seed"))
-    known = platform.faults
-    return success({"seed": known.seed, "rules": [asdict(rule) for rule in known.rules], "hits": known.hits})
+        strikes.set(rules, given.get("seed"))
+    return strikes.as_json()
 
 
 async def mutate(request: Request) -> Response:
@@ -115,6 +129,7 @@ ROUTES = [
     Route("/clock", clock, methods=["GET", "POST"]),
     Route("/switches", switches, methods=["GET", "POST", "DELETE"]),
     Route("/faults", faults, methods=["GET", "POST", "DELETE"]),
+    Route("/webhook_faults", webhook_faults, methods=["GET", "POST", "DELETE"]),
     Route("/mutate", mutate, methods=["POST"]),
     Route("/truth", truth),
     Route("/webhooks", webhooks),

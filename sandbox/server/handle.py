@@ -13,6 +13,7 @@ from sandbox.resources.resource import Record
 from sandbox.switches import Switches
 from sandbox.table import Table
 from sandbox.webhooks.deliveries import Attempt
+from sandbox.webhooks.faults import WebhookFaults
 from sandbox.world.practices import Practice
 
 
@@ -67,6 +68,11 @@ class Handle:
     def faults(self) -> Faults:
         """The faults in force; `faults.set([Fault(...)])` changes them."""
         return self.platform.faults
+
+    @property
+    def webhook_faults(self) -> WebhookFaults:
+        """What the sender of webhooks does wrong; `webhook_faults.set([WebhookFault(...)])` changes it."""
+        return self.platform.events.deliveries.faults
 
     @property
     def switches(self) -> Switches:

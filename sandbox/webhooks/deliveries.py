@@ -3,30 +3,30 @@
 Contract: Authentication 7; Limits (10 s time-out, 3 attempts, waits of 2 s then 4 s).
 """
 
-import hashlib
-import hmac
-import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, Final
-
-import httpx
-import orjson
+from typing import Final
 
 from sandbox.agenda import Agenda
 from sandbox.stamps import stamped
 from sandbox.switches import Switches
+from sandbox.webhooks.faults import ANSWERS_LOST, Kind, Payload, WebhookFault, WebhookFaults, forged, of_practice
+from sandbox.webhooks.posting import Letter, Post, letter
 
 WAITS: Final = (2, 4)
 _ACKNOWLEDGED: Final = range(200, 300)
-Payload = dict[str, Any]
+_NOBODY: Final = "loc-999"
+_ANOTHER_SECRET: Final = "whsec_forged"  # noqa: S105 - nobody's
+Then = Callable[[bool], None]
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request that was sent: `status` is the answer's, None where there was none in time."""
+    """One request that was sent: `status` is the answer's, None where there was none in time.
+
+    `fault`: what was wrong with it, see `WebhookFault`; None where it was as it should be.
+    """
 
     kind: str
     url: str
@@ -34,6 +34,7 @@ class Attempt:
     at: datetime
     status: int | None
     payload: Payload
+    fault: Kind | None = None
 
     @property
     def acknowledged(self) -> bool:
@@ -48,56 +49,99 @@ class Webhook:
     kind: str
     url: str
     user_agent: str
+    practice_id: str
     payload: Payload
 
 
 @dataclass
 class Deliveries:
-    """Sends webhooks and keeps a log of all attempts."""
+    """Sends webhooks and keeps a log of all attempts.
+
+    `practices` are the ids of all practices; `secret` is of those without one of their own (`webhook_secrets`).
+    """
 
     agenda: Agenda
     now: Callable[[], datetime]
     switches: Callable[[], Switches]
     secret: str
+    practices: Sequence[str]
+    faults: WebhookFaults
+    post: Post
     log: list[Attempt] = field(default_factory=list)
+    _count: int = 0
 
-    def send(self, webhook: Webhook, then: Callable[[bool], None] = lambda _: None) -> None:
+    def send(self, webhook: Webhook, then: Then = lambda _: None) -> None:
         """Deliver as soon as can be; `then` learns whether it was acknowledged in one of the attempts."""
-        self.agenda.add(self.now(), lambda: self._attempt(webhook, 1, then))
-
-    def _attempt(self, webhook: Webhook, number: int, then: Callable[[bool], None]) -> None:
-        at = self.now()
-        payload = stamped(webhook.payload | {"timestamp": at}, self.switches())
-        status = self._post(webhook, orjson.dumps(payload))
-        attempt = Attempt(webhook.kind, webhook.url, number, at, status, payload)
-        self.log.append(attempt)
-        if attempt.acknowledged or number > len(WAITS):
-            then(attempt.acknowledged)
+        self._count += 1
+        fault = self.faults.strike(webhook.kind, f"{webhook.kind} {self._count}")
+        if fault is None or fault.kind == "answer_lost":
+            self._begin(webhook, then, fault)
+        elif fault.kind == "lost":
+            then(True)
+        elif fault.kind == "late":
+            self.agenda.after(fault.wait_seconds, lambda: self._begin(webhook, lambda _: None, fault))
+            then(True)
+        elif fault.kind == "duplicate":
+            self._begin(webhook, lambda taken: self._duplicated(webhook, then, fault, taken=taken))
         else:
-            self.agenda.after(WAITS[number - 1], lambda: self._attempt(webhook, number + 1, then))
+            if fault.kind != "replayed":
+                self._forge(webhook, fault)
+            self._begin(webhook, then, fault if fault.kind == "replayed" else None)
 
-    def _post(self, webhook: Webhook, body: bytes) -> int | None:
+    def _begin(self, webhook: Webhook, then: Then, fault: WebhookFault | None = None) -> None:
+        self.agenda.add(self.now(), lambda: self._attempt(webhook, 1, then, fault))
+
+    def _attempt(self, webhook: Webhook, number: int, then: Then, fault: WebhookFault | None) -> None:
+        sent = self._letter(webhook, self._stamped(webhook.payload))
+        kind = None if fault is None or fault.kind == "replayed" else fault.kind
+        attempt = self._sent(webhook.kind, sent, number, kind)
+        if not attempt.acknowledged and number <= len(WAITS):
+            self.agenda.after(WAITS[number - 1], lambda: self._attempt(webhook, number + 1, then, fault))
+            return
+        then(attempt.acknowledged)
+        if fault is not None and fault.kind == "replayed":
+            for after in _copies(fault):
+                self.agenda.after(after, lambda: self._send_once(webhook.kind, sent, "replayed"))
+
+    def _duplicated(self, webhook: Webhook, then: Then, fault: WebhookFault, *, taken: bool) -> None:
+        then(taken)
+        for after in _copies(fault):
+            self.agenda.after(after, lambda: self._attempt(webhook, 1, lambda _: None, fault))
+
+    def _forge(self, webhook: Webhook, fault: WebhookFault) -> None:
+        """Somebody sends, just before the webhook, what the platform would not; once."""
+        true = self._stamped(webhook.payload)
+        if fault.kind == "wrong_practice":
+            other = fault.practice_id or next((p for p in self.practices if p != webhook.practice_id), _NOBODY)
+            sent = self._letter(webhook, of_practice(webhook.kind, true, other))
+        elif fault.kind == "tampered":
+            sent = self._letter(webhook, true).with_content(forged(webhook.kind, true))
+        else:
+            secret = _ANOTHER_SECRET if fault.kind == "forged" else None
+            sent = letter(webhook.url, webhook.user_agent, forged(webhook.kind, true), secret)
+        self.agenda.add(self.now(), lambda: self._send_once(webhook.kind, sent, fault.kind))
+
+    def _send_once(self, kind: str, sent: Letter, fault: Kind) -> None:
+        self._sent(kind, sent, 1, fault)
+
+    def _sent(self, kind: str, sent: Letter, number: int, fault: Kind | None) -> Attempt:
+        at = self.now()
+        status = self.post(sent, self.switches())
+        if fault == "answer_lost" and number <= ANSWERS_LOST:
+            status = None
+        attempt = Attempt(kind, sent.url, number, at, status, sent.payload, fault)
+        self.log.append(attempt)
+        return attempt
+
+    def _letter(self, webhook: Webhook, payload: Payload) -> Letter:
         switches = self.switches()
-        headers = {"Content-Type": "application/json", "User-Agent": webhook.user_agent}
-        if switches.signed_webhooks:
-            headers["X-Webhook-Signature"] = signature(self.secret, body)
-        try:
-            with httpx.Client(
-                timeout=switches.webhook_timeout_seconds,
-                verify=_certificates(switches.webhook_certificates),
-                trust_env=False,
-            ) as client:
-                return client.post(webhook.url, content=body, headers=headers).status_code
-        except httpx.HTTPError:
-            return None
+        secret = switches.webhook_secrets.get(webhook.practice_id, self.secret)
+        return letter(webhook.url, webhook.user_agent, payload, secret if switches.signed_webhooks else None)
+
+    def _stamped(self, payload: Payload) -> Payload:
+        return stamped(payload | {"timestamp": self.now()}, self.switches())
 
 
-def signature(secret: str, body: bytes) -> str:
-    """The lowercase hex HMAC-SHA256 of the raw body."""
-    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-
-
-@lru_cache(maxsize=4)
-def _certificates(file: str | None) -> ssl.SSLContext:
-    """Whom https targets may be certified by; reading the system's takes long, so it is done once."""
-    return ssl.create_default_context(cafile=file)
+def _copies(fault: WebhookFault) -> list[float]:
+    """How many seconds later each copy comes."""
+    return [fault.wait_seconds * (place + 1) for place in range(fault.copies)]

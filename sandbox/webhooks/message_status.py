@@ -36,7 +36,8 @@ class MessageStatusWebhooks:
             "clinic_id": message.practice_id,
             "occurred_at": message.changed_at,
         }
-        self.deliveries.send(Webhook("messages", url, USER_AGENT, payload), then=lambda _: self._finished(message))
+        webhook = Webhook("messages", url, USER_AGENT, message.practice_id, payload)
+        self.deliveries.send(webhook, then=lambda _: self._finished(message))
 
     def _finished(self, message: Message) -> None:
         self._busy.discard(message.id)

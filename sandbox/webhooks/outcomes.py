@@ -37,7 +37,7 @@ class OutcomeWebhooks:
             **{name: request[name] for name in _FIELDS},
             "outcome_detail": None if appointment_id is None else {"appointment_id": appointment_id},
         }
-        webhook = Webhook("ai_outbound", url, USER_AGENT, payload)
+        webhook = Webhook("ai_outbound", url, USER_AGENT, practice_id, payload)
         self._queued[request["id"]] = webhook
         self.agenda.add(_next_hour(self.now()), self._reconcile)
         if not self.stuck():

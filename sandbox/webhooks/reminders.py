@@ -43,7 +43,7 @@ class ReminderWebhooks:
 
     def triggered(self, payload: dict[str, Any], url: str) -> None:
         """A rule has triggered."""
-        self.deliveries.send(Webhook("service_reminders", url, USER_AGENT, payload))
+        self.deliveries.send(Webhook("service_reminders", url, USER_AGENT, payload["practice_id"], payload))
 
 
 def reminders_of(practice: Practice, people: People, seed: int, day: date) -> list[Reminder]:
