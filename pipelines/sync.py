@@ -12,7 +12,7 @@ from pipelines.errors import VetlError, WarehouseError
 from pipelines.performing import Performer, Run, together
 from pipelines.practice import Practice
 from pipelines.results import EndpointResult, SyncResult
-from pipelines.strategies import plan
+from pipelines.strategies import identity, plan
 from pipelines.strategies.reading import Outcome
 
 PRACTICES_AT_ONCE = 4
@@ -44,12 +44,26 @@ async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
 async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
     performer = Performer(run, practice, endpoint)
     try:
-        await performer.drive(essentials(await performer.reading()))
-        await performer.committer.flush()
-        outcome: Outcome = await performer.drive(plan(await performer.reading()))
+        outcome = await _read(performer)
     except WarehouseError:
         raise
     except VetlError as error:
         await performer.committer.flush()
         return await performer.failed(error)
     return await performer.done(outcome)
+
+
+async def _read(performer: Performer) -> Outcome:
+    """Read a list, if its rows keep their ids."""
+    reading = await performer.reading()
+    found: identity.Identity = await performer.drive(identity.look_first(reading))
+    if found.verdict == "changing":
+        return identity.unsettled(found)
+    recovered = found.verdict == "stable" and identity.were_changing(reading.capabilities)
+    await performer.drive(essentials(identity.anew(reading) if recovered else identity.apart(reading)))
+    await performer.committer.flush()
+    reading = await performer.reading()
+    outcome: Outcome = await performer.drive(plan(identity.anew(reading) if recovered else reading))
+    if performer.committer.changes.inserted:
+        return await performer.drive(identity.look_last(await performer.reading(), outcome))
+    return outcome

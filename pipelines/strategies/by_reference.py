@@ -1,30 +1,44 @@
 """Clients and patients: no list gives them all, so they are got by the ids that other rows mention.
 
 Contract, Clients and patients: the client list wants a search term and ends at 100, the patient list wants a
-client. An id that is unknown here, or was read longer ago than the refresh age, costs one request.
+client. An id that is unknown here, or was read longer ago than the refresh age, costs one request; two where the
+source does not have it.
 """
 
 from collections.abc import Generator
+from datetime import timedelta
 from typing import Any
 
 from pipelines.endpoint import ByReference
 from pipelines.steps import Flush, ReferencedIds, Step
 from pipelines.strategies.reading import Outcome, Reading
-from pipelines.strategies.records import get_by_id
+from pipelines.strategies.records import get_by_id, strange
 
 AT_ONCE = 500
+LOOKS = 2
+"""An id that the source does not know is asked for once more before that is believed."""
 
 
 def plan(reading: Reading, _strategy: ByReference) -> Generator[Step, Any, Outcome]:
-    """Get what is mentioned and unknown, then what is stale, within the budget of one sync."""
+    """Get what is mentioned and unknown, then what is stale, within the budget of one sync.
+
+    A full reconcile takes every known id for stale: those that were read longest ago come first, so that what a
+    budget leaves out is read by the next one.
+    """
     margins = reading.margins
-    ids: list[str] = yield ReferencedIds(reading.now - margins.refresh_after, margins.reference_budget + 1)
+    stale_before = reading.now - (timedelta() if reading.reconcile == "full" else margins.refresh_after)
+    ids: list[str] = yield ReferencedIds(stale_before, margins.reference_budget + 1)
     wanted = ids[: margins.reference_budget]
+    strangers: list[str] = []
     for start in range(0, len(wanted), AT_ONCE):
-        yield from get_by_id(wanted[start : start + AT_ONCE], reading.now)
+        strangers += yield from get_by_id(wanted[start : start + AT_ONCE], reading.now, looks=LOOKS)
         yield Flush()
+    notes: tuple[str, ...] = ()
     if len(ids) > len(wanted):
         spent = f"the budget of {margins.reference_budget} requests is used up"
-        note = f"{reading.endpoint.name}: {spent}, the next sync goes on"
-        return Outcome(True, None, "part of the ids that other rows mention", (note,))
+        notes = (f"{reading.endpoint.name}: {spent}, the next sync goes on",)
+    if strangers:
+        return Outcome(False, None, strange(reading.endpoint.name, strangers, len(wanted)), notes)
+    if notes:
+        return Outcome(True, None, "part of the ids that other rows mention", notes)
     return Outcome(True, reading.now, "every id that other rows mention")

@@ -4,16 +4,35 @@ from collections.abc import Generator, Sequence
 from datetime import datetime
 from typing import Any
 
+from pipelines.pages import Row
 from pipelines.steps import GetRecords, MergeRows, MissingRecords, Step
 
 
-def get_by_id(ids: Sequence[str], read_at: datetime) -> Generator[Step, Any, None]:
-    """Get rows one by one and merge them; remember those that the source does not have."""
+def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Generator[Step, Any, Sequence[str]]:
+    """Get rows one by one and merge them; remember those that the source does not have, after so many looks.
+
+    Returns the ids that were answered with a row of another id: those rows are not taken in.
+    """
     if not ids:
-        return
-    found = yield GetRecords(ids)
-    rows = [row for row in found.values() if row is not None]
-    yield MergeRows(rows, read_at)
+        return ()
+    found: dict[str, Row | None] = yield GetRecords(ids)
+    for _ in range(looks - 1):
+        found |= yield GetRecords([identity for identity, row in found.items() if row is None])
+    strangers = [identity for identity, row in found.items() if row is not None and _is_another(row, identity)]
+    yield MergeRows(
+        [row for identity, row in found.items() if row is not None and identity not in strangers], read_at
+    )
     missing = [identity for identity, row in found.items() if row is None]
     if missing:
         yield MissingRecords(missing, read_at)
+    return strangers
+
+
+def _is_another(row: Row, identity: str) -> bool:
+    """A row without an id is left to its model, which sets it aside."""
+    return row.get("id") is not None and str(row["id"]) != identity
+
+
+def strange(name: str, strangers: Sequence[str], asked: int) -> str:
+    """What is said of ids that were answered with rows of other ids."""
+    return f"{name}: {len(strangers)} of {asked} rows came back under another id than they were asked for by"

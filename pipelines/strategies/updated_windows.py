@@ -23,7 +23,7 @@ from pipelines.strategies.full_scan import mark_vanished, read_whole_list
 from pipelines.strategies.learning import learn_bounds, learn_paging, open_list, whole_history
 from pipelines.strategies.paging import read_pass
 from pipelines.strategies.reading import Outcome, Reading
-from pipelines.strategies.records import get_by_id
+from pipelines.strategies.records import get_by_id, strange
 
 
 def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Outcome]:
@@ -34,14 +34,15 @@ def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Out
     through = dialect.closed_bound(reading.now, reading.margins.closing_lag)
     closed = yield from _closed_windows(dialect, reading, through)
     yield from _tail(dialect, reading, through, closed.met)
+    doubts = list(closed.doubts)
     if strategy.derived_from is not None:
-        yield from _derived_status(dialect, reading, strategy.derived_from)
+        doubts += yield from _derived_status(dialect, reading, strategy.derived_from)
     yield Flush()
     if closed.met is not None and not closed.doubts:
         yield from _vanished(dialect, reading, through, closed.met, by_id=strategy.derived_from is not None)
     start = reading.local_midnight(reading.history_start)
-    reason = "closed windows certified" if not closed.doubts else "; ".join(closed.doubts[:3])
-    return Outcome(not closed.doubts, closed.covered.through(start), reason)
+    reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
+    return Outcome(not doubts, closed.covered.through(start), reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +120,18 @@ def _vanished(
     yield Flush()
 
 
-def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generator[Step, Any, None]:
+def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generator[Step, Any, list[str]]:
     """Compare every row that is in `status` here with the source's list of that status.
 
     A booking session expires without its `updated_at` moving (contract: Booking session). One that is gone
     from the list is got by id; so a list that moves meanwhile costs a request and never a wrong row. Where
     the list is much longer than the open set (a status filter that is ignored), each one is got by id.
+    Returns what is uncertain of it.
     """
     yield Flush()
     open_here: list[str] = yield IdsWithStatus((status,))
     if not open_here:
-        return
+        return []
     window = replace(whole_history(reading), status=status)
     listed: set[str] = set()
     try:
@@ -140,7 +142,9 @@ def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generato
             yield MergeRows(done.rows, done.read_at)
     except RequestRefused:
         listed = set()  # a status filter that is refused tells as much as one that is ignored
-    yield from get_by_id([identity for identity in open_here if identity not in listed], reading.now)
+    gone = [identity for identity in open_here if identity not in listed]
+    strangers = yield from get_by_id(gone, reading.now)
+    return [strange(reading.endpoint.name, strangers, len(gone))] if strangers else []
 
 
 def _without_filter(dialect: Dialect, reading: Reading) -> Generator[Step, Any, Outcome]:

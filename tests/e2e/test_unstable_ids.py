@@ -1,0 +1,106 @@
+"""A source that tells the same rows under other ids at each read: nothing is certain, and nothing grows."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from support.lying_proxy import lying
+
+from pipelines.settings import Settings
+
+Opened = Callable[..., Any]
+LISTS = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+SMALL = {"practices": 1, "calls": 60, "days": 8}
+
+
+def raw_rows(warehouse: Path) -> dict[str, int]:
+    """All rows of every raw table, deleted ones and former versions too."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        tables = connection.execute(
+            "select table_schema || '.' || table_name from information_schema.tables"
+            " where table_schema in ('raw', 'history')"
+        ).fetchall()
+        return {name: connection.execute(f"select count(*) from {name}").fetchall()[0][0] for (name,) in tables}
+
+
+@contextmanager
+def other_ids(practices: Any, lists: tuple[str, ...] = LISTS) -> Generator[None]:
+    """As long as this holds, each answer has other ids in it."""
+    answers = count()
+    paths = {"ai_outbound": "ai_outbound/requests"}
+
+    def change(path: str, page: dict[str, Any]) -> None:
+        if any(f"/{paths.get(name, name)}?" in path for name in lists):
+            number = next(answers)
+            for row in page["content"]:
+                row["id"] = f"{row['id']}-{number}"
+
+    settings: Settings = practices.settings
+    with lying(practices.platform.base_url, change) as base_url:
+        partner = settings.partner.model_copy(update={"base_url": base_url})
+        practices.settings = settings.model_copy(update={"partner": partner})
+        yield
+        practices.settings = settings
+
+
+def states(result: Any) -> dict[str, tuple[str, str]]:
+    return {item.endpoint: (item.state, item.reason) for item in result.results if item.state != "certified"}
+
+
+def test_from_the_first_sync_on_the_lists_are_named_and_nothing_of_them_is_taken_in(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    with other_ids(practices):
+        results = [practices.sync() for _ in range(3)]
+
+    assert [result.exit_code for result in results] == [3, 3, 3]
+    for result in results:
+        found = states(result)
+        assert set(found) == set(LISTS)
+        assert all(state == "uncertified" for state, _ in found.values())
+        assert all(
+            "came back under another id when their page was read again" in told for _, told in found.values()
+        )
+    rows = raw_rows(practices.warehouse)
+    assert all(rows[f"raw.{table}"] == 0 for table in ("booking_sessions", "staff_tasks", "ai_outbound_requests"))
+    assert rows["raw.phone_calls"] > 0
+
+
+def test_ids_that_become_unstable_are_noticed_grow_nothing_and_once_they_stay_all_is_mended(
+    opened: Opened,
+) -> None:
+    practices = opened(**SMALL)
+    practices.sync()
+    whole = raw_rows(practices.warehouse)
+    practices.platform.advance(timedelta(hours=30))
+    with other_ids(practices):
+        results = [practices.sync()]
+        sizes = [raw_rows(practices.warehouse)]
+        for _ in range(2):
+            practices.platform.advance(timedelta(minutes=5))
+            results.append(practices.sync())
+            sizes.append(raw_rows(practices.warehouse))
+
+    assert {result.exit_code for result in results} == {3}
+    assert set(states(results[-1])) == set(LISTS)
+    assert all(size == sizes[0] for size in sizes[1:])
+    assert all(
+        sizes[0][f"raw.{name}"] <= 2 * whole[f"raw.{name}"] + 100 for name in ("booking_sessions", "staff_tasks")
+    )
+
+    result = practices.sync()
+    assert result.exit_code == 0, result
+    assert practices.differences() == []
+    assert practices.sync().exit_code == 0
+
+
+def test_ids_of_one_list_that_change_cost_no_other_list_anything(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    with other_ids(practices, ("appointments",)):
+        result = practices.sync()
+
+    assert set(states(result)) == {"appointments"}
+    assert practices.differences(("booking_sessions", "ai_outbound", "staff_tasks", "phone_calls")) == []

@@ -1,0 +1,126 @@
+"""Clients and patients, by the ids that other rows mention."""
+
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from support.model_source import Driver, ModelSource, ModelStore
+
+from pipelines.endpoints.clients import CLIENTS
+from pipelines.pages import Row
+from pipelines.steps import MergeRows, ReferencedIds, Step
+from pipelines.strategies import plan
+from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class People(ModelSource):
+    """Clients by id. `answers` replaces what is told of an id, once for each entry."""
+
+    def __init__(self, *ids: str) -> None:
+        super().__init__(Random(1))
+        self.rows = {identity: {"id": identity, "name": identity} for identity in ids}
+        self.answers: dict[str, list[Row | None]] = {}
+
+    def record(self, identity: str) -> Row | None:
+        self.requests += 1
+        told = self.answers.get(identity)
+        return told.pop(0) if told else self.rows.get(identity)
+
+
+class Mentions(ModelStore):
+    """Knows which ids are mentioned, and when each was read."""
+
+    def __init__(self, *ids: str) -> None:
+        super().__init__()
+        self.read_at: dict[str, datetime] = {}
+        self.mentioned = list(ids)
+
+    def save(self, step: Step) -> None:
+        if isinstance(step, MergeRows):
+            for row in step.rows:
+                self.rows[row["id"]] = row
+                self.read_at[row["id"]] = step.read_at
+            return
+        super().save(step)
+
+    def answer(self, question: Step) -> Any:
+        assert isinstance(question, ReferencedIds)
+        oldest = datetime.min.replace(tzinfo=UTC)
+        due = [item for item in self.mentioned if self.read_at.get(item, oldest) < question.stale_before]
+        return sorted(due, key=lambda item: self.read_at.get(item, oldest))[: question.limit]
+
+
+def sync(
+    source: People, store: Mentions, at: datetime = NOW, reconcile: Reconcile = "no", budget: int = 100
+) -> Outcome:
+    reading = Reading(
+        endpoint=CLIENTS,
+        names=CLIENTS.names,
+        now=at,
+        time_zone=ZoneInfo("UTC"),
+        history_start=date(2026, 1, 1),
+        margins=Margins(reference_budget=budget),
+        reconcile=reconcile,
+    )
+    return Driver(source, store, source.rng).run(plan(reading))
+
+
+def test_what_is_known_is_not_asked_for_again_before_its_time() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    sync(source, store)
+    sync(source, store, NOW + timedelta(days=6))
+    assert source.requests == 2
+
+    sync(source, store, NOW + timedelta(days=8))
+
+    assert source.requests == 4
+
+
+def test_a_full_reconcile_reads_every_known_id_again() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    sync(source, store)
+    source.rows["a"] = {"id": "a", "name": "renamed"}
+
+    outcome = sync(source, store, NOW + timedelta(minutes=1), "full")
+
+    assert outcome.certified
+    assert store.rows["a"]["name"] == "renamed"
+    assert source.requests == 4
+
+
+def test_a_full_reconcile_beyond_its_budget_says_so_and_the_next_goes_on() -> None:
+    source, store = People("a", "b", "c"), Mentions("a", "b", "c")
+    sync(source, store)
+    for identity in source.rows:
+        source.rows[identity] = {"id": identity, "name": "renamed"}
+
+    first = sync(source, store, NOW + timedelta(minutes=1), "full", budget=2)
+    second = sync(source, store, NOW + timedelta(minutes=2), "full", budget=2)
+
+    assert "the budget of 2 requests is used up" in first.notes[0]
+    assert {row["name"] for row in store.rows.values()} == {"renamed"}
+    assert second.certified
+
+
+def test_an_id_that_seems_to_have_vanished_is_asked_for_once_more() -> None:
+    source, store = People("a"), Mentions("a", "b")
+    source.answers = {"a": [None]}
+
+    sync(source, store)
+
+    assert store.missing == {"b"}
+    assert set(store.rows) == {"a"}
+
+
+def test_a_row_of_another_id_than_was_asked_for_is_not_taken_in_and_the_list_is_uncertain() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"b": [{"id": "b-17", "name": "b"}]}
+
+    outcome = sync(source, store)
+
+    assert not outcome.certified
+    assert outcome.reason == "clients: 1 of 2 rows came back under another id than they were asked for by"
+    assert set(store.rows) == {"a"}

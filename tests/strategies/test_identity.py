@@ -1,0 +1,137 @@
+"""Whether rows keep their ids: told from a page that is read again while rows move and twins change places."""
+
+from collections.abc import Sequence
+from datetime import date
+from random import Random
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.model_source import START, Driver, ModelSource, ModelStore
+
+from pipelines.endpoint import Endpoint
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.pages import Page, Row
+from pipelines.steps import ReadPage
+from pipelines.strategies.identity import Identity, compared, look_first
+from pipelines.strategies.reading import Reading
+
+
+def rows(*contents: object, ids: str = "") -> list[Row]:
+    return [{"id": f"{ids}{place}", "title": content} for place, content in enumerate(contents)]
+
+
+def test_rows_that_keep_their_ids_are_stable() -> None:
+    assert compared([rows("a", "b"), rows("a", "b")]).verdict == "stable"
+
+
+def test_rows_under_other_ids_are_counted() -> None:
+    found = compared([rows("a", "b", "c"), rows("a", "b", "c", ids="x")])
+
+    assert found.verdict == "changing"
+    assert "3 of 3 rows came back under another id" in found.finding
+
+
+def test_a_part_of_the_rows_shows_at_the_third_look() -> None:
+    stays = rows(*range(20))
+    reads = [[*stays, {"id": f"read {number}", "title": "moving"}] for number in range(3)]
+
+    assert compared(reads[:2]).verdict == "unknown"
+    assert compared(reads).verdict == "changing"
+
+
+def test_a_list_that_has_nothing_in_common_with_itself_tells_nothing() -> None:
+    assert compared([rows("a"), rows("b", ids="x")]) == Identity()
+    assert compared([[], []]) == Identity()
+
+
+def test_rows_without_an_id_tell_nothing() -> None:
+    assert compared([[{"title": "a"}], [{"title": "a"}]]) == Identity()
+
+
+@given(data=st.data(), twins=st.integers(2, 8), others=st.integers(3, 10))
+def test_twins_that_change_places_at_the_end_of_a_page_are_no_change_of_ids(
+    data: st.DataObject, twins: int, others: int
+) -> None:
+    """Equal rows but for their ids, in another order at each read, and a page that ends among them."""
+    alike = [{"id": f"twin {number}", "title": "same"} for number in range(twins)]
+    shown = data.draw(st.integers(0, twins))
+    order = st.permutations(alike)
+    reads = [[*rows(*range(others)), *data.draw(order)[:shown]] for _ in range(2)]
+
+    assert compared(reads).verdict != "changing"
+
+
+class OtherIds(ModelSource):
+    """Tells every row under another id at each read, or under one of two in turn."""
+
+    def __init__(self, rng: Random, ways: int) -> None:
+        super().__init__(rng)
+        self.ways = ways
+
+    def page(self, step: ReadPage) -> Page:
+        page = super().page(step)
+        way = self.requests % self.ways
+        return Page(
+            tuple({**row, "id": f"{row['id']}/{way}"} for row in page.rows),
+            page.total_count,
+            page.page,
+            page.per_page,
+            page.server_time,
+        )
+
+
+def reading(endpoint: Endpoint, **known: Any) -> Reading:
+    return Reading(
+        endpoint=endpoint,
+        names=endpoint.names,
+        now=START,
+        time_zone=ZoneInfo("America/New_York"),
+        history_start=date(2026, 2, 20),
+        **known,
+    )
+
+
+@pytest.mark.parametrize("ways", [2, 10**9])
+@pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, STAFF_TASKS], ids=lambda item: item.name)
+@pytest.mark.parametrize("pace", [0.0, 0.5])
+def test_a_source_with_unstable_ids_is_found_out_in_two_or_three_requests(
+    endpoint: Endpoint, ways: int, pace: float
+) -> None:
+    source, store = OtherIds(Random(3), ways), ModelStore()
+    for _ in range(8):
+        source.add(status="pending", number=len(source.rows))
+    source.move = lambda: source.touch("r00001") if source.rng.random() < pace else None
+
+    found = Driver(source, store, source.rng).run(look_first(reading(endpoint)))
+
+    assert found.verdict == "changing"
+    assert source.requests <= 3
+    assert store.rows == {}
+    assert [item.certified for item in store.certificates] == [False]
+    assert store.capabilities == {"ids": "changing"}
+
+
+Looked = Literal["stable", "changing"] | None
+
+
+@pytest.mark.parametrize(
+    ("cursor", "ids", "requests"),
+    [({}, None, 2), ({"through": "x"}, "stable", 0), ({"through": "x"}, "changing", 2)],
+)
+def test_a_list_is_looked_at_before_its_first_read_and_while_its_ids_were_changing(
+    cursor: dict[str, str], ids: Looked, requests: int
+) -> None:
+    source, store = ModelSource(Random(1)), ModelStore()
+    for number in range(8):
+        source.add(status="pending", number=number)
+    known: Sequence[tuple[str, str]] = [("ids", ids)] if ids else []
+
+    Driver(source, store, source.rng).run(
+        look_first(reading(STAFF_TASKS, cursor=cursor, capabilities=dict(known)))
+    )
+
+    assert source.requests == requests
