@@ -67,6 +67,7 @@ class Partner:
         while True:
             page = self.page(path, per_page=100, page=len(rows) // 100, **query)
             rows += page["content"]
+            assert len(rows) <= page["total_count"], "more rows than the list says that it has"
             if len(page["content"]) < 100:
                 return rows
 
