@@ -1,8 +1,7 @@
 """The sandbox sends, the receiver keeps, drain stores: in the end raw equals what the platform holds."""
 
-import threading
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import duckdb
 import httpx
 import pytest
-import uvicorn
 from pydantic import SecretStr
 from support.deliveries import body_of, message, signed
 from support.partner_side import ROOT, Partner
+from support.receiver_process import served
 
 import sandbox
 from pipelines.drain_job import run_drain
@@ -24,7 +23,6 @@ from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import application
 from pipelines.receiving.group_commit import GroupCommit
 from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.receiving.serving import listening
 from pipelines.settings import PartnerSettings, Settings, WarehouseSettings, WebhooksSettings
 
 TOLD = ("id", "status", "status_reason", "channel_used", "error_code")
@@ -47,21 +45,6 @@ class Forgetful:
 
     def probe(self) -> None:
         self.inbox.probe()
-
-
-@contextmanager
-def served(inbox: Forgetful, trust: Trust) -> Generator[str]:
-    """The receiver on a real socket; its address."""
-    with listening("127.0.0.1", 0) as listener:
-        app = application(trust, GroupCommit(inbox), inbox.inbox.backlog)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 class Side:
@@ -115,7 +98,7 @@ def side(tmp_path: Path) -> Iterator[Side]:
         inbox = Forgetful(stack.enter_context(Inbox.open(tmp_path / "inbox.sqlite")))
         # The old secret is still active: the platform signs with the new one.
         trust = Trust((Secret("rotated-away"), Secret(platform.webhook_secret)))
-        address = stack.enter_context(served(inbox, trust))
+        address = stack.enter_context(served(application(trust, GroupCommit(inbox), inbox.inbox.backlog)))
         platform.set(webhooks_to=f"{address}/webhooks")
         into_sending_hours(platform)
         yield Side(platform, inbox, address, tmp_path)

@@ -1,18 +1,24 @@
-"""`vetl webhooks serve` as an operator starts it: a process with a socket, a file and a log."""
+"""The receiver on a socket: `vetl webhooks serve` as an operator starts it, or an application of a test's own."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-import httpx
+from starlette.applications import Starlette
 from support.deliveries import SECRET, Payload, body_of, signed
+
+from pipelines.receiving.connections import Crowd
+from pipelines.receiving.serving import http_server, listening
 
 ROOT = Path(__file__).resolve().parents[2]
 INBOX = "warehouse/data/inbox.sqlite"
@@ -75,7 +81,17 @@ class ReceiverProcess:
     def send(self, payload: Payload | bytes, channel: str = "messages", secret: str = SECRET) -> int:
         """Deliver as the platform does; the answer's status."""
         body = payload if isinstance(payload, bytes) else body_of(payload)
-        return httpx.post(f"{self.url}/webhooks/{channel}", content=body, headers=signed(body, secret)).status_code
+        return self._asked("POST", f"/webhooks/{channel}", body, signed(body, secret))[0]
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Status and text of a page."""
+        return self._asked("GET", path, b"", {})
+
+    def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
+        with closing(self.connection()) as connection:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
 
     def _end(self, how: signal.Signals) -> None:
         if self.process.poll() is None:
@@ -84,3 +100,17 @@ class ReceiverProcess:
         assert self.process.stdout is not None
         self.process.stdout.close()
         self._log.close()
+
+
+@contextmanager
+def served(app: Starlette, crowd: Crowd | None = None) -> Generator[str]:
+    """An application on a real socket of this process; its address."""
+    with listening("127.0.0.1", 0) as listener:
+        server = http_server(app, crowd or Crowd(100))
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()

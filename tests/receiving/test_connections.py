@@ -1,0 +1,175 @@
+"""Whoever is slow, or says nothing, keeps no genuine delivery out."""
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from support.deliveries import SECRET, body_of, message, signed
+from support.receiver_process import ReceiverProcess, served
+
+from pipelines.partner.webhooks import Secret
+from pipelines.receiving.admission import Trust
+from pipelines.receiving.app import application
+from pipelines.receiving.connections import Crowd
+from pipelines.receiving.group_commit import GroupCommit
+from pipelines.receiving.inbox import Backlog, Entry
+
+HEAD = b"POST /webhooks/messages HTTP/1.1\r\nHost: receiver\r\n"
+PATIENCE = 0.3
+"""How long the receiver of these tests waits for a head."""
+
+
+class Memory:
+    """An inbox without a file. `go`: a commit waits for it."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.go = threading.Event()
+        self.go.set()
+
+    def keep(self, entries: Sequence[Entry]) -> list[bool]:
+        self.begun.set()
+        assert self.go.wait(10)
+        return [True] * len(entries)
+
+    def probe(self) -> None:
+        return
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def crowd() -> Crowd:
+    return Crowd(3, head_seconds=PATIENCE)
+
+
+@pytest.fixture
+def address(memory: Memory, crowd: Crowd) -> Iterator[str]:
+    app = application(Trust((Secret(SECRET),)), GroupCommit(memory), Backlog)
+    with served(app, crowd) as url:
+        yield urlsplit(url).netloc
+
+
+def connected(address: str) -> socket.socket:
+    host, port = address.split(":")
+    return socket.create_connection((host, int(port)), timeout=10)
+
+
+def request(body: bytes, secret: str = SECRET) -> bytes:
+    signature = signed(body, secret)["X-Webhook-Signature"]
+    return HEAD + f"X-Webhook-Signature: {signature}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def closed_after(connection: socket.socket, drip: bytes = b"") -> float:
+    """Seconds until the receiver closes, to which a byte is said now and then; what it answers is thrown away."""
+    started = time.monotonic()
+    connection.settimeout(0.05)
+    while True:
+        try:
+            if drip:
+                connection.sendall(drip)
+            if not connection.recv(65_536):
+                return time.monotonic() - started
+        except TimeoutError:
+            assert time.monotonic() - started < 10
+        except OSError:
+            return time.monotonic() - started
+
+
+@pytest.mark.parametrize(
+    ("said", "drip"),
+    [
+        (b"", b""),
+        (HEAD, b"a"),
+        (request(body_of(message())), b"\r\n"),
+        (HEAD + b"Content-Length: 1000\r\n\r\n", b"x"),
+    ],
+    ids=["nothing", "a head without end", "nothing after an answer", "a body that was answered before its end"],
+)
+def test_a_connection_whose_request_does_not_come_is_closed(address: str, said: bytes, drip: bytes) -> None:
+    with connected(address) as connection:
+        connection.sendall(said)
+        seconds = closed_after(connection, drip)
+
+    assert PATIENCE / 2 < seconds < 5
+
+
+def test_a_head_that_is_too_long_is_not_read_to_its_end(address: str, crowd: Crowd) -> None:
+    crowd.head_seconds = 60
+    with connected(address) as connection:
+        connection.sendall(HEAD)
+        with pytest.raises(ConnectionError):
+            connection.sendall((b"X-Padding: " + b"x" * 8_000 + b"\r\n") * 10_000)
+
+
+def test_of_too_many_connections_those_go_that_waited_longest_and_nobody_who_was_heard(
+    address: str, memory: Memory, crowd: Crowd
+) -> None:
+    crowd.head_seconds = 60
+    memory.go.clear()
+    with ExitStack() as stack:
+        heard = stack.enter_context(connected(address))
+        heard.sendall(request(body_of(message())))
+        assert memory.begun.wait(10)
+        silent = [stack.enter_context(connected(address)) for _ in range(2)]
+        silent[1].sendall(request(b"a body that stays away")[:-5])
+        time.sleep(0.1)
+        last = [stack.enter_context(connected(address)) for _ in range(2)]
+        assert [silent[0].recv(1), silent[1].recv(1)] == [b"", b""]
+        assert crowd.dismissed == 2
+        last[0].sendall(request(body_of(message())))
+        memory.go.set()
+        assert heard.recv(12) == last[0].recv(12) == b"HTTP/1.1 200"
+
+
+@pytest.mark.parametrize(
+    "said", [b"", HEAD, request(b"x" * 1_000)[:-1]], ids=["silent", "in the head", "in the body"]
+)
+def test_hundreds_of_slow_connections_starve_no_genuine_delivery(tmp_path: Path, said: bytes) -> None:
+    """More of them than the receiver may have files open."""
+    with ReceiverProcess(tmp_path, open_files=128) as running, ExitStack() as stack:
+        took: list[float] = []
+        for number in range(20):
+            for _ in range(15):
+                stack.enter_context(connected(running.address)).sendall(said)
+            started = time.monotonic()
+            assert running.send(message(f"m-{number}")) == 200
+            took.append(time.monotonic() - started)
+        metrics = running.get("/metrics")[1]
+
+    assert max(took) < 5
+    [dismissed] = re.findall(r"^vetl_webhook_connections_dismissed_total (\d+)$", metrics, re.MULTILINE)
+    assert int(dismissed) > 300 - 128
+
+
+def test_no_request_whatever_it_is_stops_the_receiver(address: str) -> None:
+    """Lines that are no HTTP, an upgrade, two requests at once, a body in chunks, one told to be asked for."""
+    body = body_of(message())
+    signature = signed(body)["X-Webhook-Signature"].encode()
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:], b""))
+    chunked = HEAD + b"x-WEBHOOK-signature: " + signature + b"\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
+    cases = {
+        b"\x16\x03\x01\x02\x00\x01\x00": b"HTTP/1.1 400",
+        b"GET / HTTP/9.9\r\n\r\n": b"HTTP/1.1 400",
+        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n": b"HTTP/1.1 200",
+        b"GET /webhooks/messages HTTP/1.1\r\nHost: a\r\n\r\n": b"HTTP/1.1 405",
+        request(body) * 2: b"HTTP/1.1 200",
+        chunked: b"HTTP/1.1 200",
+        request(body).replace(b"Host:", b"Expect: 100-continue\r\nHost:"): b"HTTP/1.1 100",
+        request(body).replace(b"HTTP/1.1", b"HTTP/1.0"): b"HTTP/1.1 200",
+        request(body).replace(b"messages", b"messages/"): b"HTTP/1.1 200",
+        request(body).replace(b"messages", b"messages?source=rcs"): b"HTTP/1.1 200",
+    }
+    for said, expected in cases.items():
+        with connected(address) as connection:
+            connection.sendall(said)
+            assert expected == connection.recv(65_536)[: len(expected)], said
