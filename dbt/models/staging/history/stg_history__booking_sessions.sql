@@ -6,12 +6,18 @@ latest as (
     select * from {{ source('partner', 'booking_sessions') }}
 ),
 
+practices as (
+    select * from {{ ref('stg_control__practices') }}
+),
+
 versions as (
     select
         practice_id,
-        id as session_id,
-        nullif(status, '') as status,
-        nullif(stage, '') as stage,
+        id,
+        appointment_id,
+        remote_appointment_id,
+        status,
+        stage,
         created_at,
         _valid_from as valid_from,
         _valid_to as valid_to
@@ -19,13 +25,28 @@ versions as (
     union all
     select
         practice_id,
-        id as session_id,
-        nullif(status, '') as status,
-        nullif(stage, '') as stage,
+        id,
+        appointment_id,
+        remote_appointment_id,
+        status,
+        stage,
         created_at,
         _loaded_at as valid_from,
         _deleted_at as valid_to
     from latest
 )
 
-select * from versions
+select
+    versions.practice_id,
+    versions.id as session_id,
+    nullif(versions.status, '') as status,
+    nullif(versions.stage, '') as stage,
+    coalesce(nullif(versions.appointment_id, ''), nullif(versions.remote_appointment_id, ''))
+    is not null as has_appointment,
+    cast({{ local_time('versions.created_at', 'practices.time_zone') }} as date) as day,
+    versions.created_at,
+    versions.valid_from,
+    versions.valid_to
+from versions
+left join practices
+    on versions.practice_id = practices.practice_id
