@@ -5,6 +5,7 @@ matched to the CSV's rows day by day. A window is attached only if its distinct 
 """
 
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from pipelines.pages import Window
 from pipelines.steps import AttachDetails, DaysLackingDetails, Flush, SideBySide, Step
 from pipelines.strategies.call_windows import DAY
 from pipelines.strategies.dialect import Dialect
+from pipelines.strategies.identity import IDS, Identity, look
 from pipelines.strategies.paging import certificate, read_pass
 from pipelines.strategies.reading import Reading
 
@@ -20,20 +22,29 @@ CLOSE = timedelta(days=3)
 PASSES = 3
 
 
-def attach(
-    reading: Reading, today: date, *, daily: bool, tried: dict[str, int]
-) -> Generator[Step, Any, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What is to be said of the details: notes, and why ids are not attached at all, if so."""
+
+    notes: tuple[str, ...] = ()
+    doubt: str | None = None
+
+
+def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int]) -> Generator[Step, Any, Attached]:
     """Attach details to the days that lack them; `tried` remembers what the JSON list did not explain.
 
     Days within the last 35 are read at once, older ones little by little, once a day, within the budget of
-    `phone_calls.details_budget` requests. Returns notes for the run's report.
+    `phone_calls.details_budget` requests. Ids that change from read to read are not attached.
     """
     if reading.details == "off":
-        return ()
+        return Attached()
     recent = max(reading.history_start, today - reading.margins.recent)
     start = reading.history_start if reading.details == "all" else recent
     lacking: Mapping[date, int] = yield DaysLackingDetails(start, today + DAY)
     wanted = {day: calls for day, calls in lacking.items() if tried.get(day.isoformat()) != calls}
+    found = yield from _look_at_ids(reading, wanted, daily=daily)
+    if found.verdict == "changing":
+        return Attached(doubt=f"{found.finding}; every call is here, ids and clients of new ones are not attached")
     yield from _read(reading, wanted)
     if daily and reading.details == "recent":
         yield from _read(reading, (yield from _repeated_hours(reading, recent)))
@@ -43,7 +54,16 @@ def attach(
     tried.clear()
     tried.update({day.isoformat(): calls for day, calls in still.items()})
     unexplained = sum(still.values())
-    return (f"phone_calls: {unexplained} calls are not explained by the JSON list yet",) if unexplained else ()
+    if not unexplained:
+        return Attached()
+    return Attached((f"phone_calls: {unexplained} calls are not explained by the JSON list yet",))
+
+
+def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -> Generator[Step, Any, Identity]:
+    """Whether the calls of the JSON list keep their ids: once a day, and where that is not known."""
+    if not wanted or (reading.capabilities.get(IDS) == "stable" and not daily):
+        return Identity()
+    return (yield from look(_dialect(reading), _packed(wanted)[-1]))
 
 
 def _repeated_hours(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
@@ -77,9 +97,13 @@ def _older(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, in
 
 
 def _read(reading: Reading, days: Mapping[date, int]) -> Generator[Step, Any, None]:
-    dialect = Dialect(reading.names, page_size=reading.endpoint.page_size)
+    dialect = _dialect(reading)
     windows = [_read_window(dialect, window) for window in _packed(days)]
     yield SideBySide(windows)
+
+
+def _dialect(reading: Reading) -> Dialect:
+    return Dialect(reading.names, page_size=reading.endpoint.page_size)
 
 
 def _packed(days: Mapping[date, int]) -> list[Window]:

@@ -38,12 +38,13 @@ def plan(reading: Reading, strategy: DateWindows) -> Generator[Step, Any, Outcom
     doubt = next((doubt for doubt in doubts if doubt), None)
     if doubt is None:
         state.remember_what_was_due()
-    notes = yield from call_details.attach(reading, state.today, daily=state.daily, tried=state.tried)
+    details = yield from call_details.attach(reading, state.today, daily=state.daily, tried=state.tried)
+    doubt = doubt or details.doubt
     yield state.cursor()
     yield Flush()
     through = state.covered.through(reading.history_start)
     certified_through = reading.local_midnight(through) if through else None
-    return Outcome(doubt is None, certified_through, doubt or "every day from one snapshot", notes)
+    return Outcome(doubt is None, certified_through, doubt or "every day from one snapshot", details.notes)
 
 
 class _State:

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 from support.lying_proxy import lying
+from support.truth import lacking_details
 
 from pipelines.settings import Settings
 
@@ -102,5 +103,21 @@ def test_ids_of_one_list_that_change_cost_no_other_list_anything(opened: Opened)
     with other_ids(practices, ("appointments",)):
         result = practices.sync()
 
+    assert result.exit_code == 3
     assert set(states(result)) == {"appointments"}
     assert practices.differences(("booking_sessions", "ai_outbound", "staff_tasks", "phone_calls")) == []
+
+
+def test_ids_of_calls_that_change_are_not_attached_and_every_call_is_here_all_the_same(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    with other_ids(practices, ("phone_calls",)):
+        result = practices.sync(endpoints=["phone_calls"])
+
+    assert result.exit_code == 3
+    assert "every call is here, ids and clients of new ones are not attached" in states(result)["phone_calls"][1]
+    assert practices.differences(("phone_calls",)) == []
+    with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
+        assert connection.execute("select count(id) from raw.phone_calls").fetchall() == [(0,)]
+
+    assert practices.sync(endpoints=["phone_calls"]).exit_code == 0
+    assert lacking_details(practices.warehouse, practices.today) == 0
