@@ -3,11 +3,13 @@
 Equal rows first, then by minute, direction and phone number, in a stable order. What is matched keeps its key.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import polars as pl
 
 from pipelines.loading.call_keys import IDENTITY, ORDINAL, with_ordinals
+from pipelines.loading.extras import together
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.matching import Matched, pair
 from pipelines.loading.versions import TARGET
@@ -38,16 +40,20 @@ class DayChanges:
     unchanged: int
 
 
-def compare(stored: pl.DataFrame, fresh: pl.DataFrame) -> DayChanges:
-    """Match stored rows (the columns of `STORED`, deleted ones too) with those just read (all columns)."""
+def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[str] = ()) -> DayChanges:
+    """Match stored rows (the columns of `STORED`, deleted ones too) with those just read (all columns).
+
+    `new_fields` are the columns of the CSV that nobody declared: what the JSON list told beside them stays.
+    """
     ordered = stored.sort("_deleted", "_stored_called_at", "created_at", "call_key")
     equal = pair(ordered, fresh, SAME_ROW)
     left = equal.left.rename({"_row_hash": "_stored_hash"})
     changed = pair(left, equal.right, SAME_CALL)
-    touched = equal.pairs.filter(pl.col("_deleted") | pl.col("_stored_extra").ne_missing(pl.col(EXTRA)))
+    same = _with_extra(equal.pairs, new_fields)
+    touched = same.filter(pl.col("_deleted") | pl.col("_stored_extra").ne_missing(pl.col(EXTRA)))
     return DayChanges(
         new=_numbered(changed.right, stored),
-        changed=_with_details(changed, left, equal.right),
+        changed=_with_details(changed, left, equal.right, new_fields),
         touched=touched.select(TARGET, "_loaded_at", EXTRA),
         gone=changed.left.filter(~pl.col("_deleted")).select(TARGET, "call_date"),
         doubtful=_doubtful(equal),
@@ -62,13 +68,20 @@ def _numbered(new: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
     return with_ordinals(joined).with_columns(pl.col(ORDINAL) + pl.col("_taken").fill_null(0)).drop("_taken")
 
 
-def _with_details(changed: Matched, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+def _with_extra(pairs: pl.DataFrame, new_fields: Collection[str]) -> pl.DataFrame:
+    return pairs.with_columns(together(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA))
+
+
+def _with_details(
+    changed: Matched, left: pl.DataFrame, right: pl.DataFrame, new_fields: Collection[str]
+) -> pl.DataFrame:
     """Changed rows keep details only where there was one candidate on either side."""
     mine = left.select(TARGET, _candidates=pl.len().over(*IDENTITY, "_deleted"))
     theirs = right.group_by(IDENTITY).agg(_rivals=pl.len())
     rows = changed.pairs.join(mine, on=TARGET, how="left").join(theirs, on=IDENTITY, how="left", nulls_equal=True)
     certain = (pl.col("_candidates") == 1) & (pl.col("_rivals") == 1)
     kept = [pl.when(certain).then(pl.col(name)) for name in DETAILS]
+    rows = _with_extra(rows.with_columns(_stored_extra=pl.when(certain).then("_stored_extra")), new_fields)
     exact = certain & pl.col("created_at").is_not_null()
     called_at = pl.when(exact).then(pl.col("_stored_called_at")).otherwise(pl.col("called_at"))
     rows = rows.with_columns(called_at.alias("called_at"), *kept)

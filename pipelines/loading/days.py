@@ -17,7 +17,7 @@ from pipelines.loading.call_times import add_called_at, days_between
 from pipelines.loading.call_values import Calls, read_values
 from pipelines.loading.context import Commit, shown
 from pipelines.loading.day_changes import DayChanges, compare
-from pipelines.loading.frames import EXTRA
+from pipelines.loading.extras import told_by
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.versions import TARGET, mark_deleted, touch, write
 from pipelines.pages import Changes
@@ -46,7 +46,7 @@ def replace_days(commit: Commit, saves: Sequence[ReplaceDays]) -> Changes:
     changes = Changes(inserted=new.height, quarantined=len(calls.bad), drift=told)
     if not known.is_empty():
         again = fresh.join(known, on="call_date", how="semi", maintain_order="left")
-        changes += _bring_in_step(commit, again, known)
+        changes += _bring_in_step(commit, again, known, calls.new_fields)
     if changes.inserted or changes.updated or changes.deleted:
         changes = replace(changes, restated=restatements.keep(commit, _sealed(saves), ("call_date",)))
     return changes
@@ -117,15 +117,15 @@ def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
     return days.join(found, on="call_date", how="semi")
 
 
-def _bring_in_step(commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame) -> Changes:
+def _bring_in_step(commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]) -> Changes:
     """Days that have rows here already: those that differ are matched row by row."""
     fresh = with_row_hash(commit, fresh)
-    differing = _differing(commit, fresh, days)
+    differing = _differing(commit, fresh, days, new_fields)
     same = fresh.height - fresh.join(differing, on="call_date", how="semi").height
     if differing.is_empty():
         return Changes(unchanged=same)
     read = fresh.join(differing, on="call_date", how="semi", maintain_order="left")
-    found = compare(stored_rows(commit, differing), read)
+    found = compare(stored_rows(commit, differing), read, new_fields)
     _apply(commit, found, days)
     return Changes(
         inserted=found.new.height,
@@ -135,11 +135,13 @@ def _bring_in_step(commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame) -> C
     )
 
 
-def _differing(commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
+def _differing(
+    commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]
+) -> pl.DataFrame:
     """The days whose rows here are not, as a multiset, those that were read."""
     sums = (
         "select call_date, count(*) as rows, sum(_row_hash::hugeint) as hashes,"
-        f" sum(md5_number_lower({EXTRA}::varchar)::hugeint) as extras"
+        f" sum({told_by(new_fields)}) as extras"
     )
     with shown(commit.connection, fresh=fresh, days=days):
         return commit.connection.sql(

@@ -5,18 +5,19 @@ Each JSON record is seen as the row that the CSV makes of it, and the two are ma
 rows are interchangeable in the CSV, but both ids are kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from pipelines.loading import drift, mentions, quarantine
+from pipelines.loading import changes, drift, mentions, quarantine
 from pipelines.loading.call_rows import forget_details, stored_rows, with_row_hash
 from pipelines.loading.call_times import days_between, local_minute
 from pipelines.loading.call_values import as_csv_shows
 from pipelines.loading.context import Commit, shown
 from pipelines.loading.day_changes import DETAILS, SAME_CALL, SAME_ROW
-from pipelines.loading.frames import Shape, typed
+from pipelines.loading.extras import together
+from pipelines.loading.frames import EXTRA, Shape, typed
 from pipelines.loading.matching import only_one, pair
 from pipelines.loading.versions import TARGET
 from pipelines.pages import Changes
@@ -40,11 +41,11 @@ def attach_details(commit: Commit, saves: Sequence[AttachDetails]) -> Changes:
     found = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, columns)]
     records = _as_calls(commit, batch.frame.unique("id", keep="last", maintain_order=True))
     stored = stored_rows(commit, _days(saves)).rename(_BEFORE)
-    live = stored.filter(~pl.col("_deleted")).drop("_deleted", "_stored_extra")
+    live = stored.filter(~pl.col("_deleted")).drop("_deleted")
     pairs = matched(live, records)
     if _zone_is_doubtful(live, records, pairs):
         found.append(_doubtful_zone(commit.time_zone))
-    _attach(commit, stored, pairs)
+    _attach(commit, stored, pairs, batch.new_fields)
     return Changes(quarantined=len(batch.bad), drift=drift.keep(commit, found))
 
 
@@ -56,9 +57,9 @@ def _days(saves: Sequence[AttachDetails]) -> pl.DataFrame:
 def _as_calls(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
     """JSON records with what identifies them as rows of the CSV, and their details."""
     minute = local_minute(pl.col("created_at"), commit.time_zone).alias("called_at_local")
-    rendered = pl.concat([records.select(*DETAILS, minute), as_csv_shows(records)], how="horizontal")
+    rendered = pl.concat([records.select(*DETAILS, EXTRA, minute), as_csv_shows(records)], how="horizontal")
     hashed = with_row_hash(commit, rendered.with_columns(call_date=pl.col("called_at_local").dt.date()))
-    return hashed.select(*DETAILS, *SAME_ROW)
+    return hashed.select(*DETAILS, EXTRA, *SAME_ROW)
 
 
 def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
@@ -83,24 +84,29 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([settled.pairs, equal.pairs, by_id.pairs, likely.pairs], how="diagonal")
 
 
-def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame) -> None:
+def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_fields: Collection[str]) -> None:
     minute = pl.col("created_at").dt.truncate("1m")
     told = local_minute(pl.col("created_at"), commit.time_zone) == pl.col("called_at_local")
-    rows = pairs.with_columns(called_at=pl.when(told).then(minute).otherwise(pl.col("_stored_called_at")))
+    rows = pairs.with_columns(
+        together(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
+        called_at=pl.when(told).then(minute).otherwise(pl.col("_stored_called_at")),
+    )
     differs = pl.any_horizontal(
         pl.col("called_at").ne_missing(pl.col("_stored_called_at")),
+        pl.col(EXTRA).ne_missing(pl.col("_stored_extra")),
         *(pl.col(name).ne_missing(pl.col(before)) for name, before in _BEFORE.items()),
     )
-    attached = rows.filter(differs).select(TARGET, "called_at", *DETAILS)
+    attached = rows.filter(differs).select(TARGET, "called_at", EXTRA, *DETAILS)
     if attached.is_empty():
         return
     mentions.keep(commit, attached)
+    changes.note_stored(commit, attached)
     # An id belongs to one call: whoever held it before does not any more.
     before = stored.join(pairs, on=TARGET, how="anti").join(
         attached, left_on="_stored_id", right_on="id", how="semi"
     )
     forget_details(commit, before.select(TARGET))
-    values = ", ".join(f"{name} = attached.{name}" for name in ("called_at", *DETAILS))
+    values = ", ".join(f"{name} = attached.{name}" for name in ("called_at", EXTRA, *DETAILS))
     with shown(commit.connection, attached=attached):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set {values}, _run_id = ?"

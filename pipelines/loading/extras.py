@@ -1,0 +1,41 @@
+"""What `_extra` of a call holds: the CSV and the JSON list each tell fields of their own that nobody declared."""
+
+import json
+from collections.abc import Collection
+
+import polars as pl
+
+from pipelines.loading.connection import literal
+from pipelines.loading.frames import EXTRA
+from pipelines.loading.records import canonical_json
+
+
+def together(stored: pl.Series, told: pl.Series, fields: Collection[str]) -> pl.Series:
+    """`_extra` after a read that tells these fields: they are as they were told, all others stay as they are.
+
+    Both series are JSON objects as text, or null where there is no such field.
+    """
+    if stored.null_count() == len(stored):
+        return told
+    texts = [_together(before, after, fields) for before, after in zip(stored, told, strict=True)]
+    return pl.Series(told.name, texts, dtype=pl.String)
+
+
+def _together(stored: str | None, told: str | None, fields: Collection[str]) -> str | None:
+    if stored is None:
+        return told
+    kept = {name: value for name, value in json.loads(stored).items() if name not in fields}
+    whole = {**kept, **(json.loads(told) if told else {})}
+    return canonical_json(whole) if whole else None
+
+
+def told_by(fields: Collection[str]) -> str:
+    """SQL for a number that differs where `_extra` differs in one of these fields."""
+    if not fields:
+        return "0::hugeint"
+    values = ", ".join(f"json_extract_string({EXTRA}, {literal(_path(name))})" for name in sorted(fields))
+    return f"hash({values})::hugeint"
+
+
+def _path(name: str) -> str:
+    return '$."' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,76 @@
+"""Fields of a call that nobody declared, from the CSV and from the JSON list, side by side in `_extra`."""
+
+import json
+from typing import Any
+
+from support.filled import HEADER, CsvAnswer, Filled, call_line, call_record
+
+from pipelines.loading.call_frames import CallTexts, parse_calls
+from pipelines.steps import ReplaceDays
+
+
+def page(*lines: str, **extra: str) -> CallTexts:
+    """A page with further columns, which have the same value in each row."""
+    rows = [",".join((HEADER, *extra)), *(",".join((line, *extra.values())) for line in lines)]
+    frame = parse_calls(CsvAnswer("".join(f"{row}\n" for row in rows).encode(), len(lines))).frame
+    assert isinstance(frame, CallTexts)
+    return frame
+
+
+def replace(filled: Filled, *lines: str, **extra: str) -> Any:
+    day = filled.now.date().replace(month=5, day=1)
+    return filled.commit("phone_calls", ReplaceDays([page(*lines, **extra)], day, day, filled.now))
+
+
+def extras(filled: Filled) -> list[Any]:
+    found = filled.rows("select _extra from raw.phone_calls where _deleted_at is null order by id")
+    return [text and json.loads(text) for (text,) in found]
+
+
+def test_fields_of_the_json_list_that_nobody_declared_are_kept(filled: Filled) -> None:
+    replace(filled, call_line())
+
+    changes = filled.attach(call_record("x", recording={"url": "a", "seconds": 3}))
+
+    assert extras(filled) == [{"recording": {"url": "a", "seconds": 3}}]
+    assert changes.drift == ("phone_calls: new field recording",)
+
+
+def test_they_stay_when_the_day_is_read_again_and_nothing_is_written(filled: Filled) -> None:
+    replace(filled, call_line(), Agent="A")
+    filled.attach(call_record("x", recording="r"))
+    before = filled.rows("select rowid, * from raw.phone_calls")
+
+    assert replace(filled, call_line(), Agent="A").unchanged == 1
+
+    assert filled.rows("select rowid, * from raw.phone_calls") == before
+    assert extras(filled) == [{"Agent": "A", "recording": "r"}]
+
+
+def test_a_column_of_the_csv_that_changes_takes_nothing_away(filled: Filled) -> None:
+    replace(filled, call_line(), Agent="A")
+    filled.attach(call_record("x", recording="r"))
+
+    replace(filled, call_line(), Agent="B")
+
+    assert extras(filled) == [{"Agent": "B", "recording": "r"}]
+    assert filled.rows("select * from history.phone_calls") == [], "what nobody declared makes no version"
+
+
+def test_a_call_that_changes_keeps_them_with_its_id(filled: Filled) -> None:
+    replace(filled, call_line())
+    filled.attach(call_record("x", recording="r"))
+
+    replace(filled, call_line(summary="called back"))
+
+    assert filled.rows("select id, summary from raw.phone_calls") == [("x", "called back")]
+    assert extras(filled) == [{"recording": "r"}]
+
+
+def test_a_call_that_may_be_another_one_does_not_keep_them(filled: Filled) -> None:
+    replace(filled, call_line(), call_line(summary="other"))
+    filled.attach(call_record("x", recording="r"), call_record("y", summary="other", recording="s"))
+
+    replace(filled, call_line(summary="who"), call_line(summary="knows"))
+
+    assert extras(filled) == [None, None]
