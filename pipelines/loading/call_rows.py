@@ -3,7 +3,7 @@
 
 import polars as pl
 
-from pipelines.loading import state
+from pipelines.loading import changes, state
 from pipelines.loading.call_keys import call_key, practice_salt
 from pipelines.loading.connection import quoted
 from pipelines.loading.context import Commit, shown
@@ -19,6 +19,7 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
     salt = practice_salt(state.salt(commit.connection), commit.practice_id)
+    changes.note_new(commit, rows)
     with shown(commit.connection, fresh=rows):
         commit.connection.execute(
             f"insert into {commit.table.raw} by name"
@@ -55,6 +56,7 @@ def forget_details(commit: Commit, rows: pl.DataFrame) -> None:
     if rows.is_empty():
         return
     nothing = ", ".join(f"{name} = null" for name in DETAILS)
+    changes.note_stored(commit, rows)
     with shown(commit.connection, doubtful=rows):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set {nothing}, _run_id = ?"

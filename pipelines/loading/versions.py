@@ -3,7 +3,7 @@
 
 import polars as pl
 
-from pipelines.loading import mentions
+from pipelines.loading import changes, mentions
 from pipelines.loading.connection import quoted
 from pipelines.loading.context import Commit, shown
 
@@ -21,6 +21,7 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
     table, run = commit.connection, {"practice": commit.practice_id, "run": commit.run_id}
     superseded = frame.filter(pl.col(TARGET).is_not_null()).select(TARGET, until="_loaded_at")
     if not superseded.is_empty():
+        changes.note_stored(commit, superseded)
         with shown(table, superseded=superseded):
             table.execute(
                 f"insert into {commit.table.history} by name"
@@ -28,6 +29,7 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
                 f" from {commit.table.raw} as stored join superseded on stored.rowid = superseded._target"
             )
             table.execute(f"delete from {commit.table.raw} where rowid in (select _target from superseded)")
+    changes.note_new(commit, frame)
     with shown(table, written=frame.drop(TARGET)):
         table.execute(
             f"insert into {commit.table.raw} by name"
@@ -44,6 +46,7 @@ def touch(commit: Commit, frame: pl.DataFrame) -> None:
     """
     if frame.is_empty():
         return
+    changes.note_stored(commit, frame)
     with shown(commit.connection, touched=frame):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set _deleted_at = null, _extra = touched._extra, _run_id = ?,"
@@ -57,6 +60,7 @@ def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
     """Rows that the source does not have any more: `frame` has `_target` and `_deleted_at`. They stay in raw."""
     if frame.is_empty():
         return
+    changes.note_stored(commit, frame)
     with shown(commit.connection, gone=frame):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set _deleted_at = gone._deleted_at, _run_id = ?"
