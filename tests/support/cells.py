@@ -53,9 +53,9 @@ def cells(rows: list[tuple[Any, ...]], key_width: int) -> Cells:
 
 
 def same(expected: object, actual: object) -> bool:
-    """Floats to their last bits, where two engines may round differently; anything else exactly."""
+    """Floats but for their last bits, which two engines may round differently; anything else exactly."""
     if isinstance(expected, float) and isinstance(actual, float):
-        return math.isclose(expected, actual, rel_tol=1e-12)
+        return math.isclose(expected, actual, rel_tol=1e-12, abs_tol=1e-9)
     return expected == actual
 
 

@@ -1,30 +1,16 @@
 """The demand ledger in plain Python: one practice at a time, from the rows that the source still has."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import product
 from typing import Any
 
-from support.random_rows import Row, Tables
+from support.attribution import Attribution, Booking, digits
+from support.random_rows import Row
 
-HOUR = timedelta(hours=1)
 SILENCE = timedelta(days=14)
-NEVER = timedelta.max
 LAST = datetime(9999, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Booking:
-    """What booked an appointment, or an episode."""
-
-    at: datetime | None
-    attribution: str
-    via: str
-    appointment_id: str | None
-    evidence_id: str = ""
 
 
 @dataclass
@@ -60,52 +46,15 @@ class Episode:
         return f"{self.contacts[0].channel}:{self.contacts[0].id}"
 
 
-def digits(number: str | None) -> str | None:
-    """The last ten digits of what is long enough to be a number."""
-    found = re.sub(r"\D", "", number or "")
-    return found[-10:] if len(found) >= 7 else None
-
-
-def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
-    """Names that stand for one client alone."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for name, client in pairs:
-        if name and client:
-            found[name].add(client)
-    return {name: min(clients) for name, clients in found.items() if len(clients) == 1}
-
-
-class Demand:
+class Demand(Attribution):
     """One practice's wishes."""
-
-    def __init__(self, practice: str, tables: Tables) -> None:
-        def of(name: str) -> list[Row]:
-            return [row for row in tables[name] if row["practice_id"] == practice and not row["_deleted_at"]]
-
-        self.calls, self.sessions, self.tasks = of("phone_calls"), of("booking_sessions"), of("staff_tasks")
-        self.requests, self.clients, self.appointments = (
-            of("ai_outbound_requests"),
-            of("clients"),
-            of("appointments"),
-        )
-        self.by_remote_id = unambiguous(self._remote_ids())
-        self.by_phone = unambiguous(
-            (digits(row[column]), row[key])
-            for rows, column, key in (
-                (self.clients, "phone", "id"),
-                (self.calls, "phone_number", "client_id"),
-                (self.requests, "contact_number", "client_id"),
-            )
-            for row in rows
-        )
-        self.bookings = {row["id"]: self._booked_via(row) for row in self.appointments}
 
     def episodes(self) -> list[Episode]:
         """All of them, with their first booking."""
         found: list[Episode] = []
         parties: dict[str, list[Contact]] = defaultdict(list)
         for contact in self._contacts():
-            parties[self._party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"].append(
+            parties[self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"].append(
                 contact
             )
         for party, contacts in parties.items():
@@ -117,60 +66,11 @@ class Demand:
                 last = contact.at
         appointments: dict[str | None, list[Row]] = defaultdict(list)
         for row in self.appointments:
-            appointments[self._party(self._client_of(row), digits(row["client_phone"]))].append(row)
+            appointments[self.party(self.client_of(row), digits(row["client_phone"]))].append(row)
         for episode in found:
             episode.booking = self._first_booking(episode, appointments[episode.party])
             episode.followed_up = self._is_followed_up(episode)
         return found
-
-    def _remote_ids(self) -> Iterator[tuple[str | None, str | None]]:
-        own = {row["id"]: row["remote_id"] for row in self.clients}
-        called = [(row["remote_client_id"], row["client_id"]) for row in self.calls]
-        suffixes = {
-            remote[len(own[client]) :]
-            for remote, client in called
-            if client in own and remote.startswith(f"{own[client]}-")
-        }
-        yield from called
-        yield from (
-            (remote + suffix, client) for (client, remote), suffix in product(own.items(), {"", *suffixes})
-        )
-
-    def _client_of(self, appointment: Row) -> str | None:
-        by_id = self.by_remote_id.get(appointment["remote_client_id"] or "")
-        return by_id or self.by_phone.get(digits(appointment["client_phone"]) or "")
-
-    def _party(self, client_id: str | None, phone: str | None) -> str | None:
-        client_id = client_id or self.by_phone.get(phone or "")
-        return f"client:{client_id}" if client_id else f"phone:{phone}" if phone else None
-
-    def _booked_via(self, row: Row) -> Booking | None:
-        """Ids before inference, then the nearest in time."""
-        made, client = row["created_at"], self.by_remote_id.get(row["remote_client_id"] or "")
-        found: list[tuple[str, timedelta, str, str]] = []
-        for session in self.sessions:
-            if row["id"] == session["appointment_id"] or (
-                session["remote_appointment_id"] and row["remote_id"] == session["remote_appointment_id"]
-            ):
-                known = made and session["created_at"]
-                found.append(
-                    ("exact", abs(session["created_at"] - made) if known else NEVER, "session", session["id"])
-                )
-        for call in self.calls if made and row["remote_client_id"] else ():
-            after = made - call["called_at"]
-            same = call["remote_client_id"] == row["remote_client_id"]
-            if same and call["outcome"] == "appointment_booked" and timedelta() <= after <= HOUR:
-                found.append(("inferred", after, "call", call["call_key"]))
-        for request in self.requests if made and client else ():
-            times = request["contacted_at"] and request["completed_at"]
-            if times and request["client_id"] == client and request["outcome"] == "booked":
-                after = made - request["completed_at"]
-                if made >= request["contacted_at"] and after <= HOUR:
-                    found.append(("inferred", abs(after), "outreach", request["id"]))
-        if not found:
-            return None
-        attribution, _, via, evidence = min(found)
-        return Booking(made, attribution, via, row["id"], evidence)
 
     def _contacts(self) -> Iterator[Contact]:
         booked = self._booked_by_contacts()
@@ -179,7 +79,7 @@ class Demand:
             if row:
                 contact.appointment_id = contact.appointment_id or row["id"]
                 contact.attribution = "exact" if contact.channel == "session" else contact.attribution
-                contact.client_id = contact.client_id or self._client_of(row)
+                contact.client_id = contact.client_id or self.client_of(row)
                 contact.phone = contact.phone or digits(row["client_phone"])
             contact.client_id = contact.client_id or self.by_phone.get(contact.phone or "")
             yield contact
@@ -218,8 +118,11 @@ class Demand:
                 ended = row["completed_at"] or row["contacted_at"] or row["created_at"]
                 result = row["outcome"] or row["suppression_reason"] or row["status"]
                 client, phone = row["client_id"], digits(row["contact_number"])
+                named = self.named.get(row["id"], {}).get("appointment_id")
+                how = "exact" if named else "inferred"
+                booked_at = ended if booked else None
                 yield Contact(
-                    "outreach", row["id"], row["created_at"], client, phone, result, ended if booked else None
+                    "outreach", row["id"], row["created_at"], client, phone, result, booked_at, named, how
                 )
         for row in self.tasks:
             if row["created_at"] and row["client_id"] and row["task_type"] == "task":

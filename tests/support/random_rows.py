@@ -6,6 +6,8 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from support.random_deliveries import random_deliveries
+
 from pipelines.practice import Practice
 
 Row = dict[str, Any]
@@ -25,7 +27,7 @@ CLOCKS = (SOURCE_CLOCK - timedelta(days=1), SOURCE_CLOCK, None)
 
 _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 November
 
-_CLIENTS = 250
+_CLIENTS = 220
 _STAGES = ["started", "pet_chosen", "slot_chosen", "confirmed"]
 _SOURCES = ["google", "Google", "mail", " ", "", None]
 _REASONS = ["recent_contact", "full_moon", "", None]
@@ -50,7 +52,22 @@ def random_tables(seed: int, rows: int = 1500) -> Tables:
     tables = {table: [_row(random, number, draw) for number in range(rows)] for table, draw in draws.items()}
     for row in tables["clients"]:
         row |= {"remote_id": f"R{row['id']}", "phone": _phone(random, int(row["id"]))}
-    return {**tables, **random_history(Random(seed), tables)}
+    _book_in_calls(random, tables)
+    return {
+        **tables,
+        **random_deliveries(Random(seed), tables, SOURCE_CLOCK),
+        **random_history(Random(seed), tables),
+    }
+
+
+def _book_in_calls(random: Random, tables: Tables) -> None:
+    """Move some appointments to within an hour of a call of the same client, or a little more."""
+    known = [row for row in tables["phone_calls"] if row["remote_client_id"]]
+    for row in random.sample(tables["appointments"], 150):
+        here = [call for call in known if call["practice_id"] == row["practice_id"]]
+        call = random.choice(here)
+        after = timedelta(minutes=random.randrange(-5, 90))
+        row |= {"remote_client_id": call["remote_client_id"], "created_at": call["called_at"] + after}
 
 
 def random_history(random: Random, tables: Tables) -> Tables:
@@ -131,6 +148,9 @@ def _call(random: Random, practice: str) -> Row:
         "id": f"call-{random.getrandbits(64):016x}" if known else None,
         "created_at": instant if known else None,
         "client_id": str(client) if known else None,
+        "patient_id": str(random.randrange(2000)) if known and random.random() < 0.5 else None,
+        "remote_patient_id": f"P{random.randrange(900)}-7" if known and random.random() < 0.5 else None,
+        "customer_sentiment": random.choice(["positive", "", None]),
         "remote_client_id": _remote_id(random, client) if known else None,
         "phone_number": _phone(random, client),
     }
@@ -159,6 +179,7 @@ def _appointment(random: Random, _practice: str) -> Row:
     return {
         "remote_id": f"A{random.randrange(1500)}",
         "remote_client_id": random.choice([_remote_id(random, client), "", None]),
+        "remote_patient_id": random.choice([f"P{random.randrange(900)}-7", "", None]),
         "client_phone": _phone(random, client),
         "status": random.choice(["REQUESTED", "CONFIRMED", ""]),
         "booking_date": _later(random, created, 500),

@@ -33,6 +33,9 @@ with seen as (
         ('staff_tasks', 'task_type', ['task', 'rx_refill']),
         ('staff_tasks', 'status', ['pending', 'completed', 'canceled']),
         ('messages', 'status', ['sent', 'delivered', 'read', 'failed', 'suppressed']),
+        ('messages', 'status_reason', ['opted_out', 'blocked_number', 'delivery_failed']),
+        ('messages', 'channel_requested', ['auto', 'rcs', 'sms']),
+        ('messages', 'channel_used', ['rcs', 'sms']),
         ('service_reminders', 'status', ['completed', 'partially_completed', 'deleted', 'incomplete']),
     ] -%}
     select

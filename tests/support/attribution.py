@@ -1,0 +1,127 @@
+"""Who a row is about and what booked an appointment, in plain Python: one practice at a time."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import product
+
+from support.random_rows import Row, Tables
+
+HOUR = timedelta(hours=1)
+NEVER = timedelta.max
+Candidate = tuple[str, timedelta, str, str]
+"""How it is known, how far apart in time, through what, and its id: the least of them counts."""
+
+
+@dataclass(frozen=True)
+class Booking:
+    """What booked an appointment, or an episode."""
+
+    at: datetime | None
+    attribution: str
+    via: str
+    appointment_id: str | None
+    evidence_id: str = ""
+
+
+def digits(number: str | None) -> str | None:
+    """The last ten digits of what is long enough to be a number."""
+    found = re.sub(r"\D", "", number or "")
+    return found[-10:] if len(found) >= 7 else None
+
+
+def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
+    """Names that stand for one client alone."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, client in pairs:
+        if name and client:
+            found[name].add(client)
+    return {name: min(clients) for name, clients in found.items() if len(clients) == 1}
+
+
+def apart(one: datetime | None, other: datetime | None) -> timedelta:
+    return abs(one - other) if one and other else NEVER
+
+
+class Attribution:
+    """One practice's rows that the source still has; what ids and numbers stand for, and what booked what."""
+
+    def __init__(self, practice: str, tables: Tables) -> None:
+        def of(name: str) -> list[Row]:
+            return [row for row in tables[name] if row["practice_id"] == practice and not row["_deleted_at"]]
+
+        self.calls, self.sessions, self.tasks = of("phone_calls"), of("booking_sessions"), of("staff_tasks")
+        self.requests, self.clients = of("ai_outbound_requests"), of("clients")
+        self.appointments = of("appointments")
+        self.named = {row["request_id"]: row for row in of("outreach_events") if row["appointment_id"]}
+        self.by_remote_id = unambiguous(self._remote_ids())
+        self.by_remote_patient = unambiguous(
+            (row.get("remote_patient_id"), row.get("patient_id")) for row in self.calls
+        )
+        self.by_phone = unambiguous(
+            (digits(row[column]), row[key])
+            for rows, column, key in (
+                (self.clients, "phone", "id"),
+                (self.calls, "phone_number", "client_id"),
+                (self.requests, "contact_number", "client_id"),
+            )
+            for row in rows
+        )
+        self.bookings = {row["id"]: self._booked_via(row) for row in self.appointments}
+
+    def client_of(self, appointment: Row) -> str | None:
+        by_id = self.by_remote_id.get(appointment["remote_client_id"] or "")
+        return by_id or self.by_phone.get(digits(appointment["client_phone"]) or "")
+
+    def party(self, client_id: str | None, phone: str | None) -> str | None:
+        client_id = client_id or self.by_phone.get(phone or "")
+        return f"client:{client_id}" if client_id else f"phone:{phone}" if phone else None
+
+    def _remote_ids(self) -> Iterator[tuple[str | None, str | None]]:
+        own = {row["id"]: row["remote_id"] for row in self.clients if row["remote_id"]}
+        called = [(row["remote_client_id"], row["client_id"]) for row in self.calls]
+        suffixes = {
+            remote[len(own[client]) :]
+            for remote, client in called
+            if remote and client in own and remote.startswith(f"{own[client]}-")
+        }
+        yield from called
+        yield from (
+            (remote + suffix, client) for (client, remote), suffix in product(own.items(), {"", *suffixes})
+        )
+
+    def _booked_via(self, row: Row) -> Booking | None:
+        """Ids before inference, then the nearest in time."""
+        found = [*self._by_ids(row), *self._by_call(row), *self._by_outreach(row)]
+        if not found:
+            return None
+        attribution, _, via, evidence = min(found)
+        return Booking(row["created_at"], attribution, via, row["id"], evidence)
+
+    def _by_ids(self, row: Row) -> Iterator[Candidate]:
+        for session in self.sessions:
+            remote = session["remote_appointment_id"]
+            if row["id"] == session["appointment_id"] or (remote and row["remote_id"] == remote):
+                yield "exact", apart(session["created_at"], row["created_at"]), "session", session["id"]
+        for request_id, event in self.named.items():
+            if row["id"] == event["appointment_id"]:
+                yield "exact", apart(event["completed_at"], row["created_at"]), "outreach", request_id
+
+    def _by_call(self, row: Row) -> Iterator[Candidate]:
+        made = row["created_at"]
+        for call in self.calls if made and row["remote_client_id"] else ():
+            after = made - call["called_at"]
+            same = call["remote_client_id"] == row["remote_client_id"]
+            if same and call["outcome"] == "appointment_booked" and timedelta() <= after <= HOUR:
+                yield "inferred", after, "call", call["call_key"]
+
+    def _by_outreach(self, row: Row) -> Iterator[Candidate]:
+        made, client = row["created_at"], self.by_remote_id.get(row["remote_client_id"] or "")
+        for request in self.requests if made and client else ():
+            times = request["contacted_at"] and request["completed_at"]
+            if times and request["client_id"] == client and request["outcome"] == "booked":
+                after = made - request["completed_at"]
+                if made >= request["contacted_at"] and after <= HOUR:
+                    yield "inferred", abs(after), "outreach", request["id"]

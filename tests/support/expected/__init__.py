@@ -1,0 +1,70 @@
+"""Every mart in plain Python: an independent reading of the design's definitions, one function for each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from support.cells import cells, same
+from support.expected import booking, calls, demand, outreach, practice, rows, tasks
+from support.known import Expected, Known
+
+FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
+    (6, booking.booking_funnel_daily),
+    (3, booking.booking_funnel_stages),
+    (5, calls.booking_intent_daily),
+    (3, calls.booking_intent_hourly),
+    (2, calls.booking_intent_restatements),
+    (4, outreach.outreach_outcomes_daily),
+    (4, outreach.outreach_suppressions_daily),
+    (3, tasks.staff_task_turnaround_daily),
+    (2, demand.demand_ledger),
+    (2, demand.leak_list),
+    (3, demand.demand_contacts),
+    (1, practice.practices),
+    (2, practice.practice_days),
+    (4, practice.unknown_values),
+    (2, rows.phone_calls),
+    (2, rows.booking_sessions),
+    (2, rows.appointments),
+    (2, rows.outreach_requests),
+    (2, rows.staff_tasks),
+    (2, rows.clients),
+    (2, rows.patients),
+    (2, rows.messages),
+    (2, rows.service_reminders),
+)
+"""The width of the grain, which a mart's first columns are, and the function of the mart's name."""
+
+
+@dataclass(frozen=True)
+class Mart:
+    """A mart as it was built: the names of its columns, and its rows with times in UTC."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+EXPECTED = {function.__name__: (width, function) for width, function in FUNCTIONS}
+
+
+def assert_mart_is_true(name: str, mart: Mart, known: Known) -> None:
+    """Every cell of a mart, and no row or column beside them."""
+    width, function = EXPECTED[name]
+    names = mart.columns[width:]
+    expected: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for key, row in function(known).items():
+        if isinstance(row, tuple):
+            expected[key] = row
+        else:
+            assert set(names) == row.keys()
+            expected[key] = tuple(row[column] for column in names)
+    actual = cells(mart.rows, width)
+    wrong = [f"{key} should be there" for key in expected.keys() - actual.keys()]
+    wrong += [f"{key} should not be there" for key in actual.keys() - expected.keys()]
+    wrong += [
+        f"{column} of {key} is {is_!r}, should be {should!r}"
+        for key in expected.keys() & actual.keys()
+        for column, should, is_ in zip(names, expected[key], actual[key], strict=True)
+        if not same(should, is_)
+    ]
+    assert not wrong, "\n".join(sorted(wrong)[:10])

@@ -1,0 +1,197 @@
+"""The marts with one row per thing: text where an empty one is null, and each time told in two ways."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from support.attribution import Attribution
+from support.cells import hours
+from support.expected.tasks import open_hours
+from support.known import Expected, Known
+from support.random_rows import Row
+
+CALL_TEXTS = (
+    *("client_id", "remote_client_id", "patient_id", "remote_patient_id", "direction", "state", "caller_type"),
+    *("call_classification", "customer_sentiment", "outcome", "client_name", "patient_name", "phone_number"),
+    "summary",
+)
+
+
+def told(known: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
+    """Columns as they are, times also on the practice's wall clock, and the day of `created_at` there."""
+    columns = {name: row.get(name) or None for name in texts}
+    for name in times:
+        columns |= {name: row.get(name), f"{name}_local": known.local(row, name)}
+    return {**columns, "day": known.day(row)}
+
+
+def phone_calls(known: Known) -> Expected:
+    """The source tells the local minute itself, so it does not depend on what is configured."""
+    return {
+        (row["practice_id"], row["call_key"]): {
+            **{name: row.get(name) or None for name in CALL_TEXTS},
+            "call_id": row["id"],
+            "practice_name": row.get("practice") or None,
+            **{name: row[name] for name in ("duration_seconds", "booking_intent", "booked")},
+            "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
+            "day": row["call_date"],
+            **{name: row[name] for name in ("called_at_local", "called_at", "created_at")},
+        }
+        for row in known.rows("phone_calls")
+    }
+
+
+def booking_sessions(known: Known) -> Expected:
+    texts = ("appointment_id", "remote_appointment_id", "status", "stage", "client_type")
+    referral = ("referral_source", "referral_campaign", "referral_medium")
+    expected: dict[Any, dict[str, Any]] = {}
+    for row in known.rows("booking_sessions"):
+        done = hours(row["created_at"], row["last_activity_at"] or row["updated_at"])
+        expected[row["practice_id"], row["id"]] = {
+            **told(known, row, (*texts, *referral), ("created_at", "updated_at", "last_activity_at")),
+            "minutes_to_complete": done * 60 if done is not None and row["status"] == "completed" else None,
+            "has_appointment": bool(row["appointment_id"] or row["remote_appointment_id"]),
+        }
+    return expected
+
+
+def appointments(known: Known) -> Expected:
+    texts = (
+        *(
+            "remote_client_id",
+            "remote_patient_id",
+            "status",
+            "client_type",
+            "client_first_name",
+            "client_last_name",
+        ),
+        *(
+            "client_email",
+            "client_phone",
+            "patient_name",
+            "referral_source",
+            "referral_campaign",
+            "referral_medium",
+        ),
+    )
+    by_practice = {
+        practice: Attribution(practice, known.tables) for practice in known.practices_in("appointments")
+    }
+    expected: dict[Any, dict[str, Any]] = {}
+    for row in known.rows("appointments"):
+        here = by_practice[row["practice_id"]]
+        booking = here.bookings[row["id"]]
+        evidence = {booking.via: booking.evidence_id} if booking else {}
+        expected[row["practice_id"], row["id"]] = {
+            **told(known, row, texts, ("created_at", "updated_at", "booking_date", "end_date")),
+            "remote_appointment_id": row["remote_id"] or None,
+            "client_id": here.by_remote_id.get(row["remote_client_id"] or ""),
+            "patient_id": here.by_remote_patient.get(row.get("remote_patient_id") or ""),
+            "session_id": evidence.get("session"),
+            "call_key": evidence.get("call"),
+            "request_id": evidence.get("outreach"),
+            "booked_via": booking and booking.via,
+            "attribution": booking and booking.attribution,
+        }
+    return expected
+
+
+def outreach_requests(known: Known) -> Expected:
+    texts = (
+        *("partner_request_id", "client_id", "patient_id", "channel", "purpose", "status", "outcome"),
+        *("suppression_reason", "error_message", "contact_number", "context"),
+    )
+    return {
+        (row["practice_id"], row["id"]): {
+            **told(known, row, texts, ("created_at", "contacted_at", "completed_at")),
+            "hours_to_contact": hours(row["created_at"], row["contacted_at"]),
+            "hours_to_outcome": hours(row["created_at"], row["completed_at"]) if row["outcome"] else None,
+            "is_contacted": row["contacted_at"] is not None,
+            "is_open": row["status"] in {"received", "queued", "in_progress"},
+            "is_failed_undispatched": row["status"] == "failed" and row["outcome"] != "undeliverable",
+            "is_mature": (hours(row["created_at"], known.now) or 0) >= 96,
+        }
+        for row in known.rows("ai_outbound_requests")
+    }
+
+
+def staff_tasks(known: Known) -> Expected:
+    texts = ("client_id", "patient_id", "task_type", "status", "title", "description")
+    times = ("created_at", "updated_at", "finalized_at", "reference_time_at")
+    return {
+        (row["practice_id"], row["id"]): {
+            **told(known, row, (*texts, "override_completion_action_text"), times),
+            "cancellation_allowed": row["cancellation_allowed"],
+            "hours_to_finalize": hours(row["created_at"], row["finalized_at"]),
+            "open_hours_to_finalize": open_hours(known.local(row, "created_at"), known.local(row, "finalized_at")),
+        }
+        for row in known.rows("staff_tasks")
+    }
+
+
+def clients(known: Known) -> Expected:
+    return {
+        (row["practice_id"], row["id"]): {
+            "remote_client_id": row["remote_id"] or None,
+            **{name: row.get(name) or None for name in ("name", "email", "phone")},
+            "patient_count": how_many(row["patients"]),
+        }
+        for row in known.rows("clients")
+    }
+
+
+def patients(known: Known) -> Expected:
+    texts = ("client_id", "name", "species", "breed")
+    return {
+        (row["practice_id"], row["id"]): {name: row.get(name) or None for name in texts}
+        for row in known.rows("patients")
+    }
+
+
+def messages(known: Known) -> Expected:
+    texts = ("reference_id", "client_id", "status", "status_reason", "channel_requested", "channel_used")
+    minutes = {"minutes_to_deliver": "delivered_at", "minutes_to_read": "read_at"}
+    expected: dict[Any, dict[str, Any]] = {}
+    for row in known.rows("messages"):
+        taken = {name: hours(row["sent_at"], row[column]) for name, column in minutes.items()}
+        times = ("created_at", "sent_at", "delivered_at", "read_at", "failed_at")
+        expected[row["practice_id"], row["id"]] = {
+            **told(known, row, (*texts, "error_code", "error_message"), times),
+            **{name: None if value is None else value * 60 for name, value in taken.items()},
+        }
+    return expected
+
+
+def service_reminders(known: Known) -> Expected:
+    """Of each group what came last, and how many contents there were."""
+    texts = ("client_id", "remote_client_id", "patient_id", "remote_patient_id")
+    versions = Counter((row["practice_id"], row["id"]) for row in known.rows("service_reminder_events"))
+    first: dict[Any, Any] = {}
+    for row in known.rows("service_reminder_events"):
+        key = (row["practice_id"], row["id"])
+        first[key] = min(row["received_at"], first.get(key, row["received_at"]))
+    expected: dict[Any, dict[str, Any]] = {}
+    for row in latest_reminders(known):
+        key, received = (row["practice_id"], row["id"]), known.local(row, "received_at")
+        expected[key] = {
+            **told(known, row, texts, ("due_at", "received_at")),
+            "notification_rule": row["notification_rule_name"] or None,
+            "status": row["group_status"] or None,
+            "reminder_count": how_many(row["reminders"]),
+            "versions": versions[key],
+            "first_received_at": first[key],
+            "day": received.date() if received else None,
+        }
+    return expected
+
+
+def latest_reminders(known: Known) -> list[Row]:
+    """Of each group what came last."""
+    ordered = sorted(known.rows("service_reminder_events"), key=lambda row: row["received_at"])
+    return list({(row["practice_id"], row["id"]): row for row in ordered}.values())
+
+
+def how_many(items: str | list[Any] | None) -> int | None:
+    """The length of a list, as it is or as JSON."""
+    return None if items is None else len(json.loads(items) if isinstance(items, str) else items)

@@ -1,0 +1,53 @@
+"""The mart of staff tasks, read from design §7 once more: how long they take, also in opening hours."""
+
+from datetime import datetime, time, timedelta
+from itertools import pairwise
+from typing import Any
+
+from support.cells import count, hours, median_of
+from support.known import Expected, Known
+
+OPENS, CLOSES, DAYS = 8, 18, 6
+"""From hour to hour, on how many days of the week from Monday: the project's defaults."""
+FINAL = {"completed", "canceled"}
+
+
+def staff_task_turnaround_daily(known: Known) -> Expected:
+    again = reopened(known)
+    expected: dict[Any, tuple[Any, ...]] = {}
+    for key, tasks in known.by_day(known.rows("staff_tasks"), "task_type").items():
+        local = [(known.local(row, "created_at"), known.local(row, "finalized_at")) for row in tasks]
+        expected[key] = (
+            len(tasks),
+            *(
+                count(tasks, lambda row, s=status: row["status"] == s)
+                for status in ("completed", "canceled", "pending")
+            ),
+            median_of(hours(row["created_at"], row["finalized_at"]) for row in tasks),
+            median_of(open_hours(*times) for times in local),
+            count(tasks, lambda row: (row["practice_id"], row["id"]) in again),
+        )
+    return expected
+
+
+def reopened(known: Known) -> set[tuple[str, str]]:
+    """The tasks that were seen to leave a final status."""
+    return {
+        key
+        for key, versions in known.versions("staff_tasks").items()
+        if any(a["status"] in FINAL and b["status"] not in FINAL for a, b in pairwise(versions))
+    }
+
+
+def open_hours(start: datetime | None, end: datetime | None) -> float | None:
+    """Opening hours between two times of the wall clock, day by day."""
+    if start is None or end is None:
+        return None
+    total, day = 0.0, start.date()
+    while day <= end.date():
+        if day.isoweekday() <= DAYS:
+            first = max(start, datetime.combine(day, time(OPENS)))
+            last = min(end, datetime.combine(day, time(CLOSES)))
+            total += max((last - first) / timedelta(hours=1), 0)
+        day += timedelta(days=1)
+    return total

@@ -1,0 +1,62 @@
+"""All that a mart may depend on, and how its expected rows are written down."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from support.cells import groups
+from support.random_rows import Row, Tables
+from support.zones import on_the_wall
+
+from pipelines.practice import Practice
+
+Expected = Mapping[tuple[Any, ...], tuple[Any, ...] | Mapping[str, Any]]
+"""A mart's rows by their grain: the columns beside it in their order, or by their names."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The practices, the source's clock at the last sync, and what was seen of the source.
+
+    `tables` are named as those of raw; `history.<table>` holds the versions that were superseded.
+    """
+
+    practices: Sequence[Practice]
+    now: datetime
+    tables: Tables
+
+    def rows(self, table: str) -> list[Row]:
+        """The rows that the source still has."""
+        return [row for row in self.tables[table] if not row["_deleted_at"]]
+
+    def practices_in(self, table: str) -> set[str]:
+        """The practices that have rows in a table."""
+        return {row["practice_id"] for row in self.tables[table]}
+
+    def versions(self, table: str) -> dict[tuple[str, str], list[Row]]:
+        """All versions of each row, the oldest first."""
+        found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        latest = ({**row, "_valid_from": row["_loaded_at"]} for row in self.tables[table])
+        every = [*self.tables.get(f"history.{table}", ()), *latest]
+        for row in sorted(every, key=lambda row: row["_valid_from"]):
+            found[row["practice_id"], row["id"]].append(row)
+        return found
+
+    def zone_of(self, practice_id: str) -> str | None:
+        """The practice's time zone, where the practice is configured."""
+        return next((one.time_zone for one in self.practices if one.id == practice_id), None)
+
+    def local(self, row: Row, column: str) -> datetime | None:
+        """A time of a row on the wall clock of its practice."""
+        return on_the_wall(row.get(column), self.zone_of(row["practice_id"]))
+
+    def day(self, row: Row) -> date | None:
+        """The day of a row's `created_at` on the wall clock of its practice."""
+        local = self.local(row, "created_at")
+        return local.date() if local else None
+
+    def by_day(self, rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
+        """Rows by practice, day and columns, an empty string being null."""
+        return groups(rows, self.day, *columns)

@@ -1,0 +1,27 @@
+"""Time zones from the tzdata package: the system's own files may be older than what DuckDB brings."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from importlib.resources import files
+from zoneinfo import ZoneInfo
+
+
+@cache
+def zone(name: str) -> ZoneInfo:
+    """A zone by its IANA name, read afresh from the package."""
+    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
+        return ZoneInfo.from_file(file, key=name)
+
+
+def on_the_wall(instant: datetime | None, name: str | None) -> datetime | None:
+    """What a clock in the zone shows; nothing where either is unknown."""
+    return instant.astimezone(zone(name)).replace(tzinfo=None) if instant and name else None
+
+
+def midnight(day: date, name: str) -> datetime:
+    """The instant at which a day begins."""
+    return datetime.combine(day, time(), zone(name)).astimezone(UTC)
+
+
+def day_after(day: date) -> date:
+    return day + timedelta(days=1)
