@@ -65,10 +65,10 @@ class Directory:
 
 
 def _row(table: Table, row_id: str, now: datetime, switches: Switches) -> Record:
-    """A drawn row as it is; nothing of one that was written."""
+    """A drawn row as it is, or the record of one that was written."""
     snapshot = table.snapshot(now, switches)
     found = table.find(row_id, snapshot)
-    return snapshot.frame.row(found, named=True) if isinstance(found, int) else {}
+    return snapshot.frame.row(found, named=True) if isinstance(found, int) else found or {}
 
 
 def _same(column: str, text: str) -> pl.Expr:

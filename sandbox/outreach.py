@@ -115,6 +115,7 @@ class Outreach:
 
 _SILENCE: Final = (NO_RESPONSE_AFTER, {"status": "completed", "outcome": "no_response"})
 _ENDS: Final = {
+    "replies_once": (RESOLVED_AFTER + NO_RESPONSE_AFTER, _SILENCE[1]),  # the quiet window begins anew
     "blocked": (
         REFUSED_AFTER,
         {

@@ -20,6 +20,7 @@ Behaviour = Literal[
     "pet_deceased",
     "stopped",
     "never_dispatched",
+    "replies_once",
 ]
 
 ENDINGS: Final[dict[str, Behaviour]] = {
@@ -37,6 +38,7 @@ ENDINGS: Final[dict[str, Behaviour]] = {
     "24": "pet_deceased",
     "25": "stopped",
     "26": "never_dispatched",
+    "27": "replies_once",  # an hour after the first text, then never again
 }
 
 
