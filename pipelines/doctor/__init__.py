@@ -4,7 +4,7 @@ Checks are pure generators of `pipelines.steps`, like strategies: they ask the s
 contrasting values, and believe a parameter only where the two answers differ as they should. All are reads.
 
 - `examination`  which checks a list gets, and what of it is kept as capabilities
-- `ranges`, `edges`, `sizes`, `numbers`, `statuses`, `order`, `contents`  one subject each
+- `ranges`, `edges`, `sizes`, `numbers`, `statuses`, `contents`  one subject each
 - `calls`, `time_zone`, `people`  the lists that the contract describes in another way
 - `job`          settings, client and warehouse around it; `mending` writes what was found into `vetl.toml`
 """

@@ -1,4 +1,4 @@
-"""Questions to one list, and the query they share."""
+"""Questions to one list, and what is known of it so far."""
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,22 +6,28 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipelines.endpoint import QueryNames
-from pipelines.errors import PracticeRefused, RequestRefused
+from pipelines.errors import NotFound, PracticeRefused, RequestRefused
 from pipelines.pages import Page
 from pipelines.steps import ReadPage, Step
 from pipelines.strategies.dialect import Bounds
 from pipelines.strategies.reading import Reading
 
 Asking = Generator[Step, Any, Page | None]
+Query = Mapping[str, str]
 LARGEST = 100
 """Rows on a page of JSON at most (contract: Limits)."""
+VALIDATION = (400, 422)
+"""Statuses of a validation error; the contract names the first."""
+NO_SUCH_NAME = "vetl_doctor"
+"""A parameter that no server has: what is said of it is said of every unknown name."""
 
 
 @dataclass(slots=True)
 class Known:
     """What is known of a list so far. `whole` is the query under which it shows every row.
 
-    `names` are proven where their key is in `proven`, else still as configured.
+    `names` are proven where their key is in `proven`, else still as configured. `thorough`: more is wanted than
+    what reading needs. `answers` are the latest, by their questions.
     """
 
     reading: Reading
@@ -35,6 +41,8 @@ class Known:
     """The parameter that asks for the largest page, where one works."""
     smallest: dict[str, str] = field(default_factory=dict[str, str])
     """The parameter that asks for a page of one row, where one works."""
+    thorough: bool = True
+    answers: dict[frozenset[tuple[str, str]], Page | RequestRefused] = field(default_factory=dict[Any, Any])
 
     @property
     def endpoint(self) -> str:
@@ -42,34 +50,63 @@ class Known:
         return self.reading.endpoint.name
 
 
-def ask(query: Mapping[str, str]) -> Asking:
+def ask(known: Known, query: Query) -> Asking:
     """One page, or nothing where the server refuses this question.
 
     Raises:
         PracticeRefused: it answers nothing for this practice.
     """
+    answer: Page | RequestRefused
     try:
-        page: Page = yield ReadPage(query, 0, LARGEST, lenient=True)
+        answer = yield ReadPage(query, 0, LARGEST, lenient=True)
     except PracticeRefused:
         raise
-    except RequestRefused:
-        return None
-    return page
+    except RequestRefused as refusal:
+        answer = refusal
+    known.answers[frozenset(query.items())] = answer
+    return None if isinstance(answer, RequestRefused) else answer
 
 
-def fields_at_fault(query: Mapping[str, str]) -> Generator[Step, Any, Sequence[str]]:
-    """The parameters that the server's refusal of a query names, beside those that were sent.
+def recall(known: Known, query: Query) -> Asking:
+    """The answer that this question had, or else gets."""
+    if frozenset(query.items()) not in known.answers:
+        yield from ask(known, query)
+    answer = known.answers[frozenset(query.items())]
+    return None if isinstance(answer, RequestRefused) else answer
+
+
+def refusal_of(known: Known, query: Query) -> Generator[Step, Any, RequestRefused | None]:
+    """How the server refuses a question, where it does."""
+    yield from recall(known, query)
+    answer = known.answers[frozenset(query.items())]
+    return answer if isinstance(answer, RequestRefused) else None
+
+
+def fields_at_fault(known: Known) -> Generator[Step, Any, Sequence[str]]:
+    """The parameters that the server asks for when it is asked for nothing in particular.
 
     Raises:
-        PracticeRefused, NotFound: it answers nothing for this practice, or has no such list.
+        NotFound, RequestRefused: it has no such list.
     """
-    try:
-        yield ReadPage(query, 0, LARGEST, lenient=True)
-    except RequestRefused as refusal:
-        if not refusal.fields and refusal.status != 400:  # noqa: PLR2004 - no validation error
-            raise
-        return [name for name, _ in refusal.fields if name and name not in query]
-    return ()
+    refusal = yield from refusal_of(known, {})
+    if refusal is None:
+        return ()
+    if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in VALIDATION):
+        raise refusal
+    return [name for name, _ in refusal.fields if name]
+
+
+def is_unknown(known: Known, name: str, query: Query) -> Generator[Step, Any, bool]:
+    """Whether the refusal of a query says of a parameter what it says of one that does not exist."""
+    said = _said_of(name, (yield from refusal_of(known, query)))
+    return said is not None and said == _said_of(
+        NO_SUCH_NAME, (yield from refusal_of(known, {NO_SUCH_NAME: query[name]}))
+    )
+
+
+def _said_of(name: str, refusal: RequestRefused | None) -> str | None:
+    fields = refusal.fields if refusal else ()
+    return next((message.replace(name, "") for field, message in fields if field == name), None)
 
 
 def candidates(*groups: Iterable[str]) -> list[str]:
@@ -84,6 +121,12 @@ def written(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
         return at.date().isoformat()
     text = at.replace(tzinfo=None).isoformat(timespec="microseconds" if sharp else "seconds")
     return f"{text}Z"
+
+
+def whole_bounds(reading: Reading, bounds: Bounds) -> tuple[str, str]:
+    """From the start of history to a time by which every row was updated."""
+    past = reading.local_midnight(reading.history_start)
+    return written(past, bounds), written(reading.now + timedelta(days=2), bounds)
 
 
 def far_ahead(now: datetime) -> datetime:

@@ -4,7 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from pipelines.doctor.asking import Known, ask
+from pipelines.doctor.asking import Known, ask, recall
 from pipelines.doctor.csv_calls import local_minute
 from pipelines.doctor.finding import Finding
 from pipelines.doctor.time_zone import Pair, check_zone, pairs
@@ -47,7 +47,7 @@ def _csv(known: Known) -> Found:
     one = yield from _read({**known.whole, "per_page": "1", "page": "0"})
     two = yield from _read({**known.whole, "per_page": "1", "page": "1"})
     over = yield from _read({**known.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
-    json = yield from ask({**known.whole, "per_page": "1"})
+    json = yield from recall(known, {**known.whole, "per_page": "1"})
     if one is None or two is None or json is None:
         remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
         return [Finding(endpoint, "csv", "contradicts", "refused", "format=csv is refused", remedy)]
@@ -76,7 +76,7 @@ def _totals_agree(known: Known) -> Generator[Step, Any, bool]:
     """A call may have come between the two requests: a few looks settle it."""
     for _ in range(3):
         shown = yield from _read({**known.whole, "per_page": "1", "page": "0"})
-        listed = yield from ask({**known.whole, "per_page": "1"})
+        listed = yield from ask(known, {**known.whole, "per_page": "1"})
         if shown is not None and listed is not None and shown.total_count == listed.total_count:
             return True
     return False
@@ -86,7 +86,7 @@ def _strictness(known: Known) -> Found:
     """Contract, Phone calls: another date format, or an unknown direction, is a 400."""
     found: list[Finding] = []
     for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
-        page = yield from ask({**known.whole, name: value, **known.smallest})
+        page = yield from ask(known, {**known.whole, name: value, **known.smallest})
         if page is not None:
             evidence = f"a bad {name} is taken; the contract says 400"
             found.append(Finding(known.endpoint, f"bad {name}", "note", "taken", evidence))
@@ -98,7 +98,7 @@ def _intent_filter(known: Known) -> Generator[Step, Any, Finding]:
     for name in INTENT_NAMES:
         kinds: list[bool] = []
         for value in (True, False):
-            page = yield from ask({**known.whole, **known.smallest, name: str(value).lower()})
+            page = yield from ask(known, {**known.whole, **known.smallest, name: str(value).lower()})
             kinds.append(page is not None and all(row.get("booking_intent") is value for row in page.rows))
             if page is not None and not page.rows:
                 kinds[-1] = False
@@ -115,7 +115,7 @@ def _client_filter(known: Known, rows: Sequence[Row]) -> Generator[Step, Any, Fi
     for name in CLIENT_NAMES if len(clients) > 1 else ():
         proven = 0
         for client in clients:
-            page = yield from ask({**known.whole, **known.largest, name: client})
+            page = yield from ask(known, {**known.whole, **known.largest, name: client})
             if page is None or not page.rows:
                 break
             proven += all(str(row.get("client_id")) == client for row in page.rows)
@@ -133,7 +133,7 @@ def _zone(known: Known) -> Generator[Step, Any, Finding]:
     if latest is not None:
         for last in (latest, latest - HALF_A_YEAR):
             days = {"start_date": (last - SPAN).isoformat(), "end_date": last.isoformat()}
-            listed = yield from ask({**days, **known.largest})
+            listed = yield from ask(known, {**days, **known.largest})
             if listed is None or not listed.rows:
                 continue
             shown = yield from _read({**days, "per_page": str(LARGEST_CSV)})

@@ -24,7 +24,7 @@ Found = Generator[Step, Any, list[Finding]]
 
 def check_contents(known: Known, page: Page, record: type[BaseModel]) -> Found:
     """Everything that one page of rows tells; it is read once more to see whether its order is stable."""
-    again = yield from ask({**known.whole, **known.largest})
+    again = yield from ask(known, {**known.whole, **known.largest})
     stable = again is not None and [*map(key_of, again.rows)] == [*map(key_of, page.rows)]
     return [_order(known, page.rows, stable=stable), *drift(known.endpoint, page.rows, record)]
 

@@ -85,7 +85,7 @@ def _days(start: date, end: date) -> tuple[str, str]:
 
 def _contains(known: Known, row: Row, start: str, end: str) -> Contains:
     """Whether a range holds a row; nothing where it is refused, or has more rows than one page shows."""
-    page = yield from ask({known.names.start: start, known.names.end: end, **known.largest})
+    page = yield from ask(known, {known.names.start: start, known.names.end: end, **known.largest})
     if page is None:
         return None
     if key_of(row) in {key_of(other) for other in page.rows}:

@@ -1,15 +1,15 @@
 """Which checks a list gets: all of them from `vetl doctor`, the essential ones before `sync` first reads it."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pipelines.doctor.asking import Known, ask, fields_at_fault
+from pipelines.doctor.asking import Known, fields_at_fault, recall
 from pipelines.doctor.calls import check_calls
 from pipelines.doctor.contents import check_contents, check_total_pages
 from pipelines.doctor.edges import check_edges
 from pipelines.doctor.finding import Finding
-from pipelines.doctor.keeping import UNUSABLE, is_hopeless, keep
+from pipelines.doctor.keeping import PARAMETERS, QUERY_PARAMETERS, UNUSABLE, is_hopeless, keep, known_already
 from pipelines.doctor.numbers import check_numbers
 from pipelines.doctor.people import check_clients, check_patients
 from pipelines.doctor.ranges import check_range
@@ -78,7 +78,9 @@ def check_practice() -> Checking[Finding]:
 def essentials(reading: Reading) -> Checking[None]:
     """What `sync` must know before it first reads a list: which parameters work, and under which names.
 
-    Nothing is asked where the contract shows the names, or where they are known already.
+    Nothing is asked where the contract shows the names, or where they are known already. A list that was empty
+    is asked again at each sync, for at most two requests where its names are as configured; one whose rows are
+    on a single page for one.
 
     Raises:
         ConfigurationError: the list cannot be read whole, because a parameter it needs is known to be ignored.
@@ -86,23 +88,21 @@ def essentials(reading: Reading) -> Checking[None]:
     """
     if isinstance(reading.endpoint.strategy, DateWindows | ByReference):
         return
-    if not reading.capabilities:
-        known = Known(reading, reading.names)
-        findings = yield from _parameters(known)
-        yield from keep(known, findings)
-        hopeless = [finding for finding in findings if is_hopeless(finding)]
-        if hopeless:
-            raise ConfigurationError(f"{reading.endpoint.name}: {hopeless[0].evidence}; {hopeless[0].remedy}")
-        return
-    unusable: str | None = reading.capabilities.get(UNUSABLE)
+    name, unusable = reading.endpoint.name, reading.capabilities.get(UNUSABLE)
     if unusable:
-        raise ConfigurationError(f"{reading.endpoint.name}: {unusable}; when that has changed, run `vetl doctor`")
+        raise ConfigurationError(f"{name}: {unusable}; when that has changed, run `vetl doctor`")
+    states: Mapping[str, str] = reading.capabilities.get(PARAMETERS, dict.fromkeys(QUERY_PARAMETERS, "open"))
+    known = known_already(reading)
+    findings = yield from _parameters(known, [item for item, state in states.items() if state == "open"])
+    yield from keep(known, findings)
+    for finding in filter(is_hopeless, findings):
+        raise ConfigurationError(f"{name}: {finding.evidence}; {finding.remedy}")
 
 
 def _examine_list(reading: Reading) -> Found:
     known = Known(reading, reading.names)
     findings = yield from _parameters(known)
-    page = yield from ask({**known.whole, **known.largest})
+    page = yield from recall(known, {**known.whole, **known.largest})
     if page is not None:
         if isinstance(reading.endpoint.strategy, UpdatedWindows) and known.bounds != "none":
             findings += yield from check_edges(known, page.rows)
@@ -111,17 +111,18 @@ def _examine_list(reading: Reading) -> Found:
     return findings
 
 
-def _parameters(known: Known) -> Found:
-    """Every query parameter of a list that the contract does not show."""
+def _parameters(known: Known, wanted: Collection[str] = QUERY_PARAMETERS) -> Found:
+    """Those of the query parameters that are wanted, which the contract does not show."""
     findings: list[Finding] = []
-    if isinstance(known.reading.endpoint.strategy, UpdatedWindows):
+    if wanted and not isinstance(known.reading.endpoint.strategy, UpdatedWindows):
+        yield from fields_at_fault(known)  # a list that is not there says so here
+    elif "start" in wanted:
         findings += yield from check_range(known)
-    else:
-        yield from fields_at_fault({})  # a list that is not there says so here
-    findings += yield from check_size(known)
-    findings += yield from check_numbers(known)
-    statuses = _statuses(known.reading)
-    if statuses:
+    if "per_page" in wanted:
+        findings += yield from check_size(known)
+    if "page" in wanted:
+        findings += yield from check_numbers(known)
+    if "status" in wanted and (statuses := _statuses(known.reading)):
         findings += yield from check_statuses(known, statuses)
     return findings
 
@@ -139,7 +140,7 @@ def _examine_calls(reading: Reading) -> Checking[Examination]:
     findings += yield from check_size(known, fixed=True)
     findings += yield from check_numbers(known, fixed=True)
     findings += yield from check_statuses(known, CALL_STATES.values, column="state", fixed=True)
-    page = yield from ask({**known.whole, **known.largest})
+    page = yield from recall(known, {**known.whole, **known.largest})
     if page is not None:
         findings += list(check_total_pages(known, page, promised=True))
         findings += yield from check_contents(known, page, PhoneCall)

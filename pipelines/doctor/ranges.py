@@ -5,12 +5,22 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pipelines.doctor.asking import Known, ask, candidates, far_ahead, fields_at_fault, written
+from pipelines.doctor.asking import (
+    Known,
+    ask,
+    candidates,
+    far_ahead,
+    fields_at_fault,
+    is_unknown,
+    recall,
+    whole_bounds,
+    written,
+)
 from pipelines.doctor.finding import Correction, Finding
 from pipelines.pages import Page
 from pipelines.steps import Step
 from pipelines.strategies.dialect import Bounds
-from pipelines.strategies.learning import DATE_RANGE_NAMES
+from pipelines.strategies.parameter_names import DATE_RANGE_NAMES
 
 Found = Generator[Step, Any, list[Finding]]
 FORMS: tuple[Bounds, ...] = ("instant", "day")
@@ -26,7 +36,7 @@ def check_range(known: Known, *, fixed: bool = False) -> Found:
     configured = known.names
     whole = yield from _try_start(known, configured.start)
     if whole is None and not fixed:
-        hints = yield from fields_at_fault({})
+        hints = yield from fields_at_fault(known)
         for name in candidates(hints, PARTNERS):
             if name != configured.start and (whole := (yield from _try_start(known, name))) is not None:
                 break
@@ -42,21 +52,23 @@ def check_range(known: Known, *, fixed: bool = False) -> Found:
 
 def _try_start(known: Known, name: str) -> Generator[Step, Any, Page | None]:
     """The whole list under this start, where a start in the far future empties it; an empty one proves less."""
-    reading = known.reading
-    past = reading.local_midnight(reading.history_start)
     for bounds in FORMS:
-        for query in _ahead(name, bounds, far_ahead(reading.now)):
-            page = yield from ask(query)
+        past, _ = whole_bounds(known.reading, bounds)
+        for query in _ahead(name, bounds, far_ahead(known.reading.now)):
+            page = yield from recall(known, query)
             if page is None:
+                yield from fields_at_fault(known)  # a list that is not there says so here
+                if (yield from is_unknown(known, name, query)):
+                    return None
                 continue
             if page.total_count:
                 return None  # taken, and without effect
-            whole = yield from ask({name: written(past, bounds)})
+            whole = yield from recall(known, {name: past})
             if whole is None:
                 continue
             known.names = replace(known.names, start=name)
             known.bounds = bounds
-            known.whole = {name: written(past, bounds)}
+            known.whole = {name: past}
             return whole
     return None
 
@@ -72,13 +84,13 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
 def _check_end(known: Known, whole: Page, configured: str, *, fixed: bool) -> Generator[Step, Any, Finding]:
     reading = known.reading
     early = written(reading.local_midnight(reading.history_start) + timedelta(seconds=1), known.bounds)
-    late = written(reading.now + timedelta(days=2), known.bounds)
+    _, late = whole_bounds(reading, known.bounds)
     partner = PARTNERS.get(known.names.start, configured)
     for name in (configured,) if fixed else candidates((configured, partner), PARTNERS.values()):
-        narrow = yield from ask({**known.whole, name: early})
+        narrow = yield from ask(known, {**known.whole, name: early})
         if narrow is None or narrow.total_count >= whole.total_count:
             continue
-        wide = yield from ask({**known.whole, name: late})
+        wide = yield from ask(known, {**known.whole, name: late})
         if wide is None or wide.total_count <= narrow.total_count:
             continue
         known.names = replace(known.names, end=name)
@@ -115,7 +127,7 @@ def name_finding(known: Known, key: str, configured: str, evidence: str) -> Find
 def _no_start(known: Known) -> Generator[Step, Any, Finding]:
     name = known.names.start
     known.bounds, known.whole = "none", {}
-    if (yield from ask({})) is None:
+    if (yield from recall(known, {})) is None:
         return Finding(
             known.endpoint,
             "start",

@@ -4,13 +4,13 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
-from pipelines.doctor.asking import LARGEST, Known, ask, candidates
+from pipelines.doctor.asking import LARGEST, Known, ask, candidates, recall
 from pipelines.doctor.finding import Finding
 from pipelines.doctor.ranges import name_finding
 from pipelines.pages import Page
 from pipelines.steps import Step
+from pipelines.strategies.parameter_names import SIZE_NAMES
 
-NAMES = ("per_page", "limit", "page_size", "pageSize", "perPage", "size", "count", "items_per_page", "max_results")
 SMALLER = (50, 25, 20, 10)
 
 Found = Generator[Step, Any, list[Finding]]
@@ -19,7 +19,7 @@ Found = Generator[Step, Any, list[Finding]]
 def check_size(known: Known, *, fixed: bool = False) -> Found:
     """Prove the page size's name by pages of one and of two rows; then find the default and the most."""
     configured = known.names.per_page
-    plain = yield from ask(known.whole)
+    plain = yield from recall(known, known.whole)
     if plain is None or plain.total_count < 2:  # noqa: PLR2004 - one and two rows are told apart
         return [Finding(known.endpoint, "per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
@@ -32,7 +32,7 @@ def check_size(known: Known, *, fixed: bool = False) -> Found:
 
 
 def _name(known: Known, *, fixed: bool) -> Generator[Step, Any, str | None]:
-    for name in candidates((known.names.per_page,), () if fixed else NAMES):
+    for name in candidates((known.names.per_page,), () if fixed else SIZE_NAMES):
         if (yield from _holds(known, name, 1)) and (yield from _holds(known, name, 2)):
             known.names = replace(known.names, per_page=name)
             known.proven.add("per_page")
@@ -42,7 +42,7 @@ def _name(known: Known, *, fixed: bool) -> Generator[Step, Any, str | None]:
 
 
 def _holds(known: Known, name: str, size: int) -> Generator[Step, Any, bool]:
-    page = yield from ask({**known.whole, name: str(size)})
+    page = yield from ask(known, {**known.whole, name: str(size)})
     return page is not None and len(page.rows) == size
 
 
@@ -50,7 +50,9 @@ def _limits(known: Known, name: str, default: int) -> Generator[Step, Any, Findi
     most = yield from _most(known, name)
     known.page_size = most
     known.largest = {name: str(most)}
-    over = yield from ask({**known.whole, name: str(LARGEST + 1)})
+    if not known.thorough:
+        return Finding(known.endpoint, "page size", "note", f"{default} to {most}", f"a page holds {most}")
+    over = yield from ask(known, {**known.whole, name: str(LARGEST + 1)})
     if over is None:
         beyond = f"{LARGEST + 1} is refused"
     elif (given := _given(over, LARGEST + 1)) > LARGEST:
@@ -62,12 +64,12 @@ def _limits(known: Known, name: str, default: int) -> Generator[Step, Any, Findi
 
 def _most(known: Known, name: str) -> Generator[Step, Any, int]:
     for size in (LARGEST, *SMALLER):
-        page = yield from ask({**known.whole, name: str(size)})
+        page = yield from ask(known, {**known.whole, name: str(size)})
         if page is None:
             continue
         given = _given(page, size)
         if page.total_count > len(page.rows) and given not in (size, page.per_page):
-            again = yield from ask({**known.whole, name: str(size)})  # once short, it may be torn
+            again = yield from ask(known, {**known.whole, name: str(size)})  # once short, it may be torn
             given = max(given, _given(again, size)) if again else given
         return max(1, min(size, given))
     return 1

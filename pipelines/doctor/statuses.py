@@ -1,53 +1,60 @@
-"""The status filter: honoured where each status shows rows of its own and of no other."""
+"""The status filter: honoured where two statuses each show rows of their own and of no other."""
 
+from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pipelines.doctor.asking import Known, ask, candidates
+from pipelines.doctor.asking import Known, ask, candidates, recall
 from pipelines.doctor.finding import Finding
 from pipelines.doctor.ranges import name_finding
+from pipelines.pages import Page
 from pipelines.steps import Step
+from pipelines.strategies.parameter_names import STATUS_NAMES
 
-NAMES = ("status", "state", "statuses", "status[]", "filter[status]", "status_filter", "with_status", "by_status")
 NO_STATUS = "vetl_doctor"
 
 Found = Generator[Step, Any, list[Finding]]
 
 
 def check_statuses(known: Known, statuses: Sequence[str], *, column: str = "status", fixed: bool = False) -> Found:
-    """Prove the name of the filter on `column`, by one request for each status."""
+    """Prove the name of the filter on `column`, by two of the statuses that the contract lists."""
     configured = known.names.status
-    plain = yield from ask({**known.whole, **known.smallest})
+    plain = yield from recall(known, known.whole)
     if plain is None or not plain.total_count:
         return [Finding(known.endpoint, "status", "unknown", configured, "the list is empty")]
-    for name in candidates((configured,), () if fixed else NAMES):
-        totals = yield from _totals(known, name, statuses, column)
-        if totals is None or all(total == plain.total_count for total in totals):
+    tried = _contrasting(plain, statuses, column)
+    for name in candidates((configured,), () if fixed else STATUS_NAMES):
+        evidence = yield from _evidence(known, name, tried, column)
+        if evidence is None:
             continue
         known.names = replace(known.names, status=name)
         known.proven.add("status")
-        shown = " + ".join(map(str, totals))
-        evidence = f"{shown} rows by status, {plain.total_count} in all"
-        return [name_finding(known, "status", configured, evidence), (yield from _unknown_status(known))]
+        found = name_finding(known, "status", configured, f"{evidence}, of {plain.total_count}")
+        return [found, (yield from _unknown_status(known))] if known.thorough else [found]
     return [_ignored(known)]
 
 
-def _totals(
-    known: Known, name: str, statuses: Sequence[str], column: str
-) -> Generator[Step, Any, list[int] | None]:
-    """The total under each status; nothing where one is refused or shows a row of another status."""
+def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]:
+    """Two statuses, those first that most rows have."""
+    met = Counter(row.get(column) for row in plain.rows)
+    return sorted(statuses, key=lambda status: -met[status])[:2]
+
+
+def _evidence(known: Known, name: str, tried: Sequence[str], column: str) -> Generator[Step, Any, str | None]:
+    """How many rows each status shows; nothing where one is refused, shows a row of another, or none shows any."""
     totals: list[int] = []
-    for status in statuses:
-        page = yield from ask({**known.whole, **known.smallest, name: status})
+    for status in tried:
+        page = yield from ask(known, {**known.whole, **known.smallest, name: status})
         if page is None or any(row.get(column) != status for row in page.rows):
             return None
         totals.append(page.total_count)
-    return totals
+    shown = " + ".join(f"{total} {status}" for total, status in zip(totals, tried, strict=True))
+    return f"{shown} rows" if any(totals) else None
 
 
 def _unknown_status(known: Known) -> Generator[Step, Any, Finding]:
-    page = yield from ask({**known.whole, **known.smallest, known.names.status: NO_STATUS})
+    page = yield from ask(known, {**known.whole, **known.smallest, known.names.status: NO_STATUS})
     if page is None:
         found, evidence = "refused", "a status that does not exist is refused"
     elif page.total_count:

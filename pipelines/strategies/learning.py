@@ -11,31 +11,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipelines.endpoint import UpdatedWindows
-from pipelines.errors import NotFound, PracticeRefused, RequestRefused
+from pipelines.errors import NotFound, PracticeRefused, RequestRefused, Unreachable
 from pipelines.pages import Page, Row, Window
 from pipelines.steps import Learnt, Step
 from pipelines.strategies.dialect import Dialect, dialect_of
+from pipelines.strategies.page_numbers import find_pages, page_if_given
 from pipelines.strategies.paging import key_of
+from pipelines.strategies.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES
 from pipelines.strategies.reading import Reading
-
-DATE_RANGE_NAMES = (
-    ("start", "end"),
-    ("from", "to"),
-    ("updated_from", "updated_to"),
-    ("updated_since", "updated_until"),
-    ("updated_after", "updated_before"),
-    ("updated_at_start", "updated_at_end"),
-    ("updated_at_from", "updated_at_to"),
-    ("updated_start", "updated_end"),
-    ("start_time", "end_time"),
-    ("start_at", "end_at"),
-    ("date_from", "date_to"),
-    ("from_date", "to_date"),
-    ("since", "until"),
-    ("startDate", "endDate"),
-)
-LOOKS = 4
-PAGE_NAMES = ("page_number", "page_no", "pageNumber", "page_index", "p")
 
 Finding = Generator[Step, Any, Dialect]
 
@@ -43,34 +26,41 @@ Finding = Generator[Step, Any, Dialect]
 def open_list(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> Finding:
     """Find a form of the first request that the server takes: bounds as instants or days, pages from 0 or 1.
 
+    A server that counts from 1 may not find page 0, or break over it.
+
     Raises:
-        RequestRefused: the server takes none of them; the refusal of the configured form is raised.
+        RequestRefused, Unreachable: the server takes none of them; how it answers the configured form is raised.
     """
     if "page_base" in known or "bounds" in known:
         return dialect
-    forms = [replace(dialect, page_base=base) for base in (0, 1)]
-    if window.start is not None:
-        forms += [replace(form, bounds="day") for form in forms]
-        forms += [
-            replace(form, names=replace(form.names, start=start, end=end))
-            for start, end in DATE_RANGE_NAMES
-            for form in forms
-        ]
-    refusal: RequestRefused | None = None
+    forms = _forms(dialect, window)
+    failure: RequestRefused | Unreachable | None = None
     for form in forms:
         try:
             page: Page = yield form.page(window, 0, lenient=True)
-        except RequestRefused as error:
-            if isinstance(error, NotFound | PracticeRefused):
+        except (RequestRefused, Unreachable) as error:
+            failure = failure or error
+            if isinstance(error, PracticeRefused):
                 raise
-            refusal = refusal or error
+            if form is not forms[0] and isinstance(failure, NotFound | Unreachable):
+                raise failure from None
             continue
-        if page.rows or not page.total_count:
+        if page.rows:
             yield from _keep_form(dialect, form)
+        if page.rows or not page.total_count:
             return form
-    if refusal is None:
+    if failure is None:
         return dialect  # a total and no row in any form: how it is read will say that its totals lie
-    raise refusal
+    raise failure
+
+
+def _forms(dialect: Dialect, window: Window) -> list[Dialect]:
+    forms = [replace(dialect, page_base=base) for base in (0, 1)]
+    if window.start is None:
+        return forms
+    forms += [replace(form, bounds="day") for form in forms]
+    names = [replace(dialect.names, start=start, end=end) for start, end in DATE_RANGE_NAMES]
+    return forms + [replace(form, names=name) for name in names for form in forms]
 
 
 def _keep_form(configured: Dialect, form: Dialect) -> Generator[Step, Any, None]:
@@ -92,28 +82,25 @@ def learn_paging(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> 
     dialect = yield from _learn_page_size(dialect, window, first)
     if dialect.page_base or first.total_count <= len(first.rows):
         return dialect
-    if (yield from _differ(dialect, window, 0, 1)):
-        yield Learnt("page_base", 0, "page=0 and page=1 hold different rows")
+    return (yield from _learn_numbers(dialect, window))
+
+
+def _learn_numbers(dialect: Dialect, window: Window) -> Finding:
+    """The page number, under its name or another one; where every page repeats the first, nothing is learnt."""
+
+    def ask(name: str, number: int) -> Generator[Step, Any, Page | None]:
+        named = replace(dialect, names=replace(dialect.names, page=name))
+        return page_if_given(named.page(window, number, lenient=True))
+
+    found = yield from find_pages((dialect.names.page, *PAGE_NAMES), ask)
+    if found is None:
         return dialect
-    if (yield from _differ(dialect, window, 1, 2)) and not (yield from _differ(dialect, window, 0, 1)):
-        yield Learnt("page_base", 1, "page=0 repeats page=1, page=2 differs")
-        return replace(dialect, page_base=1)
-    return (yield from _other_page_name(dialect, window))
-
-
-def _differ(dialect: Dialect, window: Window, one: int, other: int) -> Generator[Step, Any, bool]:
-    """Whether two pages hold different rows: none in common, not just not the same.
-
-    A list that moves between the two requests makes any two pages overlap a little; then both are read again.
-    """
-    for _ in range(LOOKS):
-        left = yield from _try(dialect.page(window, one, lenient=True))
-        right = yield from _try(dialect.page(window, other, lenient=True))
-        if left is None or right is None or _keys(left) == _keys(right):
-            return False
-        if _keys(left).isdisjoint(_keys(right)):
-            return True
-    return False
+    name, base = found
+    yield Learnt("page_base", base, f"{name}={base} and {name}={base + 1} hold different rows")
+    named = replace(dialect, page_base=base, names=replace(dialect.names, page=name))
+    if name != dialect.names.page:
+        yield Learnt("names", asdict(named.names), f"{dialect.names.page} is ignored, {name} is not")
+    return named
 
 
 def _learn_page_size(dialect: Dialect, window: Window, page: Page) -> Finding:
@@ -128,19 +115,6 @@ def _learn_page_size(dialect: Dialect, window: Window, page: Page) -> Finding:
     if given < dialect.page_size and page.total_count > given:
         yield Learnt("page_size", given, f"asked for {dialect.page_size} rows, a page holds {given}")
         return replace(dialect, page_size=given)
-    return dialect
-
-
-def _other_page_name(dialect: Dialect, window: Window) -> Finding:
-    """Every page repeats the first: the parameter is ignored. Another name is proven by two differing pages."""
-    for name in PAGE_NAMES:
-        renamed = replace(dialect, names=replace(dialect.names, page=name))
-        for base in (0, 1):
-            if (yield from _differ(renamed, window, base, base + 1)):
-                yield Learnt("page_base", base, f"{name}={base} and {name}={base + 1} hold different rows")
-                evidence = f"{dialect.names.page} is ignored, {name} is not"
-                yield Learnt("names", asdict(renamed.names), evidence)
-                return replace(renamed, page_base=base)
     return dialect
 
 
@@ -179,7 +153,7 @@ def whole_history(reading: Reading) -> Window:
 
 def _empties_in_the_future(dialect: Dialect, reading: Reading) -> Generator[Step, Any, bool]:
     ahead = Window(reading.now + timedelta(days=400), reading.now + timedelta(days=401))
-    page = yield from _try(dialect.count(ahead))
+    page = yield from page_if_given(dialect.count(ahead))
     return page is not None and page.total_count == 0
 
 
@@ -189,7 +163,7 @@ def _other_date_names(dialect: Dialect, reading: Reading) -> Finding:
         names = replace(dialect.names, start=start, end=end)
         for bounds in ("instant", "day"):
             renamed = replace(dialect, names=names, bounds=bounds)
-            page = yield from _try(renamed.page(history, 0, lenient=True))
+            page = yield from page_if_given(renamed.page(history, 0, lenient=True))
             if page is None or not page.total_count:
                 continue
             if (yield from _empties_in_the_future(renamed, reading)):
@@ -209,9 +183,9 @@ def _learn_granularity(dialect: Dialect, page: Page) -> Finding:
         at = instant(row.get("updated_at"))
         if at is None:
             continue
-        around = yield from _try(dialect.page(_around(at, timedelta()), 0, lenient=True))
+        around = yield from page_if_given(dialect.page(_around(at, timedelta()), 0, lenient=True))
         side = timedelta(seconds=10) if at.second < 30 else timedelta(seconds=-10)  # noqa: PLR2004 - same day
-        beside = yield from _try(dialect.page(_around(at, side), 0, lenient=True))
+        beside = yield from page_if_given(dialect.page(_around(at, side), 0, lenient=True))
         if around is None or beside is None:
             continue
         if key_of(row) in _keys(around) and key_of(row) not in _keys(beside):
@@ -233,15 +207,6 @@ def instant(value: object) -> datetime | None:
         return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _try(step: Step) -> Generator[Step, Any, Page | None]:
-    """The answer, or nothing where the server refuses this form of the question."""
-    try:
-        page: Page = yield step
-    except RequestRefused:
-        return None
-    return page
 
 
 def _keys(page: Page) -> set[str]:

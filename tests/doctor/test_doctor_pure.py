@@ -16,6 +16,7 @@ from pipelines.steps import Learnt, ReadPage
 from pipelines.strategies.reading import Reading
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+EVERY = ("start", "end", "per_page", "page", "status")
 Server = Callable[[Mapping[str, str]], list[dict[str, Any]]]
 
 
@@ -89,8 +90,8 @@ def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with
     rows = sessions(60)
 
     def server(query: Mapping[str, str]) -> list[dict[str, Any]]:
-        start, end = query["start_date"], query.get("end_date", NOW.isoformat())
-        if start[:19] > end[:19]:
+        start, end = query.get("start_date"), query.get("end_date", NOW.isoformat())
+        if start is None or start[:19] > end[:19]:
             raise refused()
         return [row for row in rows if start[:19] <= row["updated_at"][:19] <= end[:19]]
 
@@ -103,12 +104,14 @@ def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with
 def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
     _, learnt, asked = drive(essentials(reading()), lambda _: [])
 
-    assert learnt == {}
-    assert asked < 15
+    assert learnt == {"parameters": dict.fromkeys(EVERY, "open")}
+    assert asked == 2
+    assert drive(essentials(reading(**learnt)), lambda _: sessions(60))[1]["names"]["status"] == "status"
 
 
 def test_what_is_known_is_not_asked_again() -> None:
-    assert drive(essentials(reading(names={}, unusable=None)), lambda _: [])[2] == 0
+    states = dict.fromkeys(EVERY, "proven") | {"status": "ignored"}
+    assert drive(essentials(reading(parameters=states)), lambda _: [])[2] == 0
 
 
 def test_a_parameter_known_to_be_ignored_is_not_used() -> None:
