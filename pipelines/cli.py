@@ -187,14 +187,17 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")] = 0,
     practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
     days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
+    calls: Annotated[
+        int | None, typer.Option(min=1, help="Phone calls in that history, all practices together, about.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed, the same world.")] = 1,
-    faults: Annotated[str, typer.Option(help="A set of faults to show.")] = "none",
+    faults: Annotated[str, typer.Option(help="What goes wrong: none, flaky or drifting.")] = "none",
     as_json: AsJson = False,
 ) -> int:
-    """Serve the sandbox until interrupted; says one line once it answers."""
+    """Serve the sandbox until interrupted; says how to use it once it answers."""
     from pipelines.cli_sandbox import serve
 
-    return serve(port=port, practices=practices, days=days, seed=seed, faults=faults, as_json=as_json)
+    return serve(port=port, practices=practices, days=days, calls=calls, seed=seed, faults=faults, as_json=as_json)
 
 
 @webhooks_app.command("serve")

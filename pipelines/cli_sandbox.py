@@ -28,17 +28,20 @@ class Platform:
     clock: datetime
 
 
-def serve(*, port: int, practices: int, days: int, seed: int, faults: str, as_json: bool) -> int:
+def serve(
+    *, port: int, practices: int, days: int, calls: int | None, seed: int, faults: str, as_json: bool
+) -> int:
     """`vetl sandbox serve`: until it is interrupted."""
     try:
         serve_sandbox(
             port=port,
             practices=practices,
             days=days,
+            calls=calls,
             seed=seed,
             faults=faults,
             as_json=as_json,
-            say=lambda line: print(line, flush=True),  # noqa: T201 - the one line that a program waits for
+            say=lambda line: print(line, flush=True),  # noqa: T201 - its one output, which programs wait for
         )
     except (ValueError, OSError) as error:
         raise WrongUse(str(error)) from None

@@ -38,6 +38,8 @@ class ListSwitches:
     """Whether a row on the start or end instant is in the range."""
     granularity: Literal["instant", "day"] = "instant"
     """Whether a bound's time of day counts, or only its day."""
+    instants: Literal["taken", "refused"] = "taken"
+    """Whether a bound may have a time of day, or such a bound is a 400."""
     day_zone: Literal["UTC", "practice"] = "UTC"
     """Whose days: for `day`, for a date without time, for a time without offset."""
     start_required: bool = True

@@ -18,6 +18,7 @@ from sandbox.server.appointments import create_appointment, open_times
 from sandbox.server.auth import sign_in
 from sandbox.server.control import ROUTES as CONTROL_ROUTES
 from sandbox.server.envelopes import Refusal, refusal
+from sandbox.server.greeting import vetl_toml
 from sandbox.server.home import home
 from sandbox.server.messages import create_message, get_message
 from sandbox.server.middleware import CONTROL, FaultInjector, Journal
@@ -45,6 +46,7 @@ def build_app(platform: Platform) -> Starlette:
     app = Starlette(
         routes=[
             Route("/", home),
+            Route("/vetl.toml", vetl_toml),
             Route(SIGN_IN, sign_in, methods=["POST"]),
             Mount(ROOT, routes=_resource_routes()),
             Mount(CONTROL, routes=CONTROL_ROUTES),

@@ -103,8 +103,10 @@ def _list(request: Request, name: str, *, ranged: bool) -> Response:
 def _chosen(query: Query, name: str, switches: ListSwitches, practice: Practice, *, ranged: bool) -> pl.Expr:
     chosen = pl.lit(True)
     if ranged:
-        start = query.bound(switches.start, required=switches.start_required)
-        chosen &= updated_range(start, query.bound(switches.end), switches, practice.zone)
+        days_only = switches.instants == "refused"
+        start = query.bound(switches.start, required=switches.start_required, days_only=days_only)
+        end = query.bound(switches.end, days_only=days_only)
+        chosen &= updated_range(start, end, switches, practice.zone)
     statuses = RESOURCES[name].statuses
     if not statuses:
         return chosen

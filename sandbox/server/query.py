@@ -63,10 +63,12 @@ class Query:
         """A date as `YYYY-MM-DD`."""
         return self._parsed(name, _as_day, f"{name} must be a date in the format YYYY-MM-DD")
 
-    def bound(self, name: str, *, required: bool = False) -> Bound | None:
-        """A date, or a date and time in ISO 8601."""
+    def bound(self, name: str, *, required: bool = False, days_only: bool = False) -> Bound | None:
+        """A date, or a date and time in ISO 8601 unless only days are taken."""
         if required and self.text(name) is None:
             self.fault(name, f"{name} is required")
+        if days_only:
+            return self.day(name)
         return self._parsed(name, _as_bound, f"{name} must be an ISO 8601 date-time")
 
     def fault(self, field: str | None, message: str) -> None:

@@ -1,6 +1,5 @@
 """Running the platform: in a thread of this process for tests, or blocking for people."""
 
-import json
 import socket
 import threading
 import time
@@ -15,6 +14,7 @@ from sandbox.clock import VirtualClock
 from sandbox.faults import PRESETS
 from sandbox.platform import Platform
 from sandbox.server.app import build_app
+from sandbox.server.greeting import greeting
 from sandbox.server.handle import Handle
 from sandbox.switches import Switches
 from sandbox.world import World, WorldArguments
@@ -22,7 +22,6 @@ from sandbox.world import World, WorldArguments
 HOST = "127.0.0.1"
 _DRAWN_AHEAD = 20
 _START_SECONDS = 30
-_NAMED = 5
 _LOOK_SECONDS = 0.5
 
 
@@ -98,22 +97,9 @@ def serve(
     app = build_app(fresh())
     with _listening(port) as listener:
         handle = Handle(_address(listener), app, fresh)
-        server = _server(app, on_start=lambda: say(_greeting(handle, as_json=as_json)))
+        server = _server(app, on_start=lambda: say(greeting(handle, as_json=as_json)))
         _living(app, server).start()
         server.run(sockets=[listener])
-
-
-def _greeting(handle: Handle, *, as_json: bool) -> str:
-    described = handle.describe()
-    if as_json:
-        return json.dumps(described)
-    names = ", ".join(
-        f"{practice['id']} ({practice['time_zone']})" for practice in described["practices"][:_NAMED]
-    )
-    return (
-        f"{handle.base_url}  username {handle.username}  password {handle.password!r}  role {handle.role}  "
-        f"practices {names}{', ...' if len(handle.practices) > _NAMED else ''}"
-    )
 
 
 class _Server(uvicorn.Server):

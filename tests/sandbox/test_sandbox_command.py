@@ -2,10 +2,12 @@
 
 import ast
 import json
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -14,18 +16,28 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "sandbox", *arguments],
+COMMANDS = {"python -m sandbox": ("-m", "sandbox"), "vetl sandbox serve": ("-m", "pipelines", "sandbox", "serve")}
+SMALL = ("--practices", "2", "--days", "3")
+
+
+@contextmanager
+def started(*arguments: str, command: str = "python -m sandbox") -> Generator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, *COMMANDS[command], *arguments],
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_it_says_one_line_of_json_once_it_answers_and_ends_on_interrupt() -> None:
-    with start("--json", "--practices", "2", "--days", "3") as process:
+    with started("--json", *SMALL) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
         assert list(told) == ["base_url", "username", "password", "role", "webhook_secret", "practices"]
@@ -38,11 +50,44 @@ def test_it_says_one_line_of_json_once_it_answers_and_ends_on_interrupt() -> Non
 
 @pytest.mark.parametrize("arguments", [["--practices", "0"], ["--faults", "none", "--days", "-1"]])
 def test_senseless_arguments_are_one_line(arguments: list[str]) -> None:
-    with start(*arguments) as process:
+    with started(*arguments) as process:
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (2, "")
     assert err.startswith("sandbox: ")
     assert err.count("\n") == 1
+
+
+def pasted(commands: list[str], folder: Path) -> str:
+    here = {"PYTHONPATH": str(REPOSITORY), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    script = "set -e\n" + "".join(commands)
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=os.environ | here, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_it_says_to_people_can_be_pasted(command: str, tmp_path: Path) -> None:
+    """Its curl lines read calls; with its settings vetl reads a list."""
+    with started(*SMALL, "--calls", "3000", command=command) as process:
+        assert process.stdout is not None
+        lines = list(iter(process.stdout.readline, "  vetl run\n"))
+        curl, vetl = lines.index("With curl:\n"), lines.index("With vetl, in an empty folder:\n")
+        page = json.loads(pasted(lines[curl + 1 : vetl], tmp_path))["data"]
+        assert len(page["content"]) == 2
+        assert page["total_count"] > 1400  # 120 without --calls
+        if command.startswith("vetl"):
+            sync = "vetl sync --endpoint staff_tasks --json"
+            told = json.loads(pasted([*lines[vetl + 1 :], sync], tmp_path))
+            assert "loc-002" in json.dumps(told)
+
+
+def test_faults_can_be_asked_for() -> None:
+    with started(*SMALL, "--json", "--faults", "drifting", command="vetl sandbox serve") as process:
+        assert process.stdout is not None
+        base_url = json.loads(process.stdout.readline())["base_url"]
+        assert len(httpx.get(f"{base_url}/_control/faults").json()["data"]["rules"]) > 5
 
 
 def imported(path: Path) -> Iterator[str]:

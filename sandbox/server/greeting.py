@@ -1,0 +1,78 @@
+"""What the platform says once it answers: where it is, who may sign in, and how to begin."""
+
+import json
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from sandbox.server.auth import platform_of
+from sandbox.server.handle import Handle
+
+_NAMED = 5
+_TEXT = """\
+A partner platform is at {base_url}
+  what is inside  {base_url}/
+  the interface   {base_url}/docs
+  username        {username}
+  password        {password}
+  role            {role}
+  webhook secret  {webhook_secret}
+  practices       {first}
+{others}
+With curl:
+  TOKEN=$(curl -s {base_url}/services/user/v1/auth/sign-in -H 'Content-Type: application/json' \\
+    -d '{credentials}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
+  curl -s '{base_url}/services/core/open_api/v1/phone_calls?per_page=2' \\
+    -H "Authorization: Bearer $TOKEN" -H 'X-Client-Id: {practice}'
+
+With vetl, in an empty folder:
+  curl -s {base_url}/vetl.toml -o vetl.toml
+  export VETL_PARTNER__USERNAME={username} VETL_PARTNER__PASSWORD={password}
+  export VETL_PARTNER__ROLE={role} VETL_WEBHOOKS__SECRETS={webhook_secret}
+  vetl run
+"""
+
+_PRACTICE = """
+[[practices]]
+id = {id}
+name = {name}
+time_zone = {zone}
+history_start = {since}
+"""
+
+
+def greeting(handle: Handle, *, as_json: bool) -> str:
+    """Everything a client needs to know: as one line of JSON, or for people, with commands to paste."""
+    told: dict[str, Any] = handle.describe()
+    if as_json:
+        return json.dumps(told)
+    first, *others = [
+        f"{practice['id']}  {practice['time_zone']}  {practice['name']}" for practice in told["practices"][:_NAMED]
+    ]
+    more = len(told["practices"]) - _NAMED
+    others += [f"and {more} more"] if more > 0 else []
+    credentials = json.dumps({name: told[name] for name in ("username", "password", "role")})
+    return _TEXT.format(
+        **told,
+        first=first,
+        others="".join(f"{'':18}{line}\n" for line in others),
+        credentials=credentials,
+        practice=told["practices"][0]["id"],
+    )
+
+
+async def vetl_toml(request: Request) -> Response:
+    """Settings with which vetl reads every practice of this platform."""
+    world = platform_of(request).world
+    practices = (
+        _PRACTICE.format(
+            id=json.dumps(practice.id),
+            name=json.dumps(practice.name),
+            zone=json.dumps(practice.time_zone),
+            since=world.since(practice).date().isoformat(),
+        )
+        for practice in world.practices.values()
+    )
+    partner = f"[partner]\nbase_url = {json.dumps(str(request.base_url).rstrip('/'))}\n"
+    return PlainTextResponse(partner + "".join(practices), media_type="application/toml")
