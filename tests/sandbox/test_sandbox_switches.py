@@ -115,6 +115,14 @@ def test_the_time_of_day_of_a_bound_may_not_count(partner: Partner, name: str) -
     assert len(read) == len(wanted)
 
 
+@pytest.mark.parametrize("name", RANGED)
+def test_bounds_with_a_time_of_day_may_be_refused(partner: Partner, name: str) -> None:
+    partner.platform.set(**{name: {"instants": "refused"}})
+    assert partner.fields_at_fault(PATHS[name], start_date="2025-12-10T15:00:00Z") == ["start_date"]
+    read = partner.everything(name, start_date="2025-12-10", end_date="2025-12-10")
+    assert {row["updated_at"][:10] for row in read} == {"2025-12-10"}
+
+
 @pytest.mark.parametrize("zone", ["UTC", "practice"])
 def test_days_are_utc_days_or_the_practices(partner: Partner, zone: str) -> None:
     partner.platform.set(appointments={"day_zone": zone})
