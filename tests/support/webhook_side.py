@@ -1,0 +1,105 @@
+"""A platform that tells a receiver what happens, and the warehouse that it is drained into."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from pydantic import SecretStr
+from support.partner_side import ROOT, Partner
+
+import sandbox
+from pipelines.practice import Practice
+from pipelines.settings import PartnerSettings, Settings, WarehouseSettings, WebhooksSettings
+from sandbox.webhooks.deliveries import Attempt
+
+Values = tuple[Any, ...]
+
+MESSAGE_TEXTS = (
+    *("id", "reference_id", "status", "status_reason", "channel_requested", "channel_used"),
+    *("client_id", "error_code", "error_message"),
+)
+MESSAGE_TIMES = ("sent_at", "delivered_at", "read_at", "failed_at", "created_at")
+NUMBERS = (0, 1, 2, 4, 6, 12, 13, 15, 16, 18)
+"""The last digits of the numbers that are texted decide what becomes of a message (docs/sandbox.md)."""
+
+FALSE = ("forged", "unsigned", "tampered", "wrong_practice")
+
+
+class WebhookSide:
+    """`inbox` is the receiver's file."""
+
+    def __init__(self, platform: sandbox.Handle, folder: Path, inbox: Path) -> None:
+        self.platform = platform
+        self._reached = 0
+        self.partners = {item.id: Partner(platform, item.id) for item in platform.practices}
+        self.settings = Settings(
+            partner=PartnerSettings(
+                base_url=platform.base_url,
+                username=SecretStr(platform.username),
+                password=SecretStr(platform.password),
+                role=platform.role,
+            ),
+            warehouse=WarehouseSettings(path=folder / "vetl.duckdb", lock_wait_seconds=0),
+            webhooks=WebhooksSettings(inbox=inbox),
+            practices=tuple(
+                Practice(item.id, item.name, item.time_zone, date(2025, 1, 1)) for item in platform.practices
+            ),
+        )
+
+    def into_sending_hours(self) -> None:
+        """8am to 9pm in every practice's own time (contract: Limits): noon in the middle of the continent."""
+        self.platform.advance(timedelta(hours=(18 - self.platform.now().hour) % 24))
+
+    def send_message(self, number: int, practice_id: str = "loc-001") -> tuple[str, str]:
+        """Text somebody. Returns the practice and the message's id."""
+        recipient = {"phone_number": f"+121255501{number:02}"}
+        partner = self.partners[practice_id]
+        partner.sign_in()
+        answer = partner.http.post(
+            f"{ROOT}/messages", json={"recipient": recipient, "fallback_text": "Rex is due."}
+        )
+        assert answer.status_code in (200, 201), answer.text
+        return practice_id, answer.json()["data"]["id"]
+
+    def reach_out(self, practice_id: str) -> None:
+        """Ask for outreach that ends with a booking, and for some that is suppressed, fails or is opted out of."""
+        owners = list(dict.fromkeys(row["client_id"] for row in self.platform.truth(practice_id, "patients")))
+        partner = self.partners[practice_id]
+        partner.sign_in()
+        # Whoever was contacted lately is left alone, so that of several some come to a booking.
+        for number, client in zip((0, 1, 21, 22, 23, 23, 23, 23), owners[self._reached :], strict=False):
+            self._reached += 1
+            asked = {"channel": "sms", "purpose": "general", "client_id": client}
+            content = {**asked, "contact_number": f"+12125550{number + 200}"}
+            answer = partner.http.post(f"{ROOT}/ai_outbound/requests", json=content)
+            assert answer.status_code in (200, 201), answer.text
+
+    def truth(self, messages: Iterable[tuple[str, str]]) -> list[Values]:
+        """The messages as the platform holds them, every field."""
+        found: list[Values] = []
+        for practice_id, identity in messages:
+            self.partners[practice_id].sign_in()
+            row = self.partners[practice_id].page(f"messages/{identity}")
+            times = [datetime.fromisoformat(row[name]) if row[name] else None for name in MESSAGE_TIMES]
+            found.append((practice_id, *(row[name] for name in MESSAGE_TEXTS), *times))
+        return sorted(found, key=str)
+
+    def messages(self) -> list[Values]:
+        """The messages as the warehouse holds them."""
+        names = ", ".join(("practice_id", *MESSAGE_TEXTS, *MESSAGE_TIMES))
+        found = self.rows(f"select {names} from raw.messages")
+        utc = [
+            tuple(item.astimezone(UTC) if isinstance(item, datetime) else item for item in row) for row in found
+        ]
+        return sorted(utc, key=str)
+
+    def told(self, kind: str) -> list[Attempt]:
+        """What the platform itself has told of this kind, each attempt."""
+        return [item for item in self.platform.webhooks if item.kind == kind and item.fault not in FALSE]
+
+    def rows(self, sql: str) -> list[Values]:
+        """Rows of the private file."""
+        with duckdb.connect(self.settings.warehouse.path, read_only=True) as connection:
+            return connection.execute(sql).fetchall()
