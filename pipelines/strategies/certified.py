@@ -46,7 +46,7 @@ class Purpose:
 
     `kind` names them in `control.windows`. `sealed_before`: a changed row from before it came late.
     `covered` grows with each certified part, so that a run that ends early resumes behind it. The tail does not
-    count towards the cursor, so it is neither split nor insisted upon where it keeps moving.
+    count towards the cursor, so it is neither split nor insisted upon while it keeps moving.
     `doubts`: why parts are not certified. `met`: all ids that were read, where somebody wants to know.
     `lies`: a total was caught lying. `windows`: how many windows were read so far.
     """
@@ -84,7 +84,7 @@ def read_window(dialect: Dialect, window: Window, purpose: Purpose) -> Generator
         dialect = replace(dialect, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(dialect, window)))
     purpose.lies = purpose.lies or bool(passes[-1].lie)
-    if not passes[-1].whole and purpose.insists:
+    if not passes[-1].whole and (purpose.insists or _unmoved(passes)):
         if parts := _halves(dialect, window, passes[-1], purpose):
             yield from _keep(passes, purpose)
             return (yield from _side_by_side(dialect, parts, purpose))
@@ -133,9 +133,13 @@ def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
 
 def _proven_united(passes: list[Pass]) -> bool:
     """Several passes prove a window together if no total ever moved and their ids are exactly that many."""
+    return _unmoved(passes) and len(united(passes)) == passes[0].total
+
+
+def _unmoved(passes: list[Pass]) -> bool:
+    """Whether no total ever moved: if a pass is not whole all the same, rows change places between its pages."""
     total = passes[0].total
-    steady = all(done.steady and not done.lie and done.total == total for done in passes)
-    return steady and len(united(passes)) == total
+    return all(done.steady and not done.lie and done.total == total for done in passes)
 
 
 def _side_by_side(dialect: Dialect, parts: list[Window], purpose: Purpose) -> Generator[Step, Any, bool]:

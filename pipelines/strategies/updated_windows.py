@@ -33,13 +33,15 @@ def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Out
         return (yield from _without_filter(dialect, reading))
     through = dialect.closed_bound(reading.now, reading.margins.closing_lag)
     closed = yield from _closed_windows(dialect, reading, through)
-    yield from _tail(dialect, reading, through, closed.met)
+    tail = yield from _tail(dialect, reading, through, closed.met)
     doubts = list(closed.doubts)
     if strategy.derived_from is not None:
         doubts += yield from _derived_status(dialect, reading, strategy.derived_from)
     yield Flush()
     if closed.met is not None and not closed.doubts:
-        yield from _vanished(dialect, reading, through, closed.met, by_id=strategy.derived_from is not None)
+        # Of a certified tail, too, rows leave only by vanishing.
+        until = reading.now + timedelta(days=1) if tail else through
+        yield from _vanished(dialect, reading, through, until, closed.met, by_id=strategy.derived_from is not None)
     start = reading.local_midnight(reading.history_start)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
     return Outcome(not doubts, closed.covered.through(start), reason)
@@ -98,7 +100,7 @@ def _tail(
 
 
 def _vanished(
-    dialect: Dialect, reading: Reading, through: datetime, met: set[str], *, by_id: bool
+    dialect: Dialect, reading: Reading, through: datetime, until: datetime, met: set[str], *, by_id: bool
 ) -> Generator[Step, Any, None]:
     """Rows that a certified read of their time did not meet are looked for once more, then marked as deleted.
 
@@ -107,7 +109,7 @@ def _vanished(
     """
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
-    here: list[str] = yield IdsHere("updated_at", start, through)
+    here: list[str] = yield IdsHere("updated_at", start, until)
     gone = [identity for identity in here if identity not in met]
     if gone and by_id:
         yield from get_by_id(gone, reading.now)

@@ -225,3 +225,29 @@ def test_a_list_that_cannot_be_paged_deep_is_read_in_narrower_windows(seed: int,
 
     assert source.rows == store.rows
     assert outcome.certified
+
+
+@given(seed=st.integers(0, 2**32), rows=st.integers(4, 40))
+def test_what_changed_a_moment_ago_is_here_even_where_no_order_is_stable(seed: int, rows: int) -> None:
+    rng = Random(seed)
+    source, store = ModelSource(rng, Manners(order="shuffled", largest_page=3)), ModelStore()
+    for _ in range(rows):
+        source.add(START - timedelta(seconds=rng.random() * 50), status="completed")
+
+    sync(source, store, rng)
+
+    assert source.rows == store.rows
+
+
+def test_a_reconcile_finds_what_vanished_a_moment_after_it_came() -> None:
+    rng = Random(11)
+    source, store = filled(rng, Manners(), 20), ModelStore()
+    source.now += timedelta(minutes=20)
+    fresh = source.add(status="completed")
+    sync(source, store, rng)
+    assert fresh in store.rows
+    del source.rows[fresh]
+
+    Driver(source, store, rng).run(plan(replace(reading_at(source, store), reconcile="recent")))
+
+    assert source.rows == store.rows

@@ -52,7 +52,7 @@ class Manners:
     bounds: Literal["instant", "day"] = "instant"
     end_inclusive: bool = True
     start_inclusive: bool = True
-    order: Literal["updated_asc", "updated_desc", "created_desc", "id"] = "updated_asc"
+    order: Literal["updated_asc", "updated_desc", "created_desc", "id", "shuffled"] = "updated_asc"
     refuses_unknown: bool = False
     refuses_datetimes: bool = False
     status_ignored: bool = False
@@ -136,6 +136,8 @@ class ModelSource:
             rows = [row for row in rows if self._before_end(_at(row), str(end))]
         if (status := query.get(names.status)) is not None and not manners.status_ignored:
             rows = [row for row in rows if row.get("status") == status]
+        if manners.order == "shuffled":
+            return self.rng.sample(rows, len(rows))
         return _ordered(rows, manners.order)
 
     def _bound(self, text: str) -> datetime | date:
