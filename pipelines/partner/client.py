@@ -1,6 +1,5 @@
 """The client of the partner interface: whole answers or one of vetl's errors."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +15,7 @@ from pipelines.partner import protocol, refusals
 from pipelines.partner.account import Account, Limits, checked_practice_id
 from pipelines.partner.bodies import Decoded
 from pipelines.partner.limits import Gate
+from pipelines.partner.places import Places
 from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
 from pipelines.partner.retrying import REPLAYS, Patience
 from pipelines.partner.signin import Session, Token
@@ -71,7 +71,7 @@ class PartnerClient:
         self._session = Session(self._sign_in)
         self._gates: dict[tuple[str, int | None], Gate] = {}
         self._served: dict[str, Token] = {}
-        self._everywhere = asyncio.Semaphore(self._limits.max_in_flight_total)
+        self._everywhere = Places(self._limits.max_in_flight_total)
         self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
 
@@ -181,10 +181,13 @@ class PartnerClient:
         while True:
             token = await self._session.token()
             try:
-                async with gate.passing(), self._everywhere:
+                async with gate.passing() as answered:
                     token = self._session.latest(token)  # the gate may have held it for long
                     self._count(patience.attempt, counters)
+                    begun = self._timing.monotonic()
                     answer = await self._ask(request, asked, practice_id, token)
+                    kind = (request.name, len(answer.body).bit_length() // 2)  # within a factor of four
+                    answered(kind, self._timing.monotonic() - begun)
                 self._served[practice_id] = token
                 return decipher(answer, patience.attempt)
             except TokenRejected as error:
@@ -265,7 +268,13 @@ class PartnerClient:
         if gate is None:
             limits = self._limits
             name = checked_practice_id(practice_id)
-            gate = Gate(name, limits.max_in_flight, per_minute or limits.requests_per_minute, self._timing)
+            gate = Gate(
+                name,
+                limits.max_in_flight,
+                per_minute or limits.requests_per_minute,
+                self._timing,
+                self._everywhere,
+            )
             self._gates[practice_id, per_minute] = gate
         return gate
 

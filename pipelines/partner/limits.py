@@ -1,84 +1,78 @@
 """How many requests a practice is asked at once, and how soon after another."""
 
-import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import structlog
 
-from pipelines.errors import RateLimited
+from pipelines.errors import RateLimited, Unreachable
+from pipelines.partner.places import Latency, Places
 from pipelines.partner.retrying import backoff, heeded
 from pipelines.partner.timing import Timing
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
+Answered = Callable[[object, float], None]
+"""Tells that an answer of some kind came, and after how many seconds."""
+
 
 class Gate:
     """What the requests of one practice pass through, first come, first served.
 
-    As many are let in at once as the platform has shown to bear: `ceiling` at first, half after a 429, and
-    one more for every full round that went well (additive increase, multiplicative decrease). After a 429
-    nobody is let in for as long as `Retry-After` says, or for a growing pause where it says nothing. A quota
-    per minute is kept by spacing, because a burst and a full minute after it would exceed it.
+    As many are let in at once as the platform has shown to bear: `ceiling` at first, half of them after a 429,
+    three quarters where answers become slow or do not come, and one more for every full round that went well. The
+    same holds for all practices together, in `everywhere`. After a 429 nobody is let in for as long as
+    `Retry-After` says, or for a growing pause where it says nothing. A quota per minute is kept by spacing,
+    because a burst and a full minute after it would exceed it; it holds however many are let in.
     """
 
-    def __init__(self, name: str, ceiling: int, per_minute: int | None, timing: Timing) -> None:
+    def __init__(
+        self, name: str, ceiling: int, per_minute: int | None, timing: Timing, everywhere: Places | None = None
+    ) -> None:
         self._name = name
-        self._ceiling = float(ceiling)
         self._spacing = 60 / per_minute if per_minute else 0.0
         self._timing = timing
-        self._limit = self._ceiling
-        self._inside = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._places = Places(ceiling)
+        self._everywhere = everywhere or Places(ceiling)
+        self._latency = Latency()
         self._opens_at = 0.0
-        self._cuts = 0
-        self._cuts_in_a_row = 0
+        self._refusals_in_a_row = 0
 
     @property
     def limit(self) -> int:
         """How many requests may be inside now."""
-        return int(self._limit)
+        return self._places.limit
 
     @asynccontextmanager
-    async def passing(self) -> AsyncGenerator[None]:
-        """One request, from its start to its answer; a 429 is told by letting `RateLimited` through."""
-        await self._admit()
-        try:
+    async def passing(self) -> AsyncGenerator[Answered]:
+        """One request, from its start to its answer; a 429 is told by letting `RateLimited` through.
+
+        Who passes may tell how long the answer took, without the waiting for its turn.
+        """
+        async with self._places.taken():
             await self._open()
-            seen = self._cuts
-            try:
-                yield
-            except RateLimited as error:
-                self._cut(seen, error)
-                raise
-            else:
-                self._grow()
-        finally:
-            self._leave()
+            async with self._everywhere.taken():
+                seen, seen_everywhere = self._places.cuts, self._everywhere.cuts
+                slow = False
 
-    async def _admit(self) -> None:
-        if not self._waiting and self._inside < self.limit:
-            self._inside += 1
-            return
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if not turn.cancelled():
-                self._leave()  # the place was given, but nobody takes it
-            elif turn in self._waiting:
-                self._waiting.remove(turn)
-            raise
+                def answered(kind: object, seconds: float) -> None:
+                    nonlocal slow
+                    slow = self._latency.is_rising(kind, seconds)
 
-    def _leave(self) -> None:
-        self._inside -= 1
-        while self._waiting and self._inside < self.limit:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                self._inside += 1
-                turn.set_result(None)
+                try:
+                    yield answered
+                except RateLimited as error:
+                    self._refused(seen, error)
+                    raise
+                except Unreachable:
+                    self._slowed(seen, seen_everywhere)
+                    raise
+                self._refusals_in_a_row = 0
+                if slow:
+                    self._slowed(seen, seen_everywhere)
+                else:
+                    self._places.grow()
+                    self._everywhere.grow()
 
     async def _open(self) -> None:
         """Wait until the gate is open. What has been slept counts as passed, whatever the clock says."""
@@ -89,22 +83,20 @@ class Gate:
         if self._spacing:
             self._opens_at = max(passed, self._timing.monotonic()) + self._spacing
 
-    def _grow(self) -> None:
-        self._cuts_in_a_row = 0
-        if self._limit < self._ceiling:
-            self._limit = min(self._ceiling, self._limit + 1 / self._limit)
+    def _slowed(self, seen: int, seen_everywhere: int) -> None:
+        self._everywhere.ease(seen_everywhere)
+        if self._places.ease(seen):
+            self._latency.forget_recent()
+            _log.debug("slower_answers", practice=self._name, in_flight=self.limit)
 
-    def _cut(self, seen: int, error: RateLimited) -> None:
+    def _refused(self, seen: int, error: RateLimited) -> None:
         """Halve once for all the requests that were on their way together, and pause."""
-        fresh = seen == self._cuts
-        if fresh:
-            self._cuts += 1
-            self._cuts_in_a_row += 1
-            self._limit = max(1.0, self._limit / 2)
+        fresh = self._places.halve(seen)
+        self._refusals_in_a_row += fresh
         asked = heeded(error.retry_after, self._name)
         if asked is None and not fresh:
             return
         # Half of the wait is certain: a quota refills with time, not with luck.
-        pause = asked or backoff(self._cuts_in_a_row + 1, (1 + self._timing.chance()) / 2)
+        pause = asked or backoff(self._refusals_in_a_row + 1, (1 + self._timing.chance()) / 2)
         self._opens_at = max(self._opens_at, self._timing.monotonic() + pause)
         _log.info("rate_limited", practice=self._name, pause=round(pause, 3), in_flight=self.limit)

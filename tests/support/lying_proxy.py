@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -16,8 +16,10 @@ PASSED_ON = ("Content-Type", "Date", "X-Total-Count", "X-Page", "X-Per-Page", "R
 
 
 @contextmanager
-def lying(base_url: str, change: Change) -> Generator[str]:
-    """The address of a server that hands on what `base_url` answers, changed."""
+def lying(
+    base_url: str, change: Change, before: Callable[[], AbstractContextManager[object]] = nullcontext
+) -> Generator[str]:
+    """The address of a server that hands on what `base_url` answers, changed; `before` is around each answer."""
     behind = urlsplit(base_url)
 
     class Door(BaseHTTPRequestHandler):
@@ -30,6 +32,10 @@ def lying(base_url: str, change: Change) -> Generator[str]:
             self._hand_on()
 
         def _hand_on(self) -> None:
+            with before():
+                self._ask_and_answer()
+
+        def _ask_and_answer(self) -> None:
             connection = HTTPConnection(behind.hostname or "", behind.port)
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             sent = {name: value for name, value in self.headers.items() if name.lower() != "accept-encoding"}
