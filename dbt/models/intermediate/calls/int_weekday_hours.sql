@@ -1,7 +1,7 @@
 with first_calls as (
     select
         practice_id,
-        date_trunc('hour', min(called_at)) as first_hour
+        min(called_at) as first_at
     from {{ ref('stg_partner__phone_calls') }}
     group by practice_id
 ),
@@ -14,15 +14,26 @@ clock as (
     select * from {{ ref('int_source_clock') }}
 ),
 
--- Real hours, one after the other: an hour that the wall clock skips has none, one that it repeats has two.
-hours as (
+-- The hour begins where the wall clock says so: in some zones in the middle of one of UTC.
+begun as (
     select
         practices.practice_id,
         practices.time_zone,
-        {{ each_hour('first_calls.first_hour', 'clock.source_clock') }} as started_at
+        first_calls.first_at
+        - extract(minute from {{ local_time('first_calls.first_at', 'practices.time_zone') }}) * interval 1 minute
+            as first_hour
     from practices
     inner join first_calls
         on practices.practice_id = first_calls.practice_id
+),
+
+-- Real hours, one after the other: an hour that the wall clock skips has none, one that it repeats has two.
+hours as (
+    select
+        begun.practice_id,
+        begun.time_zone,
+        {{ each_hour('begun.first_hour', 'clock.source_clock') }} as started_at
+    from begun
     cross join clock
 ),
 
