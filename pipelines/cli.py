@@ -220,13 +220,16 @@ def drain_webhooks(
     catch_up: Annotated[
         bool, typer.Option("--catch-up/--no-catch-up", help="Also get by id what webhooks may have missed.")
     ] = True,
+    message: Annotated[
+        list[str] | None, typer.Option("--message", metavar="ID", help="Also get this message; repeatable.")
+    ] = None,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
     """Move what was received into the private warehouse."""
     from pipelines.cli_webhooks import drain
 
-    return drain(catch_up=catch_up, as_json=as_json, verbosity=verbose)
+    return drain(message or (), catch_up=catch_up, as_json=as_json, verbosity=verbose)
 
 
 def main() -> None:

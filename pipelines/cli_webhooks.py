@@ -1,5 +1,7 @@
 """The commands of the webhook receiver."""
 
+from collections.abc import Sequence
+
 from pipelines.receiving.serving import serve as serve_receiver
 from pipelines.settings import load_settings
 from pipelines.terminal import configure_logs, print_json, say
@@ -19,13 +21,13 @@ def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: 
     return 0
 
 
-def drain(*, catch_up: bool, as_json: bool, verbosity: int) -> int:
+def drain(messages: Sequence[str], *, catch_up: bool, as_json: bool, verbosity: int) -> int:
     """`vetl webhooks drain`."""
     from pipelines.cli_views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
     from pipelines.drain_job import run_drain  # noqa: PLC0415
 
     configure_logs(verbosity)
-    result = run_drain(load_settings(), catch_up=catch_up)
+    result = run_drain(load_settings(), catch_up=catch_up, messages=messages)
     if as_json:
         print_json(result.as_json())
         return result.exit_code

@@ -2,6 +2,7 @@
 """What the source was asked for by id: when, and whether it was there."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import polars as pl
 
@@ -19,6 +20,12 @@ def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
     _replace(commit, "control.lookups", read)
     _remove(commit, "control.missing_records", read)
     _remove(commit, "control.mentions", read)
+
+
+def keep_looks(commit: Commit, ids: Sequence[str], read_at: datetime) -> None:
+    """These ids were asked for, whatever the answer was."""
+    looked = pl.DataFrame({"id": list(ids)}, schema={"id": pl.String})
+    _replace(commit, "control.lookups", looked.with_columns(read_at=pl.lit(read_at, INSTANT)))
 
 
 def keep_missing(commit: Commit, saves: Sequence[MissingRecords]) -> Changes:

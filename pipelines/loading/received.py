@@ -19,7 +19,7 @@ from pipelines.loading.quarantine import BadRow
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET, write
 from pipelines.pages import Changes, Row
-from pipelines.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES, MESSAGE_ORDER, rank
+from pipelines.partner.webhooks import MESSAGE_ORDER, rank
 from pipelines.steps import MissingRecords
 
 
@@ -57,55 +57,6 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
         lookups.keep_read(commit, incoming)
         lookups.keep_missing(commit, [MissingRecords(intake.unknown_ids, intake.read_at)])
     return changes + Changes(quarantined=len(bad), drift=told)
-
-
-def due_messages(commit: Commit, now: datetime, limit: int) -> list[str]:
-    """Messages that may have moved on without a webhook that arrived: not final, and not looked at lately.
-
-    One is looked at again when its age has doubled since the last look, five minutes after its last webhook
-    at the earliest. So a message costs few requests, however long it stays as it is. `now` is the source's clock.
-    """
-    found = commit.connection.execute(
-        "with events as (select message_id as id, min(coalesce(created_at, sent_at, occurred_at)) as born,"
-        " max(coalesce(occurred_at, timestamp)) as told from raw.message_events"
-        " where practice_id = $practice group by all),"
-        " looks as (select id, max(read_at) as looked from (from control.lookups union all by name"
-        " from control.missing_records) where practice_id = $practice and endpoint = $endpoint group by all)"
-        f" select events.id from events left join {commit.table.raw} as stored"
-        " on stored.practice_id = $practice and stored.id = events.id left join looks on looks.id = events.id"
-        " where not coalesce(list_contains($final, stored.status), false)"
-        " and not coalesce(stored.status = 'delivered' and stored.channel_used = 'sms', false)"
-        " and coalesce(told <= $now - interval 5 minutes, true)"
-        " and (looked is null or born is null or $now - born >= 2 * (looked - born))"
-        " order by looked nulls first, events.id limit $limit",
-        {
-            "practice": commit.practice_id,
-            "endpoint": commit.endpoint_name,
-            "final": list(FINAL_MESSAGE_STATUSES),
-            "now": now,
-            "limit": limit,
-        },
-    ).fetchall()
-    return [identity for (identity,) in found]
-
-
-def due_requests(commit: Commit, limit: int) -> list[str]:
-    """Outreach requests whose end was received, and that are unknown here or not known to have ended."""
-    found = commit.connection.execute(
-        f"select events.request_id from raw.outreach_events as events left join {commit.table.raw} as stored"
-        " on stored.practice_id = events.practice_id and stored.id = events.request_id"
-        " where events.practice_id = $practice"
-        " and not coalesce(list_contains($ended, stored.status), false)"
-        " and events.request_id not in (select id from control.missing_records"
-        " where practice_id = $practice and endpoint = $endpoint) order by events.received_at limit $limit",
-        {
-            "practice": commit.practice_id,
-            "endpoint": commit.endpoint_name,
-            "ended": list(ENDED_OUTREACH_STATUSES),
-            "limit": limit,
-        },
-    ).fetchall()
-    return [identity for (identity,) in found]
 
 
 def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:

@@ -14,7 +14,7 @@ import duckdb
 from pipelines import bundled
 from pipelines.endpoint import Endpoint
 from pipelines.errors import ConfigurationError
-from pipelines.loading import mentions, practices, quarantine, questions, received, state
+from pipelines.loading import due, lookups, mentions, practices, quarantine, questions, received, state
 from pipelines.loading.batches import source_clock, store
 from pipelines.loading.connection import attach, told_in_one_line
 from pipelines.loading.context import Commit
@@ -134,14 +134,19 @@ class Warehouse:
         return sum(taken, Changes())
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Messages to get by id, see `received.due_messages`."""
+        """Messages to get by id, see `due.due_messages`."""
         with self._turn:
-            return received.due_messages(self._context("", practice_id, MESSAGES, now), now, limit)
+            return due.due_messages(self._context("", practice_id, MESSAGES, now), now, limit)
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Outreach requests to get by id, see `received.due_requests`."""
+        """Outreach requests to get by id, see `due.due_requests`."""
         with self._turn:
-            return received.due_requests(self._context("", practice_id, endpoint, now), limit)
+            return due.due_requests(self._context("", practice_id, endpoint, now), now, limit)
+
+    def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
+        """These were asked for by id, so that they are not asked for again at once, whatever the answer was."""
+        with self._writing():
+            lookups.keep_looks(self._context("", practice_id, endpoint, now), ids, now)
 
     def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
         """The answer to a strategy's question (`steps.Question`); it sees what is committed."""

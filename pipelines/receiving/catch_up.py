@@ -5,13 +5,13 @@ Reminders have no endpoint: one whose delivery was lost is lost. Nor does get-re
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from pipelines.endpoint import Endpoint
 from pipelines.endpoints import by_name
-from pipelines.errors import RequestRefused
+from pipelines.errors import ContractBroken, PracticeRefused, RequestRefused, TornAnswer, Unreachable, VetlError
 from pipelines.loading.received import Intake
 from pipelines.pages import Changes, Row
 from pipelines.performing import UNKNOWN_ID, together
@@ -23,6 +23,9 @@ BUDGET = 500
 """Requests per practice and list in one drain; the rest comes next time, longest unseen first."""
 
 AT_ONCE = 8
+
+FAILURES = 3
+"""Ids of one list that may fail, each for itself, before the rest is left for the next drain."""
 
 
 class Source(Protocol):
@@ -44,9 +47,32 @@ class Warehouse(Store, Protocol):
         """Outreach requests to get by id."""
         ...
 
+    def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
+        """These were asked for."""
+        ...
+
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Merge rows of a list."""
         ...
+
+
+@dataclass(slots=True)
+class Answers:
+    """What came of asking: rows, ids that the platform does not know, and ids that failed, with the reason."""
+
+    rows: list[Row] = field(default_factory=list[Row])
+    unknown: list[str] = field(default_factory=list[str])
+    failed: dict[str, VetlError] = field(default_factory=dict[str, VetlError])
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """What one catching up did. `missing`: ids that the platform does not know; `notes`: what failed, and why."""
+
+    asked: int = 0
+    changes: Changes = field(default_factory=Changes)
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,41 +84,80 @@ class CatchUp:
     run_id: str
     now: datetime
 
-    async def messages(self, practice_id: str) -> tuple[int, Changes]:
-        """Get the messages that are due. Returns how many were asked for."""
+    async def messages(self, practice_id: str) -> Caught:
+        """Get the messages that are due."""
         ids = self.warehouse.due_messages(practice_id, self.now, BUDGET)
-        if not ids:
-            return 0, Changes()
-        rows, unknown = await self._get(practice_id, MESSAGES.path, ids)
-        intake = Intake(practice_id, MESSAGES, rows, self.now, read_by_id=True, unknown_ids=unknown)
-        return len(ids), self.warehouse.take_in(self.run_id, [intake])
+        answers = await self._get(practice_id, MESSAGES, ids)
+        return self._kept_messages(practice_id, ids, answers, answers.unknown)
 
-    async def outreach(self, practice_id: str) -> tuple[int, Changes]:
-        """Get the requests whose end was received before a sync has seen it. Returns how many."""
+    async def given_messages(self, practice_id: str, ids: Sequence[str]) -> Caught:
+        """Get these messages, whether they are due or not. One that the practice does not have is left alone."""
+        answers = await self._get(practice_id, MESSAGES, ids)
+        return self._kept_messages(practice_id, ids, answers, [])
+
+    async def outreach(self, practice_id: str) -> Caught:
+        """Get the requests whose end was received before a sync has seen it."""
         endpoint = by_name("ai_outbound")
         ids = self.warehouse.due_requests(practice_id, endpoint, self.now, BUDGET)
-        rows, unknown = await self._get(practice_id, endpoint.path, ids)
-        work: list[Save] = [MergeRows(rows, self.now)] if rows else []
-        if unknown:
-            work.append(MissingRecords(unknown, self.now))
-        return len(ids), self.warehouse.commit(self.run_id, practice_id, endpoint, work) if work else Changes()
+        answers = await self._get(practice_id, endpoint, ids)
+        looked = [identity for identity in ids if identity not in answers.unknown]
+        if looked:
+            self.warehouse.keep_looks(practice_id, endpoint, looked, self.now)
+        work: list[Save] = [MergeRows(answers.rows, self.now)] if answers.rows else []
+        if answers.unknown:
+            work.append(MissingRecords(answers.unknown, self.now))
+        changes = self.warehouse.commit(self.run_id, practice_id, endpoint, work) if work else Changes()
+        return Caught(len(ids), changes, tuple(answers.unknown), _notes(practice_id, endpoint, answers))
 
-    async def _get(self, practice_id: str, path: str, ids: Sequence[str]) -> tuple[list[Row], list[str]]:
-        """The rows that the platform has, and the ids of the others."""
-        turn = asyncio.Semaphore(AT_ONCE)
+    def _kept_messages(
+        self, practice_id: str, ids: Sequence[str], answers: Answers, unknown: Sequence[str]
+    ) -> Caught:
+        if answers.failed:
+            self.warehouse.keep_looks(practice_id, MESSAGES, list(answers.failed), self.now)
+        changes = Changes()
+        if answers.rows or unknown:
+            intake = Intake(practice_id, MESSAGES, answers.rows, self.now, read_by_id=True, unknown_ids=unknown)
+            changes = self.warehouse.take_in(self.run_id, [intake])
+        notes = _notes(practice_id, MESSAGES, answers)
+        return Caught(len(ids), changes, tuple(answers.unknown), notes)
 
-        async def one(identity: str) -> Row | None:
+    async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
+        """Ask for all of them. One that fails, for itself, stops no other; several stop what was not asked yet.
+
+        Raises:
+            VetlError: nothing can be asked: signing in or the practice is refused, or there are too many requests.
+        """
+        turn, answers = asyncio.Semaphore(AT_ONCE), Answers()
+
+        async def one(identity: str) -> None:
             async with turn:
-                return await self._record(practice_id, path, identity)
+                if len(answers.failed) < FAILURES:
+                    await self._ask(practice_id, endpoint.path, identity, answers)
 
-        found = await together(one(identity) for identity in ids)
-        unknown = [identity for identity, row in zip(ids, found, strict=True) if row is None]
-        return [row for row in found if row is not None], unknown
+        await together(one(identity) for identity in ids)
+        return answers
 
-    async def _record(self, practice_id: str, path: str, identity: str) -> Row | None:
+    async def _ask(self, practice_id: str, path: str, identity: str, answers: Answers) -> None:
         try:
-            return await self.source.record(practice_id, path, identity)
-        except RequestRefused as error:
-            if error.status in UNKNOWN_ID:
-                return None
+            row = await self.source.record(practice_id, path, identity)
+        except PracticeRefused:
             raise
+        except RequestRefused as error:
+            if error.status not in UNKNOWN_ID:
+                answers.failed[identity] = error
+                return
+            row = None
+        except (ContractBroken, TornAnswer, Unreachable) as error:
+            answers.failed[identity] = error
+            return
+        if row is None:
+            answers.unknown.append(identity)
+        else:
+            answers.rows.append(row)
+
+
+def _notes(practice_id: str, endpoint: Endpoint, answers: Answers) -> tuple[str, ...]:
+    if not answers.failed:
+        return ()
+    error = next(iter(answers.failed.values()))
+    return (f"{practice_id}: {len(answers.failed)} of {endpoint.name} not caught up: {error}",)

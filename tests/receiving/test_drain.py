@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from support.deliveries import body_of, message, outreach, reminder
 
 from pipelines.endpoints import REGISTRY
-from pipelines.errors import InboxError, RequestRefused
+from pipelines.errors import InboxError, PracticeRefused, RequestRefused, Unreachable, VetlError
 from pipelines.loading.warehouse import Warehouse
 from pipelines.pages import Changes, Row
 from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, rank, read, row
 from pipelines.partner.webhooks import message as message_of
 from pipelines.practice import Practice
-from pipelines.receiving.catch_up import CatchUp
+from pipelines.receiving.catch_up import CatchUp, Caught
 from pipelines.receiving.drain import drain, intakes
 from pipelines.receiving.inbox import Entry, Inbox, Waiting
 
@@ -273,7 +273,7 @@ def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel
 class Platform:
     """What get-message and get-request answer."""
 
-    def __init__(self, rows: dict[str, Row | int]) -> None:
+    def __init__(self, rows: Mapping[str, Row | int | VetlError]) -> None:
         self.rows = rows
         self.asked: list[str] = []
 
@@ -281,12 +281,14 @@ class Platform:
         assert practice_id == "loc-001"
         self.asked.append(f"{path}/{record_id}")
         found = self.rows.get(record_id)
+        if isinstance(found, VetlError):
+            raise found
         if isinstance(found, int):
             raise RequestRefused("no", status=found)
         return found
 
 
-def caught_up(side: Side, platform: Platform, now: datetime = NOW) -> tuple[int, Changes]:
+def caught_up(side: Side, platform: Platform, now: datetime = NOW) -> Caught:
     catching = CatchUp(platform, side.warehouse, "run-2", now)
     return asyncio.run(catching.messages("loc-001"))
 
@@ -296,12 +298,12 @@ def test_a_message_that_moved_on_without_a_webhook_is_caught_up(side: Side) -> N
     side.drain()
     platform = Platform({"m-1": {"id": "m-1", "status": "delivered", "channel_used": "sms"}})
 
-    assert caught_up(side, platform)[1].updated == 1
+    assert caught_up(side, platform).changes.updated == 1
 
     assert platform.asked == ["messages/m-1"]
     assert side.rows("select status from raw.messages order by id") == [("delivered",), ("read",)]
     assert side.rows("select id, status from history.messages") == [("m-1", "sent")]
-    assert caught_up(side, platform, NOW + timedelta(days=9)) == (0, Changes())
+    assert caught_up(side, platform, NOW + timedelta(days=9)) == Caught()
 
 
 def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
@@ -315,13 +317,75 @@ def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(
     assert len(platform.asked) == 7
 
 
+def test_a_message_that_tells_no_time_is_asked_for_no_more_often(side: Side) -> None:
+    timeless = {"created_at": None, "sent_at": None, "occurred_at": None, "timestamp": None}
+    side.receive(("messages", message("m-1", "sent", **timeless)))
+    side.drain()
+    platform = Platform({"m-1": {"id": "m-1", "status": "sent"}})
+
+    for hours in range(0, 24 * 8, 2):
+        caught_up(side, platform, NOW + timedelta(hours=hours))
+
+    assert len(platform.asked) == 8
+
+
+def test_outreach_that_the_platform_tells_otherwise_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
+    """Its webhook has ended it; get-request goes on to say that it is under way."""
+    side.receive(("ai_outbound", outreach("r-1")))
+    side.drain()
+    platform = Platform({"r-1": {"id": "r-1", "status": "in_progress"}})
+
+    for hours in range(2, 24 * 8, 2):
+        catching = CatchUp(platform, side.warehouse, "run-2", NOW + timedelta(hours=hours))
+        asyncio.run(catching.outreach("loc-001"))
+
+    assert len(platform.asked) == 7
+
+
+def test_a_message_that_fails_for_itself_stops_no_other_and_waits_its_turn(side: Side) -> None:
+    side.receive(*(("messages", message(f"m-{number}", "sent")) for number in range(4)))
+    side.drain()
+    later = {"status": "delivered", "channel_used": "sms"}
+    platform = Platform({"m-0": Unreachable("500"), **{f"m-{n}": {"id": f"m-{n}", **later} for n in (1, 2, 3)}})
+
+    caught = caught_up(side, platform)
+
+    assert (caught.changes.updated, caught.notes) == (3, ("loc-001: 1 of messages not caught up: 500",))
+    assert caught_up(side, platform) == Caught()
+    assert caught_up(side, platform, NOW + timedelta(hours=3)).asked == 1
+
+
+def test_a_platform_that_answers_nothing_is_not_asked_for_everything(side: Side) -> None:
+    side.receive(*(("messages", message(f"m-{number}", "sent")) for number in range(40)))
+    side.drain()
+    platform = Platform({f"m-{number}": Unreachable("500") for number in range(40)})
+
+    caught_up(side, platform)
+
+    assert len(platform.asked) < 12
+    with pytest.raises(PracticeRefused):
+        caught_up(side, Platform({f"m-{number}": PracticeRefused("no", status=403) for number in range(40)}))
+
+
+def test_a_message_that_was_given_is_followed_like_any_other(side: Side) -> None:
+    platform = Platform({"m-1": {"id": "m-1", "status": "sent", "created_at": "2026-03-01T11:00:00Z"}})
+    catching = CatchUp(platform, side.warehouse, "run-2", NOW)
+
+    caught = asyncio.run(catching.given_messages("loc-001", ["m-1", "m-2"]))
+
+    assert (caught.changes.inserted, caught.missing) == (1, ("m-2",))
+    assert side.rows("select id, status from raw.messages") == [("m-1", "sent")]
+    assert caught_up(side, platform) == Caught()
+    assert caught_up(side, platform, NOW + timedelta(hours=1)).asked == 1
+
+
 def test_right_after_a_webhook_the_next_one_is_waited_for(side: Side) -> None:
     side.receive(("messages", message("m-1", "sent", occurred_at="2026-03-01T11:58:00Z")))
     side.drain()
     platform = Platform({})
 
-    assert caught_up(side, platform) == (0, Changes())
-    assert caught_up(side, platform, NOW + timedelta(minutes=4))[0] == 1
+    assert caught_up(side, platform) == Caught()
+    assert caught_up(side, platform, NOW + timedelta(minutes=4)).asked == 1
 
 
 @pytest.mark.parametrize("answer", [None, 400, 404, 422])
@@ -347,10 +411,10 @@ def test_outreach_that_ended_before_a_sync_has_seen_it_is_got_by_id(side: Side) 
     platform = Platform({"r-1": {"id": "r-1", "status": "completed", "outcome": "booked"}})
     catching = CatchUp(platform, side.warehouse, "run-2", NOW)
 
-    assert asyncio.run(catching.outreach("loc-001"))[0] == 2
+    assert asyncio.run(catching.outreach("loc-001")).asked == 2
 
     assert side.rows("select id, outcome from raw.ai_outbound_requests") == [("r-1", "booked")]
-    assert asyncio.run(catching.outreach("loc-001")) == (0, Changes())
+    assert asyncio.run(catching.outreach("loc-001")) == Caught()
 
 
 def test_every_warehouse_has_the_tables_of_what_is_received(side: Side) -> None:

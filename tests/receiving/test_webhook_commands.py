@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 from support.deliveries import body_of, message
+from support.webhook_side import WebhookSide
 
 import sandbox
 from pipelines import cli
+from pipelines.drain_job import run_drain
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.warehouse import Warehouse
+from pipelines.pages import Changes
 from pipelines.partner.webhooks import Channel, read
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import load_settings
@@ -82,6 +85,24 @@ def test_a_platform_that_refuses_us_costs_the_catching_up_only(
     told = json.loads(capsys.readouterr().out)
     assert (code, told["exit_code"], told["deliveries"]) == (3, 3, 1)
     assert told["notes"][0].startswith("not caught up: ")
+
+
+def test_messages_are_got_by_ids_that_are_given_whosever_they_are(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with sandbox.running(practices=2, days=1, calls=1, frozen=True) as platform:
+        side = WebhookSide(platform, tmp_path, tmp_path / "inbox.sqlite")
+        side.into_sending_hours()
+        sent = [side.send_message(12, "loc-001"), side.send_message(13, "loc-002")]
+        ids = [identity for _, identity in sent]
+        result = run_drain(side.settings, catch_up=False, messages=[*ids, "nobody", ids[0]])
+
+        assert side.truth(sent) == side.messages()
+        assert (result.exit_code, result.notes) == (3, ("message nobody: no practice has it",))
+        assert run_drain(side.settings, catch_up=False, messages=ids).changes == Changes(unchanged=2)
+
+    assert cli.execute(["webhooks", "drain", "--message", "m-1"]) == 2
+    assert "VETL_PARTNER__BASE_URL" in capsys.readouterr().err
 
 
 def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
