@@ -1,0 +1,200 @@
+"""Contract: Events and Authentication 7: how a webhook is delivered, whatever it tells."""
+
+import hashlib
+import hmac
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from support.breaking import edited, replaced, switched
+from support.contacting import number, reach_out
+from support.hook_receiver import Receiver, receiving
+from support.partner_side import Partner, at_fault
+from support.rules import rule
+from support.texting import send, to
+
+from sandbox.server.body import Body
+from sandbox.webhooks import deliveries, posting
+from sandbox.webhooks.deliveries import Deliveries
+
+MESSAGES, OUTREACH = "Events / Message status webhook", "Events / AI outbound outcome webhook"
+ATTEMPT, LETTER, POST = Deliveries._attempt, posting.letter, posting.post
+Tell = Callable[[Partner, str], None]
+
+
+def tell_of_a_message(partner: Partner, url: str) -> None:
+    """One webhook: the message is suppressed at once."""
+    send(partner, recipient=to("00"), callback_url=url)
+    partner.platform.settle()
+
+
+def tell_of_a_request(partner: Partner, url: str) -> None:
+    """One webhook: the request is suppressed at intake."""
+    reach_out(partner, contact_number=number("00"), callback_url=url)
+
+
+@pytest.fixture
+def partner(partner: Partner) -> Partner:
+    partner.platform.set(http_callbacks=True)
+    return partner
+
+
+JSON = edited(LETTER, '"application/json"', '"text/plain"')
+
+
+@rule(
+    MESSAGES,
+    JSON,
+    edited(LETTER, '"User-Agent": user_agent', '"User-Agent": "python"'),
+    says="headers",
+    tell=tell_of_a_message,
+    agent="Service-Messages/1.0",
+)
+@rule(
+    OUTREACH,
+    JSON,
+    edited(LETTER, '"User-Agent": user_agent', '"User-Agent": "python"'),
+    says="headers",
+    tell=tell_of_a_request,
+    agent="Service-AiOutbound/1.0",
+)
+def test_a_webhook_carries_its_headers(partner: Partner, receiver: Receiver, tell: Tell, agent: str) -> None:
+    tell(partner, receiver.url)
+    (got,) = receiver.got
+    assert (got.headers["content-type"], got.headers["user-agent"]) == ("application/json", agent)
+    assert got.body
+
+
+SIGN = posting.signature
+
+
+@rule(
+    "Authentication",
+    edited(SIGN, ".hexdigest()", ".hexdigest().upper()"),
+    edited(SIGN, "hashlib.sha256", "hashlib.sha1"),
+    edited(SIGN, "secret.encode(), body", "secret.encode(), body.strip(b'}')"),
+    edited(LETTER, "signature(secret, body)", "signature('', body)"),
+    edited(LETTER, "if secret is not None:", 'if "Messages" not in user_agent:'),
+    says="7: messages",
+    tell=tell_of_a_message,
+)
+@rule(
+    "Authentication",
+    edited(LETTER, "if secret is not None:", 'if "Messages" in user_agent:'),
+    says="7: outreach",
+    tell=tell_of_a_request,
+)
+def test_the_signature_is_the_hmac_of_the_raw_body(partner: Partner, receiver: Receiver, tell: Tell) -> None:
+    tell(partner, receiver.url)
+    (got,) = receiver.got
+    secret = partner.platform.webhook_secret.encode()
+    assert got.headers.get("x-webhook-signature") == hmac.new(secret, got.raw, hashlib.sha256).hexdigest()
+
+
+@rule(
+    "Authentication",
+    edited(Deliveries._letter, "secret if switches.signed_webhooks else None", "secret"),
+    says="7: no secret",
+)
+def test_a_practice_without_secret_signs_nothing(partner: Partner, receiver: Receiver) -> None:
+    partner.platform.set(signed_webhooks=False)
+    tell_of_a_message(partner, receiver.url)
+    assert "x-webhook-signature" not in receiver.got[0].headers
+
+
+THRICE = [replaced(deliveries, "WAITS", wrong) for wrong in ((2,), (2, 4, 8), (2, 2), (4, 2))]
+
+
+@rule(MESSAGES, *THRICE, says="attempts", tell=tell_of_a_message)
+@rule(OUTREACH, *THRICE, says="attempts", tell=tell_of_a_request)
+def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, tell: Tell) -> None:
+    receiver.answers = [500] * 9
+    tell(partner, receiver.url)
+    partner.later(minutes=10)
+    sent = [datetime.fromisoformat(body["timestamp"]) for body in receiver.bodies]
+    assert [(at - sent[0]).total_seconds() for at in sent] == [0, 2, 6]
+
+
+EACH = '{**webhook.payload, "event_id": number}'
+SAME = edited(ATTEMPT, "self._stamped(webhook.payload)", f"self._stamped({EACH})")
+
+
+@rule(MESSAGES, SAME, says="retries are one delivery")
+def test_an_attempt_repeats_the_same_delivery(partner: Partner, receiver: Receiver) -> None:
+    receiver.answers = [500] * 2
+    tell_of_a_message(partner, receiver.url)
+    partner.later(minutes=10)
+    assert len(receiver.bodies) == 3
+    assert len({body["event_id"] for body in receiver.bodies}) == 1
+
+
+TAKEN = replaced(deliveries, "_ACKNOWLEDGED", (200,))
+ANYTHING = replaced(deliveries, "_ACKNOWLEDGED", range(200, 500))
+
+
+@rule(MESSAGES, TAKEN, ANYTHING, says="2xx", tell=tell_of_a_message)
+@rule(OUTREACH, TAKEN, ANYTHING, says="2xx", tell=tell_of_a_request)
+def test_a_2xx_and_nothing_else_acknowledges(partner: Partner, receiver: Receiver, tell: Tell) -> None:
+    receiver.answers = [404, 204]
+    tell(partner, receiver.url)
+    partner.later(minutes=10)
+    assert len(receiver.got) == 2
+
+
+TIMEOUT = "timeout=switches.webhook_timeout_seconds"
+
+
+@rule(MESSAGES, edited(POST, TIMEOUT, "timeout=None"), says="time-out", tell=tell_of_a_message)
+@rule(OUTREACH, edited(POST, TIMEOUT, "timeout=None"), says="time-out", tell=tell_of_a_request)
+def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver: Receiver, tell: Tell) -> None:
+    """The time-out is made short here; what it is, the next test says."""
+    partner.platform.set(webhook_timeout_seconds=0.05)
+    receiver.held = held = threading.Event()
+    release = threading.Timer(0.3, held.set)
+    release.start()
+    tell(partner, receiver.url)
+    release.join()
+    partner.later(minutes=10)
+    assert len(receiver.got) > 1
+
+
+@rule("Limits", switched(webhook_timeout_seconds=30), switched(webhook_timeout_seconds=5), says="10 s time-out")
+def test_a_receiver_has_ten_seconds(partner: Partner) -> None:
+    switches = partner.http.get("/_control/switches").json()["data"]
+    assert switches["webhook_timeout_seconds"] == 10
+
+
+@rule("Events", edited(Body.uri, "parts.scheme not in schemes or", ""), says="messages", create=send)
+@rule("Events", edited(Body.uri, "parts.scheme not in schemes or", ""), says="outreach", create=reach_out)
+def test_callback_addresses_are_https(partner: Partner, create: Callable[..., httpx.Response]) -> None:
+    partner.platform.set(http_callbacks=False)
+    assert at_fault(create(partner, callback_url="http://example.com/hook")) == ["callback_url"]
+    assert create(partner, callback_url="https://example.com/hook").status_code == 201
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for this machine, which nobody but a test trusts, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    made = folder / "cert.pem", folder / "key.pem"
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
+    name = ["-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*command.split(), *name, "-out", made[0], "-keyout", made[1]], check=True, capture_output=True)
+    return made
+
+
+@rule("Events", edited(POST, "_certificates(switches.webhook_certificates)", "False"), says="TLS")
+def test_the_certificate_of_a_receiver_is_verified(partner: Partner, certificate: tuple[Path, Path]) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*certificate)
+    with receiving(context) as receiver:
+        tell_of_a_message(partner, receiver.url)
+        assert receiver.got == []
+        partner.platform.set(webhook_certificates=str(certificate[0]))
+        tell_of_a_request(partner, receiver.url)
+        assert receiver.events == ["ai_outbound.suppressed"]
