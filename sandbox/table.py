@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sandbox.resources.resource import LONGEST_NUMBER, Record, Resource, Scene, instant
+from sandbox.resources.resource import LONGEST_NUMBER, Record, Resource, Scene, has_integer_id, instant
 from sandbox.stamps import stamped
 from sandbox.switches import Order, Switches
 from sandbox.world import World
@@ -130,7 +130,12 @@ class Table:
 
     def stamped(self, record: Record, switches: Switches) -> Record:
         """A written record as it is shown."""
-        return stamped(record, switches, self._world.practices[self._practice_id].zone)
+        shown = stamped(record, switches, self._world.practices[self._practice_id].zone)
+        if switches.integer_ids:
+            for name, value in shown.items():
+                if has_integer_id(self.resource, name) and isinstance(value, str) and value.isdigit():
+                    shown[name] = int(value)
+        return shown
 
     def shown(self, row_id: str, now: datetime, switches: Switches) -> Record:
         """The record with an id that is there, as it is shown."""

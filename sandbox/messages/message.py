@@ -8,6 +8,7 @@ from typing import Any, Final
 from sandbox.messages.numbers import behaviour, supports_rcs
 
 _PLACES: Final = {"sent": 0, "suppressed": 0, "delivered": 1, "failed": 1, "read": 2}
+STATUSES: Final = ("sent", "delivered", "read", "failed", "suppressed")
 _DELIVERED_AFTER, _FAILED_AFTER, _READ_AFTER = 3, 5, 90
 
 

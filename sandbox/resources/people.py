@@ -17,7 +17,7 @@ def render_clients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
     pets = people.patients.filter(pl.col("client").is_in(places.implode()))
     patients = (
         render_patients(pets, scene)
-        .with_columns(id=pets["number"].cast(pl.String))
+        .with_columns(id=pets["number"] if scene.switches.integer_ids else pets["number"].cast(pl.String))
         .select(pl.struct(PATIENT_FIELDS).alias("patients"))
         .with_columns(pets["client"])
         .group_by("client", maintain_order=True)
@@ -32,7 +32,8 @@ def render_clients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
 
 def render_patients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
     """Patients with the fields of the contract."""
-    owners = scene.people.clients["number"].gather(rows["client"]).cast(pl.String)
+    owners = scene.people.clients["number"].gather(rows["client"])
+    owners = owners if scene.switches.integer_ids else owners.cast(pl.String)
     return rows.select("name", "species", "breed", owners.alias("client_id"))
 
 

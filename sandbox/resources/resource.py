@@ -76,8 +76,8 @@ class Resource:
         times = pl.col(INSTANT).dt.convert_time_zone(zone).dt.strftime(_FORMATS[scene.switches.timestamps])
         shown = shown.with_columns(times)
         if scene.switches.integer_ids:
-            numbers = _WITH_INTEGER_IDS | ({"id"} if self.prefix is None else set[str]())
-            shown = shown.with_columns(pl.col(name).cast(pl.Int64) for name in self.fields if name in numbers)
+            numbers = [name for name in self.fields if has_integer_id(self, name)]
+            shown = shown.with_columns(pl.col(name).cast(pl.Int64) for name in numbers)
         return shown.to_dicts()
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
@@ -91,6 +91,11 @@ class Resource:
         if self.prefix is not None:
             return number_of(self.prefix, text)
         return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
+
+
+def has_integer_id(resource: Resource, field: str) -> bool:
+    """Whether a field is an id that is shown as an integer where `integer_ids` is switched so."""
+    return field in _WITH_INTEGER_IDS or (field == "id" and resource.prefix is None)
 
 
 def with_people(rows: pl.DataFrame, people: People) -> pl.DataFrame:

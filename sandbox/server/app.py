@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
+from sandbox.openapi.description import ROOT, SIGN_IN, docs, openapi_json
 from sandbox.platform import Platform
 from sandbox.resources.registry import RESOURCES
 from sandbox.server import lists, people
@@ -25,9 +26,6 @@ from sandbox.server.middleware import CONTROL, FaultInjector, Journal
 from sandbox.server.phone_calls import phone_calls
 from sandbox.server.records import getter
 from sandbox.server.staff_tasks import create_task, delete_task, update_task
-
-ROOT = "/services/core/open_api/v1"
-SIGN_IN = "/services/user/v1/auth/sign-in"
 
 _LISTS = {
     "phone_calls": phone_calls,
@@ -46,6 +44,8 @@ def build_app(platform: Platform) -> Starlette:
     app = Starlette(
         routes=[
             Route("/", home),
+            Route("/docs", docs),
+            Route("/openapi.json", openapi_json),
             Route("/vetl.toml", vetl_toml),
             Route(SIGN_IN, sign_in, methods=["POST"]),
             Mount(ROOT, routes=_resource_routes()),
@@ -82,7 +82,7 @@ async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG
 
 async def _unknown(request: Request, error: Exception) -> Response:  # noqa: ARG001 - the shape of handlers
     assert isinstance(error, HTTPException)
-    return refusal(Refusal(error.status_code, error.detail))
+    return refusal(Refusal(error.status_code, error.detail, error.headers))
 
 
 async def _broken(request: Request, error: Exception) -> Response:

@@ -17,9 +17,10 @@ from sandbox.server.envelopes import success
 from sandbox.server.query import Query
 from sandbox.slots import Slot, open_slots, slot_of
 from sandbox.stamps import stamp
+from sandbox.world import vocabulary as v
 from sandbox.world.practices import Practice
 
-_STATUSES: Final = ("REQUESTED", "ACCEPTED", "CONFIRMED")
+_STATUSES: Final = v.SETTABLE_STATUSES.values
 _MOST_DAYS: Final = 31
 
 

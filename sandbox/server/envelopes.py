@@ -45,7 +45,12 @@ class Invalid(Refusal):
 
 def encoded(data: object, message: str | None = None) -> bytes:
     """A payload in the success envelope."""
-    return orjson.dumps({"success": True, "data": data, "message": message})
+    return to_json({"success": True, "data": data, "message": message})
+
+
+def to_json(value: object) -> bytes:
+    """A value as JSON."""
+    return orjson.dumps(value)
 
 
 def success(data: object, *, status: int = 200, message: str | None = None) -> Response:

@@ -1,11 +1,13 @@
 """What the platform says once it answers: where it is, who may sign in, and how to begin."""
 
 import json
+from textwrap import indent
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from sandbox.platform import Platform
 from sandbox.server.auth import platform_of
 from sandbox.server.handle import Handle
 
@@ -19,20 +21,20 @@ A partner platform is at {base_url}
   role            {role}
   webhook secret  {webhook_secret}
   practices       {first}
-{others}
-With curl:
-  TOKEN=$(curl -s {base_url}/services/user/v1/auth/sign-in -H 'Content-Type: application/json' \\
-    -d '{credentials}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
-  curl -s '{base_url}/services/core/open_api/v1/phone_calls?per_page=2' \\
-    -H "Authorization: Bearer $TOKEN" -H 'X-Client-Id: {practice}'
-
-With vetl, in an empty folder:
-  curl -s {base_url}/vetl.toml -o vetl.toml
-  export VETL_PARTNER__USERNAME={username} VETL_PARTNER__PASSWORD={password}
-  export VETL_PARTNER__ROLE={role} VETL_WEBHOOKS__SECRETS={webhook_secret}
-  vetl run
+{others}"""
+_CURL = """\
+TOKEN=$(curl -s {base_url}/services/user/v1/auth/sign-in -H 'Content-Type: application/json' \\
+  -d '{credentials}' |
+  sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
+curl -s '{base_url}/services/core/open_api/v1/phone_calls?per_page=2' \\
+  -H "Authorization: Bearer $TOKEN" -H 'X-Client-Id: {practice}'
 """
-
+_VETL = """\
+curl -s {base_url}/vetl.toml -o vetl.toml
+export VETL_PARTNER__USERNAME={username} VETL_PARTNER__PASSWORD={password}
+export VETL_PARTNER__ROLE={role} VETL_WEBHOOKS__SECRETS={webhook_secret}
+vetl run
+"""
 _PRACTICE = """
 [[practices]]
 id = {id}
@@ -52,14 +54,21 @@ def greeting(handle: Handle, *, as_json: bool) -> str:
     ]
     more = len(told["practices"]) - _NAMED
     others += [f"and {more} more"] if more > 0 else []
+    text = _TEXT.format(**told, first=first, others="".join(f"{'':18}{line}\n" for line in others))
+    pasted = commands(handle.base_url, handle.platform)
+    return text + "".join(f"\n{title}:\n{indent(lines, '  ')}" for title, lines in pasted.items())
+
+
+def commands(base_url: str, platform: Platform) -> dict[str, str]:
+    """Lines to paste into a shell, by what they are for."""
+    partner = platform.credentials
+    told = {name: getattr(partner, name) for name in ("username", "password", "role", "webhook_secret")}
     credentials = json.dumps({name: told[name] for name in ("username", "password", "role")})
-    return _TEXT.format(
-        **told,
-        first=first,
-        others="".join(f"{'':18}{line}\n" for line in others),
-        credentials=credentials,
-        practice=told["practices"][0]["id"],
-    )
+    practice = next(iter(platform.world.practices))
+    return {
+        "With curl": _CURL.format(base_url=base_url, credentials=credentials, practice=practice),
+        "With vetl, in an empty folder": _VETL.format(base_url=base_url, **told),
+    }
 
 
 async def vetl_toml(request: Request) -> Response:

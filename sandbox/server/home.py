@@ -1,46 +1,75 @@
 """A page for people: what is inside, and how to ask for it."""
 
 from html import escape
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from sandbox.platform import Platform
 from sandbox.server.auth import platform_of
+from sandbox.server.greeting import commands
+from sandbox.server.style import page, table
 from sandbox.world import LISTS
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Partner platform sandbox</title>
-<style>body{{font:16px/1.5 system-ui;margin:2rem auto;max-width:60rem}}
-td,th{{text-align:left;padding:.2rem 1rem .2rem 0}}
-td.n{{text-align:right}}code{{background:#eee;padding:0 .3rem}}</style></head><body>
-<h1>Partner platform sandbox</h1>
-<p>A made-up veterinary practice platform. Its clock stands at <b>{now}</b>. Nobody in here is real.</p>
-<table><tr><th>Practice</th><th>Id</th><th>Time zone</th>{heads}</tr>{rows}</table>
-<p>Sign in at <code>POST /services/user/v1/auth/sign-in</code>; the lists are below
-<code>/services/core/open_api/v1</code>;
-clock, switches, faults and the truth below <code>/_control</code>.</p>
-</body></html>"""
-_COUNTED = 20
+_COUNTED: Final = 20
+_ABOUT: Final = (
+    "A made-up veterinary practice platform on this machine, drawn from a seed. Nobody in here is real. Its clock "
+    "stands at <b>{now} UTC</b>; it can be moved forward."
+)
+_CONTROL: Final = {
+    "clock": "the time; move it forward",
+    "switches": "what the contract leaves open",
+    "faults": "what goes wrong, on demand",
+    "webhook_faults": "what the sender of webhooks does wrong",
+    "webhooks": "every delivery and its answer",
+    "requests": "how often each path was asked for",
+    "truth?practice_id=loc-001&list=staff_tasks": "a whole list, as a complete read must find it",
+}
 
 
 async def home(request: Request) -> Response:
     """Rows of each list for the first practices; the others are only drawn when they are asked for."""
     platform = platform_of(request)
-    heads = "".join(f"<th>{name}</th>" for name in LISTS)
-    rows = "".join(
-        f"<tr><td>{escape(practice.name)}</td><td>{practice.id}</td><td>{practice.time_zone}</td>"
-        + (_counts(platform, practice.id) if place < _COUNTED else "")
-        + "</tr>"
-        for place, practice in enumerate(platform.world.practices.values())
+    practices = list(platform.world.practices.values())
+    rows = [
+        [
+            f"<code>{practice.id}</code>",
+            escape(practice.name),
+            practice.time_zone,
+            *(_counts(platform, practice.id) if place < _COUNTED else ["\t\u2026"] * len(LISTS)),
+        ]
+        for place, practice in enumerate(practices)
+    ]
+    heads = ["Id", "Practice", "Time zone", *("\t" + name.replace("_", " ") for name in LISTS)]
+    control = [
+        [f'<a href="/_control/{path}"><code>/_control/{path}</code></a>', says] for path, says in _CONTROL.items()
+    ]
+    pasted = commands(str(request.base_url).rstrip("/"), platform)
+    main = (
+        f'{_tiles(platform)}<h2>Practices</h2><div class="card">{table(heads, rows)}</div>'
+        + "".join(f"<h2>{escape(title)}</h2><pre>{escape(lines)}</pre>" for title, lines in pasted.items())
+        + f'<h2>Control</h2><div class="card">{table(["Path", "What"], control)}</div>'
     )
-    return HTMLResponse(_PAGE.format(now=platform.now().isoformat(" ", "seconds"), heads=heads, rows=rows))
+    about = _ABOUT.format(now=platform.now().isoformat(" ", "seconds").removesuffix("+00:00"))
+    links = {"The interface": "/docs", "openapi.json": "/openapi.json", "vetl.toml": "/vetl.toml"}
+    return HTMLResponse(page("Partner platform sandbox", about, links, main))
 
 
-def _counts(platform: Platform, practice_id: str) -> str:
+def _tiles(platform: Platform) -> str:
+    rules = ", ".join(rule.kind for rule in platform.faults.rules)
+    told = {
+        "practices": f"{len(platform.world.practices):,}",
+        "days of history": f"{platform.world.days:,}",
+        "requests so far": f"{len(platform.requests):,}",
+        "faults": escape(rules or "none"),
+    }
+    tiles = "".join(f'<div class="tile"><b>{shown}</b>{name}</div>' for name, shown in told.items())
+    return f'<div class="tiles">{tiles}</div>'
+
+
+def _counts(platform: Platform, practice_id: str) -> list[str]:
     with platform.lock:
         now = platform.now()
         tables = (platform.table(practice_id, name) for name in LISTS)
-        return "".join(
-            f'<td class="n">{table.snapshot(now, platform.switches).frame.height:,}</td>' for table in tables
-        )
+        return [f"\t{table.snapshot(now, platform.switches).frame.height:,}" for table in tables]

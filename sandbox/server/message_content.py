@@ -16,6 +16,20 @@ _PART_OF_TYPE: Final = {"media_url": "media", "card": "card", "cards": "carousel
 _UNSUPPORTED_ACTIONS: Final = ("calendar", "location")
 _UNREACHABLE: Final = ".invalid"
 
+CONTENT_TYPES: Final = _TYPES
+BUTTON_TYPES: Final = _BUTTON_TYPES
+LIMITS: Final = {
+    "title": _TITLE,
+    "description": _DESCRIPTION,
+    "buttons": _BUTTONS,
+    "suggestions": _SUGGESTIONS,
+    "fewest_cards": _FEWEST_CARDS,
+    "most_cards": _MOST_CARDS,
+    "label": _LABEL,
+    "reply_label": _REPLY_LABEL,
+}
+"""The same for the description of the interface."""
+
 
 def check_content(content: Body) -> None:
     """Note everything that is wrong with the content of a message."""

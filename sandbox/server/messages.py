@@ -19,7 +19,9 @@ from sandbox.world.practices import Practice
 
 SENDING_HOURS: Final = range(8, 21)
 """Local hours in which texts go out: 8am to 9pm."""
-_CHANNELS: Final = ("auto", "rcs", "sms")
+USED_CHANNELS: Final = ("rcs", "sms")
+_CHANNELS: Final = ("auto", *USED_CHANNELS)
+CHANNELS: Final = _CHANNELS
 _RETRY_AFTER: Final = {"Retry-After": "60"}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sandbox.stamps import stamp
 from sandbox.webhooks.deliveries import Deliveries, Webhook
+from sandbox.world import vocabulary as v
 from sandbox.world.ids import opaque
 from sandbox.world.people import People
 from sandbox.world.practices import Practice
@@ -21,7 +22,6 @@ _SERVICES: Final = (
     ("EXAM", "Annual exam"),
     ("Dental cleaning", "Dental cleaning"),  # no remote id: the display name
 )
-_STATUSES: Final = ("incomplete", "partially_completed", "completed", "deleted")
 _STATUS_SHARES: Final = (0.85, 0.08, 0.05, 0.02)
 _A_DAY: Final = 3.0
 _OPENS, _MINUTES = 9, 120
@@ -87,7 +87,7 @@ def _payload(
             }
             for place, service in enumerate(services)
         ],
-        "group_status": str(rng.choice(_STATUSES, p=_STATUS_SHARES)),
+        "group_status": str(rng.choice(v.REMINDER_STATUSES.values, p=_STATUS_SHARES)),
     }
     if practice.server_id is None:
         return payload

@@ -64,6 +64,8 @@ SOURCES = Vocabulary(("google", "facebook", "website", "instagram", "newsletter"
 CAMPAIGNS = Vocabulary(("spring_wellness", "dental-month", "Puppy & kitten, first visit", "win_back", ""))
 MEDIUMS = Vocabulary(("cpc", "organic", "email", "social", "referral", ""))
 
+SETTABLE_STATUSES = _words("REQUESTED ACCEPTED CONFIRMED")
+"""Statuses that a partner may set (contract: Create an appointment)."""
 APPOINTMENT_STATUSES = _words("REQUESTED ACCEPTED CONFIRMED COMPLETED CANCELED NO_SHOW")
 
 CHANNELS = _words("sms voice")
@@ -74,6 +76,8 @@ SUPPRESSIONS = _words(
     "recent_contact active_conversation sms_opted_out voice_not_supported notifications_disabled"
     " client_inactive recent_or_upcoming_appointment pet_deceased stopped"
 )
+
+REMINDER_STATUSES = _words("incomplete partially_completed completed deleted")
 
 TASK_TYPES = _words("task rx_refill")
 TASK_STATUSES = _words("pending completed canceled")

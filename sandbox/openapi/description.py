@@ -1,0 +1,93 @@
+"""The whole description, as the platform is switched at the moment."""
+
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from sandbox.openapi.answers import answer, error_schemas, errors
+from sandbox.openapi.bodies import body_schemas
+from sandbox.openapi.events import event_schemas, webhooks
+from sandbox.openapi.operations import Operation, created_appointment, operation, paths
+from sandbox.openapi.page import rendered
+from sandbox.openapi.records import resource_schemas
+from sandbox.openapi.shapes import TEXT, record
+from sandbox.server.auth import platform_of
+from sandbox.server.envelopes import json_response, to_json
+from sandbox.switches import Switches
+
+Description = dict[str, Any]
+ROOT: Final = "/services/core/open_api/v1"
+SIGN_IN: Final = "/services/user/v1/auth/sign-in"
+_ABOUT: Final = (
+    "The partner interface of a veterinary practice platform, as this sandbox shows it. Every request acts for "
+    "one practice, named by X-Client-Id. What the contract leaves open stands here as it is switched now: "
+    "parameters, orders and statuses change with /_control/switches."
+)
+_PRACTICE: Final = {
+    "name": "X-Client-Id",
+    "in": "header",
+    "required": True,
+    "schema": TEXT | {"minLength": 1},
+    "description": "The practice's location id",
+}
+_SECTIONS: Final = {
+    "sign-in": "Sign-in",
+    "messages": "Messages",
+    "ai_outbound": "AI outbound requests",
+    "phone_calls": "Phone calls",
+    "booking_sessions": "Booking sessions",
+    "open_times": "Appointments",
+    "appointments": "Appointments",
+    "staff_tasks": "Staff tasks",
+    "clients": "Clients and patients",
+    "patients": "Clients and patients",
+}
+
+
+async def openapi_json(request: Request) -> Response:
+    """The description."""
+    return json_response(to_json(describe(platform_of(request).switches)))
+
+
+async def docs(request: Request) -> Response:
+    """The description as a page."""
+    return HTMLResponse(rendered(describe(platform_of(request).switches)))
+
+
+def describe(switches: Switches) -> Description:
+    """An OpenAPI 3.1 description of everything that a partner may do."""
+    records = resource_schemas(switches)
+    resources = {
+        f"{ROOT}{path}": {"parameters": [_PRACTICE]} | {method: _sorted(path, told) for method, told in of.items()}
+        for path, of in paths(switches).items()
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Partner interface", "version": "1.0.0", "description": _ABOUT},
+        "tags": [{"name": name} for name in dict.fromkeys(_SECTIONS.values())],
+        "security": [{"bearer": []}],
+        "paths": {SIGN_IN: {"post": _sign_in(switches)}, **resources},
+        "webhooks": webhooks(),
+        "components": {
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            "schemas": {
+                **body_schemas(switches),
+                **records,
+                "CreatedAppointment": created_appointment(records["Appointment"]),
+                **event_schemas(records["Message"], records["AiOutboundRequest"]),
+                **error_schemas(),
+            },
+        },
+    }
+
+
+def _sorted(path: str, told: Operation) -> Operation:
+    return {"tags": [_SECTIONS[path.split("/")[1]]]} | told
+
+
+def _sign_in(switches: Switches) -> Operation:
+    token = answer("A token, good for a while", record({"token": TEXT}))
+    answers = {str(switches.sign_in_status): token, **errors(switches, acts_for_practice=False)}
+    told = operation("signIn", "Sign in", answers, body="SignIn", says="Send the token as Authorization: Bearer.")
+    return _sorted("/sign-in", told) | {"security": []}

@@ -1,0 +1,102 @@
+"""Query parameters, by the names and rules that the switches give them."""
+
+from typing import Any, Final
+
+from sandbox.openapi.shapes import DAY, FLAG, INTEGER, TEXT, Schema, array, choice
+from sandbox.resources.registry import RESOURCES
+from sandbox.server.lists import MAXIMUM_SIZE
+from sandbox.server.phone_calls import CSV_DEFAULT_SIZE, CSV_MAXIMUM_SIZE, JSON_DEFAULT_SIZE
+from sandbox.switches import ListSwitches, Switches
+from sandbox.world import vocabulary as v
+
+Parameter = dict[str, Any]
+_MOST: Final = 999_999_999
+_WHOLE_DAY: Final = "YYYY-MM-DD, inclusive, whole day in the practice's time zone"
+_BOUND: Final[Schema] = {"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]}
+
+
+def query(name: str, schema: Schema, description: str = "", *, required: bool = False) -> Parameter:
+    """One query parameter."""
+    told = {"description": description} if description else {}
+    return {"name": name, "in": "query", "required": required, "schema": schema, **told}
+
+
+def in_path(description: str) -> Parameter:
+    """The id in a path."""
+    return {"name": "id", "in": "path", "required": True, "schema": TEXT | {"minLength": 1}} | {
+        "description": description
+    }
+
+
+def list_parameters(name: str, switches: Switches) -> list[Parameter]:
+    """What one of the lists with switches takes."""
+    of = switches.for_list(name)
+    ranged = name in ("booking_sessions", "appointments")
+    statuses = RESOURCES[name].statuses
+    shown: list[Parameter] = []
+    if ranged:
+        how = (
+            f"of the range of updated_at, ISO 8601; bounds {of.bounds}, by {of.granularity}, days in {of.day_zone}"
+        )
+        shown += [
+            query(of.start, _BOUND, f"Start {how}", required=of.start_required),
+            query(of.end, _BOUND, "End"),
+        ]
+    if statuses:
+        known = choice(statuses) if of.unknown_status == "refuse" else TEXT
+        shown.append(query(of.status, known, f"Only these; another value: {of.unknown_status}"))
+    return [*shown, *_paging(of, of.default_size, MAXIMUM_SIZE)]
+
+
+def call_parameters(switches: Switches) -> list[Parameter]:
+    """What the list of phone calls takes."""
+    sizes = f"JSON: {JSON_DEFAULT_SIZE} unless asked, at most {MAXIMUM_SIZE}; CSV: {CSV_DEFAULT_SIZE}"
+    page, size = _paging(switches.phone_calls, JSON_DEFAULT_SIZE, CSV_MAXIMUM_SIZE)
+    size["description"] = f"{sizes}, at most {CSV_MAXIMUM_SIZE}"
+    del size["schema"]["default"]
+    return [
+        query("start_date", DAY, _WHOLE_DAY),
+        query("end_date", DAY, _WHOLE_DAY),
+        query("direction", choice(v.DIRECTIONS.values)),
+        query("state", choice(v.CALL_STATES.values)),
+        query("outcome", TEXT, "An outcome; repeat as outcome[] to match any"),
+        query("outcome[]", array(TEXT), "Outcomes, any of which is to match") | {"style": "form", "explode": True},
+        query("call_classification", choice(v.CLASSIFICATIONS.values)),
+        query(
+            switches.booking_intent_parameter, FLAG, "Whether the caller wanted to book or change an appointment"
+        ),
+        query(switches.client_parameter, TEXT, "Only calls that were matched to this client"),
+        page,
+        size,
+        query("format", choice(("csv", "json")), "csv for an attachment; so does Accept: text/csv"),
+    ]
+
+
+def client_parameters() -> list[Parameter]:
+    """What the list of clients takes."""
+    rule = "At least one of name, email and phone is required."
+    return [query("name", TEXT, f"A part of the name. {rule}"), query("email", TEXT), query("phone", TEXT)]
+
+
+def patient_parameters() -> list[Parameter]:
+    """What the list of patients takes."""
+    return [query("client_id", TEXT | {"minLength": 1}, required=True), query("name", TEXT, "A part of the name")]
+
+
+def day_parameters() -> list[Parameter]:
+    """What the sandbox's open times take."""
+    return [
+        query("start_date", DAY, "The first local day; today if not given"),
+        query("end_date", DAY, "The last one, at most 31 days later; six days later if not given"),
+    ]
+
+
+def _paging(of: ListSwitches, default: int, maximum: int) -> tuple[Parameter, Parameter]:
+    """Page and page size. Where a larger size is made smaller, it is no error to ask for one."""
+    most = maximum if of.over_large == "refuse" else _MOST
+    numbers = INTEGER | {"minimum": of.page_base, "maximum": _MOST, "default": of.page_base}
+    sizes = INTEGER | {"minimum": 1, "maximum": most, "default": default}
+    return (
+        query(of.page, numbers, f"The first page is {of.page_base}"),
+        query(of.per_page, sizes, f"At most {maximum}; a larger one: {of.over_large}"),
+    )

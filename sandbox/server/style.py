@@ -1,0 +1,57 @@
+"""The look of the platform's pages: one sheet, nothing from elsewhere."""
+
+from html import escape
+from typing import Final
+
+_SHEET: Final = """
+:root{--ink:#1c2733;--soft:#5b6b7b;--line:#dfe5eb;--back:#f6f8fa;--card:#fff;--mark:#0b6e6e;--code:#eef3f3}
+@media(prefers-color-scheme:dark){:root{--ink:#e3e9ef;--soft:#95a4b3;--line:#2b3947;--back:#10171f;--card:#18222c;
+--mark:#5cc6c0;--code:#213039}}
+*{box-sizing:border-box}html{scroll-behavior:smooth}
+body{margin:0;font:15px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--back)}
+header{background:var(--card);border-bottom:1px solid var(--line);padding:1.6rem 2rem}
+header h1{margin:0 0 .3rem;font-size:1.5rem}header p{margin:0;max-width:62rem;color:var(--soft)}
+header nav{margin-top:.8rem;display:flex;gap:1.2rem}
+a{color:var(--mark);text-decoration:none}a:hover{text-decoration:underline}
+main{max-width:76rem;margin:0 auto;padding:1.5rem 2rem 4rem}h2{font-size:1.15rem;margin:2.2rem 0 .8rem}
+h3{font-size:.85rem;margin:1rem 0 .4rem;color:var(--soft);text-transform:uppercase;letter-spacing:.04em}
+.card,details{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:.5rem 0}
+.card{padding:1rem 1.2rem;overflow-x:auto}
+summary{padding:.6rem 1rem;cursor:pointer;display:flex;gap:.8rem;align-items:baseline;flex-wrap:wrap}
+summary span:last-child{color:var(--soft);margin-left:auto}
+details[open]>summary{border-bottom:1px solid var(--line)}
+.inside{padding:.3rem 1.2rem 1.1rem;overflow-x:auto}table{border-collapse:collapse;width:100%}
+th{text-align:left;color:var(--soft);font-weight:600;font-size:.85rem}
+td,th{padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+tr:last-child td{border-bottom:0}.n{text-align:right;font-variant-numeric:tabular-nums}
+code,pre{font:13px/1.5 ui-monospace,monospace;background:var(--code);border-radius:4px}code{padding:.1rem .35rem}
+pre{padding:.9rem 1.1rem;overflow-x:auto;margin:.5rem 0}summary code{background:none;font-weight:600}
+.soft{color:var(--soft)}.method{font:700 12px/1.7 ui-monospace,monospace;color:#fff;border-radius:4px;
+padding:0 .5rem;min-width:4.2rem;text-align:center}.get{background:#2a6fb0}.post{background:#2b8a4b}
+.put{background:#a8651a}
+.delete{background:#b03a3a}.tiles{display:flex;gap:.8rem;flex-wrap:wrap}.tile{background:var(--card);
+border:1px solid var(--line);border-radius:8px;padding:.7rem 1.2rem;min-width:9rem}
+.tile b{display:block;font-size:1.3rem}
+"""
+
+
+def page(title: str, about: str, links: dict[str, str], main: str) -> str:
+    """A whole page; `about` and `main` are HTML."""
+    shown = "".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>{_SHEET}</style></head><body>"
+        f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{shown}</nav></header><main>{main}</main></body></html>"
+    )
+
+
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table; cells are HTML, a cell that begins with a tab is a number."""
+    head = "".join(f'<th class="n">{name[1:]}</th>' if name[:1] == "\t" else f"<th>{name}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _cell(shown: str) -> str:
+    return f'<td class="n">{shown[1:]}</td>' if shown[:1] == "\t" else f"<td>{shown}</td>"

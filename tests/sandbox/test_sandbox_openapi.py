@@ -1,0 +1,163 @@
+"""`/openapi.json` and `/docs`: what is described is what is there, whatever is switched."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import jsonschema
+import pytest
+from jsonschema import Draft202012Validator
+from starlette.routing import Mount, Route
+from support.hook_receiver import Receiver, receiving
+from support.partner_side import ROOT, Partner
+
+from sandbox.openapi.records import NAMES
+from sandbox.resources.registry import RESOURCES
+
+EARLY = {"start_date": "2025-01-01"}
+OTHERWISE: dict[str, Any] = {
+    "timestamps": "practice",
+    "integer_ids": True,
+    "created_status": 200,
+    "sign_in_status": 201,
+    "missing_practice_status": 401,
+    "foreign_practice_status": 404,
+    "appointments_withdrawn": 410,
+}
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as receiver:
+        yield receiver
+
+
+def described(partner: Partner) -> dict[str, Any]:
+    return partner.http.get("/openapi.json").json()
+
+
+def validator(description: dict[str, Any], name: str) -> Draft202012Validator:
+    """Against one of the description's schemas, formats of date and time included."""
+    schema = {"$ref": f"#/components/schemas/{name}", "components": description["components"]}
+    return Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+
+
+def operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, of in description["paths"].items():
+        yield from ((method, path, told) for method, told in of.items() if method != "parameters")
+
+
+def test_the_schemas_are_schemas(partner: Partner) -> None:
+    description = described(partner)
+    assert description["openapi"].startswith("3.1")
+    for schema in description["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+    names = set(description["components"]["schemas"])
+    text = json.dumps(description)
+    used = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
+    assert used == names
+
+
+def test_every_route_is_described_and_no_other(partner: Partner) -> None:
+    app = partner.platform._app
+    (mount,) = (route for route in app.routes if isinstance(route, Mount) and route.path == ROOT)
+    routes = {
+        (method, ROOT + route.path)
+        for route in mount.routes
+        if isinstance(route, Route)
+        for method in route.methods or ()
+        if method != "HEAD"
+    }
+    there = {(method.upper(), path) for method, path, _ in operations(described(partner))}
+    assert there == routes | {("POST", "/services/user/v1/auth/sign-in")}
+
+
+@pytest.mark.parametrize("switched", [{}, OTHERWISE], ids=["by default", "otherwise"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_record_fits_its_schema(partner: Partner, name: str, switched: dict[str, Any]) -> None:
+    partner.platform.set(**switched)
+    record = validator(described(partner), NAMES[name])
+    rows = partner.truth(name)
+    assert len(rows) > 50
+    for row in rows[:: len(rows) // 50]:
+        record.validate(row)
+        with pytest.raises(jsonschema.ValidationError):
+            record.validate(row | {"unknown": 1})
+        with pytest.raises(jsonschema.ValidationError):
+            record.validate({field: value for field, value in row.items() if field != "id"})
+
+
+def test_parameters_go_by_their_switched_names(partner: Partner) -> None:
+    partner.platform.set(
+        booking_sessions={"start": "from", "end": "to", "page": "p", "per_page": "size", "status": "state"},
+        booking_intent_parameter="wants",
+        client_parameter="client",
+        appointments={"page_base": 1, "over_large": "refuse", "start_required": False},
+    )
+    told = {of["operationId"]: of for _, _, of in operations(described(partner))}
+
+    def taken(name: str) -> dict[str, Any]:
+        return {of["name"]: of for of in told[name]["parameters"]}
+
+    assert list(taken("listBookingSessions")) == ["from", "to", "state", "p", "size"]
+    assert {"wants", "client"} <= set(taken("listPhoneCalls"))
+    pages = taken("listAppointments")
+    assert (pages["page"]["schema"]["minimum"], pages["per_page"]["schema"]["maximum"]) == (1, 100)
+    assert not pages["start_date"]["required"]
+
+
+def test_statuses_are_those_that_are_switched(partner: Partner) -> None:
+    partner.platform.set(**OTHERWISE)
+    answers = {of["operationId"]: set(of["responses"]) for _, _, of in operations(described(partner))}
+    assert answers["signIn"] == {"201", "400", "401"}
+    assert answers["createStaffTask"] == {"200", "400", "401", "404"}
+    assert "410" in answers["listAppointments"]
+    assert "403" not in answers["listStaffTasks"]
+
+
+def test_webhooks_fit_their_schemas(partner: Partner, receiver: Receiver) -> None:
+    partner.platform.set(webhooks_to=receiver.url)
+    message = {"recipient": {"phone_number": "+12125550138"}, "fallback_text": "Hi"}
+    partner.http.post(f"{ROOT}/messages", json=message)
+    partner.http.post(f"{ROOT}/ai_outbound/requests", json={"contact_number": "+12125550122"})
+    partner.platform.advance(timedelta(days=1))
+    description = described(partner)
+    schemas = {"messages": "MessageEvent", "ai_outbound": "AiOutboundEvent"}
+    schemas["service_reminders"] = "ServiceReminderEvent"
+    assert {told["post"]["operationId"] for told in description["webhooks"].values()} == set(schemas.values())
+    seen = {got.path.rsplit("/", 1)[1] for got in receiver.got}
+    assert seen == set(schemas)
+    for got in receiver.got:
+        validator(description, schemas[got.path.rsplit("/", 1)[1]]).validate(got.body)
+
+
+def test_the_page_has_everything_and_nothing_from_elsewhere(partner: Partner) -> None:
+    page = partner.http.get("/docs").text
+    description = described(partner)
+    for method, path, told in operations(description):
+        assert f"<code>{path}</code>" in page
+        assert f'id="{told["operationId"]}"' in page
+        assert f">{method.upper()}<" in page
+        for of in told.get("parameters", []):
+            assert f"<code>{of['name']}</code>" in page
+    for name in (*description["components"]["schemas"], *description["webhooks"]):
+        assert name in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<script" not in page
+
+
+def test_the_first_page_shows_what_is_inside(partner: Partner) -> None:
+    page = partner.http.get("/").text
+    for practice in partner.platform.practices:
+        assert practice.id in page
+        assert f"{len(partner.platform.truth(practice.id, 'phone_calls')):,}" in page
+    for path in ("/docs", "/openapi.json", "/vetl.toml", "/_control/clock"):
+        assert f'href="{path}"' in page
+    for path in [part.split('"')[0] for part in page.split('href="/')[1:]]:
+        assert partner.http.get("/" + path.replace("&amp;", "&")).status_code == 200
+
+
+def test_lists_and_descriptions_have_the_same_fields() -> None:
+    assert set(NAMES) == set(RESOURCES)
