@@ -15,6 +15,7 @@ from pipelines.doctor.people import check_clients, check_patients
 from pipelines.doctor.ranges import check_range
 from pipelines.doctor.sizes import check_size
 from pipelines.doctor.statuses import check_statuses
+from pipelines.doctor.taking import take_names
 from pipelines.endpoint import ByReference, DateWindows, QueryNames, UpdatedWindows
 from pipelines.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
 from pipelines.pages import Page, Row
@@ -122,8 +123,10 @@ def _parameters(known: Known, wanted: Collection[str] = QUERY_PARAMETERS) -> Fou
         findings += yield from check_size(known)
     if "page" in wanted:
         findings += yield from check_numbers(known)
-    if "status" in wanted and (statuses := _statuses(known.reading)):
+    statuses = _statuses(known.reading)
+    if "status" in wanted and statuses:
         findings += yield from check_statuses(known, statuses)
+    yield from take_names(known, [finding.check for finding in findings if finding.state == "unknown"], statuses)
     return findings
 
 

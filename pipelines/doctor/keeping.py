@@ -44,8 +44,10 @@ def is_hopeless(finding: Finding) -> bool:
 def keep(known: Known, findings: Sequence[Finding]) -> Generator[Step, Any, None]:
     """What `sync` shall use from now on, with its evidence."""
     by_check = {finding.check: finding for finding in findings}
-    if known.proven:
-        evidence = f"proven by doctor: {', '.join(sorted(known.proven))}"
+    if known.proven or known.names != known.reading.names:
+        evidence = (
+            f"proven by doctor: {', '.join(sorted(known.proven)) or 'none; taken, where others are refused'}"
+        )
         yield Learnt("names", asdict(known.names), evidence)
     if known.page_base is not None:
         yield Learnt("page_base", known.page_base, by_check["page"].evidence)

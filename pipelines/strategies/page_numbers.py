@@ -2,7 +2,7 @@
 
 Two pages prove a parameter where they have no row in common. Where a list moves between two requests, pages that
 are not told apart differ too: a little, or altogether where they hold one row, so single rows are looked at twice.
-Pages from 1 are believed only where page 0 is refused, empty or the same as page 1, seen twice.
+Pages from 1 are believed where pages 1 and 2 are told apart and pages 0 and 1 are not, both seen twice.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -43,7 +43,7 @@ def _base(name: str, ask: Ask) -> Generator[Step, Any, int | None]:
         two = yield from _keys(ask, name, 2)
         if zero == one == two:
             return None
-        if one and two and one.isdisjoint(two) and zero in (Keys(), one):
+        if one and two and one.isdisjoint(two):
             again = (yield from _keys(ask, name, 0)), (yield from _keys(ask, name, 1))
             if again == (zero, one):
                 return 1

@@ -56,6 +56,35 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
         {"appointments": {"granularity": "day", "bounds": "[)"}},
         {("appointments", "bounds"): ("note", "day [)"), ("appointments", "days"): ("note", "UTC")},
     ),
+    "date-times refused, days of the practice": (
+        {RANGE: {"instants": "refused", "day_zone": "practice"}, "appointments": {"instants": "refused"}},
+        {
+            (RANGE, "bounds"): ("note", "day []"),
+            (RANGE, "days"): ("note", "practice"),
+            ("appointments", "bounds"): ("note", "day []"),
+            ("appointments", "days"): ("note", "UTC"),
+        },
+    ),
+    "date-times refused, under other names, half open": (
+        {RANGE: {"instants": "refused", "start": "fromDate", "end": "toDate", "bounds": "[)"}},
+        {
+            (RANGE, "start"): ("contradicts", "fromDate"),
+            (RANGE, "end"): ("contradicts", "toDate"),
+            (RANGE, "bounds"): ("note", "day [)"),
+        },
+    ),
+    "names that do not belong together": (
+        {
+            "unknown_parameters": "refused",
+            RANGE: {"start": "updatedAfter", "end": "until", "page": "pageIndex", "per_page": "pageSize"},
+        },
+        {
+            (RANGE, "start"): ("contradicts", "updatedAfter"),
+            (RANGE, "end"): ("contradicts", "until"),
+            (RANGE, "page"): ("contradicts", "pageIndex"),
+            (RANGE, "per_page"): ("contradicts", "pageSize"),
+        },
+    ),
     "over-large pages refused": (
         {RANGE: {"over_large": "refuse"}, "staff_tasks": {"over_large": "refuse"}},
         {("staff_tasks", "page size"): ("note", "50 to 100")},

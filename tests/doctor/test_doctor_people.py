@@ -1,0 +1,96 @@
+"""The client search (contract: Clients and patients): by what a known client has, and whether it is cut."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pipelines.doctor.finding import Finding
+from pipelines.doctor.people import check_clients
+from pipelines.errors import RequestRefused
+from pipelines.pages import Page
+from pipelines.steps import GetRecords, ReadPage
+
+ADA = {"id": 7, "name": "Ada Lee", "email": "ada@example.com", "phone": "+15550100"}
+OTHERS = [{"id": number, "name": f"Nan {number}", "phone": "+1"} for number in range(100, 300)]
+Search = Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
+
+
+def contains(query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    [(name, text)] = query.items()
+    return [row for row in [*OTHERS, ADA] if text in str(row.get(name, ""))][:100]
+
+
+def shows(rows: Sequence[Mapping[str, Any]]) -> Search:
+    """A search that finds these, whatever is asked."""
+
+    def search(_query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        return rows
+
+    return search
+
+
+def refuses(query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    if "email" in query:
+        raise RequestRefused("no", status=400)
+    return contains(query)
+
+
+def findings(search: Search, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
+    plan = check_clients(["7"])
+    answer: Any = None
+    failure: RequestRefused | None = None
+    while True:
+        try:
+            step = plan.send(answer) if failure is None else plan.throw(failure)
+        except StopIteration as finished:
+            return {finding.check: finding for finding in finished.value}
+        answer = failure = None
+        if isinstance(step, GetRecords):
+            answer = {"7": client}
+            continue
+        assert isinstance(step, ReadPage)
+        try:
+            rows = tuple(search(step.query))
+            answer = Page(rows, len(rows), None, None, datetime(2026, 11, 21, tzinfo=UTC))
+        except RequestRefused as error:
+            failure = error
+
+
+def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
+    found = findings(contains)
+
+    assert {check: finding.state for check, finding in found.items()} == {
+        "get": "ok",
+        "search by name": "ok",
+        "search by email": "ok",
+        "search by phone": "ok",
+        "search": "note",
+    }
+
+
+@pytest.mark.parametrize(
+    ("search", "check", "told"),
+    [
+        (refuses, "search by email", "refused"),
+        (shows([ADA]), "search by name", "ignored"),
+        (shows([]), "search by phone", "not found"),
+        (shows(OTHERS[:100]), "search by name", "possibly cut"),
+        (shows(OTHERS[:100]), "search", "possibly cut"),
+        (shows(OTHERS[:101]), "search", "whole"),
+        (shows(OTHERS[:99]), "search", "whole"),
+    ],
+)
+def test_a_search_that_is_not_is_told(search: Search, check: str, told: str) -> None:
+    finding = findings(search)[check]
+
+    assert finding.found == told
+    assert not [text for text in ADA.values() if str(text) in finding.evidence.split()]
+
+
+def test_without_a_client_nothing_is_searched_for() -> None:
+    found = findings(contains, client=None)
+
+    assert list(found) == ["get", "search"]
+    assert found["get"].found == "not found"
