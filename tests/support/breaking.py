@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
+import pytest
+
 from sandbox import Handle
 
 Break = Callable[[Handle], AbstractContextManager[None]]
@@ -15,16 +17,14 @@ Break = Callable[[Handle], AbstractContextManager[None]]
 def edited(function: Callable[..., Any], old: str, new: str) -> Break:
     """The same function with one fragment of its source replaced, wherever it has been imported to.
 
-    Raises:
-        AssertionError: The source does not hold the fragment exactly once: the break is out of date.
+    Fails when it is applied where the source no longer holds the fragment, or holds it twice: it is out of date.
     """
     assert isinstance(function, FunctionType)
-    wrong = _compiled(function, old, new)
 
     @contextmanager
     def apply(platform: Handle) -> Generator[None]:  # noqa: ARG001 - see Break
         right = function.__code__
-        function.__code__ = wrong
+        function.__code__ = _compiled(function, old, new)
         try:
             yield
         finally:
@@ -62,7 +62,8 @@ def switched(**switches: Any) -> Break:
 def _compiled(function: FunctionType, old: str, new: str) -> CodeType:
     source = textwrap.dedent(inspect.getsource(function))
     found = source.count(old)
-    assert found == 1, f"{function.__qualname__} holds {old!r} {found} times: write its break anew"
+    if found != 1:
+        pytest.fail(f"{function.__qualname__} holds {old!r} {found} times: write its break anew")
     made: dict[str, Any] = {}
     exec(source.replace(old, new), function.__globals__, made)
     return made[function.__name__].__code__

@@ -7,8 +7,13 @@ from support.breaking import Break, edited
 from support.partner_side import Row
 
 from sandbox.resources.resource import Resource
+from sandbox.server import lists
 
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+
+_ANOTHER_END = '__import__("datetime").date(2026, 1, 1) or query.bound(switches.end'
+ENDS_EARLIER: Final = edited(lists._chosen, "query.bound(switches.end", _ANOTHER_END)
+"""A range ends where it is not told to."""
 
 
 def without(field: str) -> Break:

@@ -1,0 +1,310 @@
+"""Contract: Errors."""
+
+from typing import Any
+
+import httpx
+from support.booking import booking
+from support.breaking import edited
+from support.contacting import reach_out
+from support.partner_side import ROOT, SIGN_IN, Partner, Row, at_fault
+from support.rules import rule
+from support.texting import CARD, send, to
+
+from sandbox.server import auth, envelopes, messages, phone_calls
+from sandbox.server.body import Body
+from sandbox.server.envelopes import Invalid, refusal
+from sandbox.server.messages import create_message
+from sandbox.server.query import Query
+
+
+def unauthorized(partner: Partner) -> httpx.Response:
+    partner.http.headers["Authorization"] = "Bearer made-up"
+    return send(partner)
+
+
+def unknown(partner: Partner) -> httpx.Response:
+    return partner.get("messages/none")
+
+
+def too_many(partner: Partner) -> httpx.Response:
+    return next(answer for answer in (send(partner) for _ in range(125)) if answer.status_code != 201)
+
+
+def unavailable(partner: Partner) -> httpx.Response:
+    return send(partner, recipient=to("10"))
+
+
+ENVELOPE = (
+    edited(refusal, '"success": False', '"success": True'),
+    edited(refusal, '"message": refused.message', '"error": refused.message'),
+    edited(refusal, '"message": refused.message', '"message": {"text": refused.message}'),
+)
+
+
+@rule("Errors", *ENVELOPE, says="401", ask=unauthorized, status=401)
+@rule("Errors", *ENVELOPE, says="not found", ask=unknown, status=404)
+@rule(
+    "Errors",
+    edited(create_message, "raise Refusal(429", "raise Refusal(403"),
+    says="429",
+    ask=too_many,
+    status=429,
+)
+@rule(
+    "Errors",
+    edited(create_message, "raise Refusal(502", "raise Refusal(503"),
+    says="502",
+    ask=unavailable,
+    status=502,
+)
+def test_an_error_comes_in_the_general_envelope(partner: Partner, ask: Any, status: int) -> None:
+    answer = ask(partner)
+    assert answer.status_code == status
+    body = answer.json()
+    assert set(body) <= {"success", "message", "data"}
+    assert body["success"] is False
+    assert isinstance(body.get("message"), str)
+
+
+INVALID = Invalid.data
+
+
+@rule(
+    "Errors",
+    edited(INVALID, '"message": self.message, ', ""),
+    edited(INVALID, '"field": error.field, ', ""),
+    edited(INVALID, '"message": error.message', '"text": error.message'),
+    edited(refusal, '"success": False', '"success": True'),
+    says="validation envelope",
+)
+def test_a_validation_error_has_its_envelope(partner: Partner) -> None:
+    answer = send(partner, fallback_text=None, channel="fax")
+    assert answer.status_code == 400
+    body = answer.json()
+    assert set(body) == {"success", "message", "data"}
+    assert body["success"] is False
+    assert set(body["data"]) == {"message", "errors"}
+    assert all(set(error) == {"field", "message"} for error in body["data"]["errors"])
+    assert all(isinstance(error["message"], str) for error in body["data"]["errors"])
+
+
+@rule(
+    "Errors",
+    edited(INVALID, '"message": self.message', '"message": "Invalid"'),
+    edited(refusal, '"message": refused.message', '"message": "Invalid"'),
+    edited(INVALID, "for error in self.errors", "for error in self.errors[::-1]"),
+    says="the first error",
+)
+def test_the_message_is_that_of_the_first_error(partner: Partner) -> None:
+    body = send(partner, fallback_text=None, channel="fax").json()
+    assert body["message"] == body["data"]["message"] == body["data"]["errors"][0]["message"]
+
+
+FIRST = edited(INVALID, "for error in self.errors", "for error in self.errors[:1]")
+LAST = edited(INVALID, "for error in self.errors", "for error in self.errors[-1:]")
+
+
+def wrong_message(partner: Partner) -> httpx.Response:
+    content = {"type": "carousel", "cards": [CARD, {"buttons": [{"type": "wave"}]}]}
+    return send(partner, recipient=None, fallback_text=None, channel="fax", callback_url="?", content=content)
+
+
+def wrong_request(partner: Partner) -> httpx.Response:
+    return reach_out(partner, client_id="none", channel="fax", purpose="fun", callback_url="?")
+
+
+def wrong_appointment(partner: Partner) -> httpx.Response:
+    body = booking(partner, slot_id=None, client_id=None, patient_id=None, status="x")
+    return partner.post("appointments", body)
+
+
+def wrong_task(partner: Partner) -> httpx.Response:
+    wrong = {"title": [1], "task_type": "chore", "client_id": "none", "patient_id": "none"}
+    return partner.post("staff_tasks", {**wrong, "reference_time_at": "soon"})
+
+
+def wrong_calls(partner: Partner) -> httpx.Response:
+    query = {"start_date": "x", "end_date": "x", "direction": "x", "state": "x", "call_classification": "x"}
+    return partner.get("phone_calls", **query, page="x", per_page="x")
+
+
+def wrong_sign_in(partner: Partner) -> httpx.Response:
+    return partner.http.post(SIGN_IN, json={"username": 7})
+
+
+@rule(
+    "Errors",
+    FIRST,
+    LAST,
+    edited(messages._wanted, "check_content(content)", "pass"),
+    says="every field: message",
+    ask=wrong_message,
+    fields={
+        "recipient",
+        "fallback_text",
+        "channel",
+        "callback_url",
+        "content.cards.1",
+        "content.cards.1.buttons.0.type",
+        "content.cards.1.buttons.0.text",
+    },
+)
+@rule(
+    "Errors",
+    FIRST,
+    LAST,
+    says="every field: request",
+    ask=wrong_request,
+    fields={"client_id", "channel", "purpose", "callback_url"},
+)
+@rule(
+    "Errors",
+    FIRST,
+    LAST,
+    says="every field: appointment",
+    ask=wrong_appointment,
+    fields={"slot_id", None, "status"},
+)
+@rule(
+    "Errors",
+    FIRST,
+    LAST,
+    says="every field: task",
+    ask=wrong_task,
+    fields={"title", "task_type", "client_id", "patient_id", "reference_time_at"},
+)
+@rule(
+    "Errors",
+    FIRST,
+    LAST,
+    edited(Query.finish, "if self._errors:", "if len(self._errors) > 9:"),
+    says="every field: calls",
+    ask=wrong_calls,
+    fields={"start_date", "end_date", "direction", "state", "call_classification", "page", "per_page"},
+)
+@rule(
+    "Errors", FIRST, LAST, says="every field: sign-in", ask=wrong_sign_in, fields={"username", "password", "role"}
+)
+def test_every_offending_field_is_listed(partner: Partner, ask: Any, fields: set[str | None]) -> None:
+    assert set(at_fault(ask(partner))) == fields
+
+
+WANTED, RECIPIENT = messages._wanted, messages._recipient
+
+
+@rule(
+    "Errors",
+    edited(RECIPIENT, 'body.child("recipient", required=True)', 'body.child("recipient")'),
+    says="recipient is required",
+    body={"recipient": None, "channel": "fax"},
+    fields=["recipient", "channel"],
+)
+@rule(
+    "Errors",
+    edited(RECIPIENT, 'if client_id is None and not recipient.has("phone_number"):', "if False:"),
+    says="recipient names somebody",
+    body={"recipient": {}, "channel": "fax"},
+    fields=["recipient", "channel"],
+)
+@rule(
+    "Errors",
+    edited(Body.child, "if not isinstance(value, dict):", f"value = {to('39')!r}\n    if False:"),
+    says="recipient is an object",
+    body={"recipient": "Ann", "channel": "fax"},
+    fields=["recipient", "channel"],
+)
+@rule(
+    "Errors",
+    edited(Body.phone, "not _E164.fullmatch(value)", "False"),
+    says="E.164",
+    body={"recipient": {"phone_number": "2125550139"}},
+    fields=["recipient.phone_number"],
+)
+@rule(
+    "Errors",
+    edited(RECIPIENT, 'recipient.fault("client_id", "No such client")', 'recipient.fault(None, "?")'),
+    says="recipient.client_id",
+    body={"recipient": {"client_id": "none"}},
+    fields=["recipient.client_id"],
+)
+@rule(
+    "Errors",
+    edited(WANTED, '"fallback_text", required=True', '"fallback_text"'),
+    says="fallback_text is required",
+    body={"fallback_text": None},
+    fields=["fallback_text"],
+)
+@rule(
+    "Errors",
+    edited(Body.text, 'value is None or value == ""', "value is None"),
+    says="fallback_text is no empty one",
+    body={"fallback_text": ""},
+    fields=["fallback_text"],
+)
+@rule(
+    "Errors",
+    edited(WANTED, 'body.choice("channel", _CHANNELS)', 'body.text("channel")'),
+    says="channel",
+    body={"channel": "fax"},
+    fields=["channel"],
+)
+@rule(
+    "Errors",
+    edited(Body.uri, "or not parts.hostname", ""),
+    says="callback_url is a URI",
+    body={"callback_url": "https://"},
+    fields=["callback_url"],
+)
+@rule(
+    "Errors",
+    edited(
+        Body.child,
+        "if not isinstance(value, dict):",
+        "value = {'type': 'text'} if value == 'Hi' else value\n    if False:",
+    ),
+    says="content is an object",
+    body={"content": "Hi"},
+    fields=["content"],
+)
+def test_invalid_input_of_a_message_is_named(partner: Partner, body: Row, fields: list[str]) -> None:
+    assert at_fault(send(partner, **body)) == fields
+
+
+@rule(
+    "Errors",
+    edited(WANTED, 'body.fault("recipient", "The number', 'body.fault(None, "The number'),
+    edited(WANTED, 'behaviour(phone) == "blocked"', "False"),
+    says="400, field recipient",
+)
+def test_a_number_that_cannot_receive_texts_may_be_refused(partner: Partner) -> None:
+    """The contract has two answers to it; this is the one that a switch asks for."""
+    partner.platform.set(blocked_number="refused")
+    assert at_fault(send(partner, recipient=to("01"))) == ["recipient"]
+
+
+@rule("Errors", edited(auth.json_object, "FieldError(None", 'FieldError("body"'), says="400, field null")
+def test_a_body_that_is_no_object_is_a_request_level_error(partner: Partner) -> None:
+    for body in (b"", b"[]", b"{", b'"text"'):
+        assert at_fault(partner.http.post(f"{ROOT}/messages", content=body)) == [None]
+
+
+@rule(
+    "Errors",
+    edited(phone_calls._chosen, "query.choice(name, vocabulary.values)", "query.text(name)"),
+    says="phone calls: direction",
+    query={"direction": "up"},
+)
+@rule(
+    "Errors",
+    edited(phone_calls._chosen, "query.choice(name, vocabulary.values)", "query.text(name)"),
+    says="phone calls: state",
+    query={"state": "asleep"},
+)
+@rule(
+    "Errors",
+    edited(envelopes.refusal, "refused.status", "200"),
+    says="phone calls: a date",
+    query={"start_date": "01/05/2026"},
+)
+def test_the_list_of_calls_refuses_with_a_400(partner: Partner, query: Row) -> None:
+    assert partner.get("phone_calls", **query).status_code == 400
