@@ -1,0 +1,2 @@
+select distinct day
+from {{ ref('practice_days') }}

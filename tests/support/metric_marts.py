@@ -1,0 +1,111 @@
+"""The marts in the words of the metrics: which metric and which dimension stand for which column."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Question = tuple[list[str], list[str]]
+"""Metrics, and what they are grouped by."""
+
+BY_DAY = {"practice_id": "practice", "day": "metric_time__day"}
+BY_GROUP = {"group_name": "practice__group_name", "day": "metric_time__day"}
+RATES = {
+    "completion_rate": ("sessions_completed", "sessions"),
+    "drop_off_rate": ("stage_left", "stage_reached"),
+    "intent_rate": ("intent_calls", "calls"),
+    "intent_conversion_rate": ("intent_booked_calls", "intent_calls"),
+    "outreach_booked_rate": ("outreach_booked", "outreach_contacted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mart:
+    """A mart and what its columns are called as metrics and dimensions."""
+
+    daily: str
+    by_group: str
+    dimensions: Mapping[str, str]
+    metrics: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """What tells two sets of metrics of one mart apart, too."""
+        return f"{self.daily}.{next(iter(self.metrics))}"
+
+    def columns(self, key: Mapping[str, str]) -> list[str]:
+        return [*key, *self.dimensions, *self.metrics]
+
+    def question(self, key: Mapping[str, str]) -> Question:
+        return list(self.metrics.values()), [*key.values(), *self.dimensions.values()]
+
+
+def named(prefix: str, *names: str) -> dict[str, str]:
+    return {name: f"{prefix}{name}" for name in names}
+
+
+FUNNEL = Mart(
+    "booking_funnel_daily",
+    "booking_funnel_by_group",
+    named("session__", "referral_source", "referral_campaign", "referral_medium", "client_type"),
+    {"sessions": "sessions"}
+    | named("sessions_", "completed", "abandoned", "active", "with_appointment")
+    | named("", "completion_rate", "median_minutes_to_complete"),
+)
+STAGES = Mart(
+    "booking_funnel_stages",
+    "booking_funnel_stages_by_group",
+    {"stage": "stage_of_day__stage"},
+    named("stage_", "sessions", "reached", "continued") | {"drop_off_rate": "drop_off_rate"},
+)
+INTENT = Mart(
+    "booking_intent_daily",
+    "booking_intent_by_group",
+    named("call__", "direction", "caller_type", "call_classification"),
+    named("", "calls", "intent_calls", "booked_calls", "intent_booked_calls", "missed_intent_calls")
+    | named("", "intent_rate", "intent_conversion_rate"),
+)
+OUTCOMES = Mart(
+    "outreach_outcomes_daily",
+    "outreach_outcomes_by_group",
+    named("request__", "purpose", "channel"),
+    named("outreach_", "requests", "contacted", "booked", "opted_out", "no_response", "undeliverable")
+    | named("outreach_", "suppressed", "failed_undispatched", "open", "booked_rate")
+    | named("", "median_hours_to_contact", "median_hours_to_outcome"),
+)
+TASKS = Mart(
+    "staff_task_turnaround_daily",
+    "staff_task_turnaround_by_group",
+    {"task_type": "task__task_type"},
+    named("tasks_", "created", "completed", "canceled", "pending")
+    | named("", "median_hours_to_finalize", "median_open_hours_to_finalize"),
+)
+REOPENED = Mart(
+    "staff_task_turnaround_daily",
+    "staff_task_turnaround_by_group",
+    {"task_type": "task_day__task_type"},
+    {"reopened": "tasks_reopened"},
+)
+MARTS = (FUNNEL, STAGES, INTENT, OUTCOMES, TASKS, REOPENED)
+
+MONTHS = ["practice__group_name", "metric_time__month"]
+HOURS = ["practice", "practice_day__weekday", "call__hour_of_day"]
+OTHERS: dict[str, Question] = {
+    "hourly": (list(INTENT.metrics.values()), HOURS),
+    "suppressed": (
+        ["outreach_suppressed"],
+        [*BY_DAY.values(), "request__purpose", "request__suppression_reason"],
+    ),
+    "demand": (
+        [
+            *("episodes", "episodes_booked", "episodes_booked_exactly", "episodes_lost", "episodes_leaking"),
+            *("demand_contacts", "demand_booked_rate", "median_hours_to_booking"),
+        ],
+        ["practice", "episode__first_channel"],
+    ),
+    "appointments": (["appointments", "appointments_attributed"], ["practice", "appointment__booked_via"]),
+    "leavers": (["stage_left"], ["practice", "stage_of_day__stage"]),
+}
+
+
+def months(mart: Mart) -> Question:
+    """The counts of a mart, and the rates that follow from them, by group and month."""
+    return [metric for metric in mart.metrics.values() if "median" not in metric], MONTHS

@@ -1,0 +1,192 @@
+"""What MetricFlow answers, against the marts: the same numbers by practice and day, by group, and by month."""
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support.metric_answers
+from support.cells import Cells, Query, assert_equal, cells, rate
+from support.dbt_build import Build
+from support.dbt_project import copy_of
+from support.metric_marts import BY_DAY, BY_GROUP, INTENT, MARTS, OTHERS, RATES, Mart, Question, months
+
+Answers = dict[tuple[str, str], list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What MetricFlow objects to in the project, and its answers, columns in the order of the question."""
+
+    objections: list[str]
+    answers: Answers
+
+
+@pytest.fixture(scope="session")
+def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], Asked]) -> Asked:
+    """All questions to MetricFlow, put in one process; it is slow to start."""
+    questions: dict[tuple[str, str], Question] = {
+        **{(mart.name, "day"): mart.question(BY_DAY) for mart in MARTS},
+        **{(mart.name, "group"): mart.question(BY_GROUP) for mart in MARTS},
+        **{(mart.name, "month"): months(mart) for mart in MARTS},
+        **{(name, ""): question for name, question in OTHERS.items()},
+    }
+
+    def work(folder: Path) -> Asked:
+        (folder / "questions").write_bytes(pickle.dumps(list(questions.values())))
+        copy = copy_of(filled, folder)
+        script = str(Path(support.metric_answers.__file__))
+        subprocess.run(
+            [sys.executable, script, str(copy.project), str(folder / "questions"), str(folder / "answers")],
+            env=copy.environment,
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+        objections, found = pickle.loads((folder / "answers").read_bytes())
+        return Asked(objections, dict(zip(questions, map(in_order, questions.values(), found), strict=True)))
+
+    return once_per_run("metrics", work)
+
+
+def in_order(question: Question, answer: tuple[Sequence[str], list[Any]]) -> list[Any]:
+    metrics, group_by = question
+    columns, rows = answer
+    places = [columns.index(name) for name in (*group_by, *metrics)]
+    return [tuple(as_date(row[place]) for place in places) for row in rows]
+
+
+def as_date(value: Any) -> Any:
+    return value.date() if isinstance(value, datetime) else value
+
+
+def test_metricflow_has_nothing_to_object_to(asked: Asked) -> None:
+    """What `mf validate-configs --show-all` says, warnings included."""
+    assert [line for line in asked.objections if line] == []
+
+
+@pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
+def test_metrics_are_the_daily_mart(mart: Mart, asked: Asked, query: Query) -> None:
+    key = len(BY_DAY) + len(mart.dimensions)
+    expected = query(f"select {', '.join(mart.columns(BY_DAY))} from marts.{mart.daily}")
+
+    assert_equal(cells(expected, key), cells(asked.answers[mart.name, "day"], key))
+
+
+@pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
+def test_metrics_are_the_mart_by_group(mart: Mart, asked: Asked, query: Query) -> None:
+    key = len(BY_GROUP) + len(mart.dimensions)
+    expected = query(f"select {', '.join(mart.columns(BY_GROUP))} from marts.{mart.by_group}")
+    found = [row for row in asked.answers[mart.name, "group"] if row[0] is not None]
+
+    assert_equal(cells(expected, key), cells(found, key))
+
+
+@pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
+def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: Asked, query: Query) -> None:
+    """Counts are the sums of the group's days; a rate is taken of the sums."""
+    metrics, _ = months(mart)
+    columns = {metric: column for column, metric in mart.metrics.items()} | {"stage_left": "reached - continued"}
+    counts = {name: columns[name] for name in metrics if name not in RATES}
+    parts = {part: columns[part] for name in metrics for part in RATES.get(name, ())}
+    sums = ", ".join(f"sum({expression})" for expression in (counts | parts).values())
+    expected: Cells = {}
+    for group, month, *values in query(
+        "select group_name, cast(date_trunc('month', day) as date), "
+        f"{sums} from marts.{mart.by_group} group by all"
+    ):
+        known = dict(zip(counts | parts, values, strict=True))
+        rates = {
+            name: rate(known[RATES[name][0]] or 0, known[RATES[name][1]]) for name in metrics if name in RATES
+        }
+        expected[group, month] = tuple((known | rates)[name] for name in metrics)
+    found = [row for row in asked.answers[mart.name, "month"] if row[0] is not None]
+
+    assert_equal(expected, cells(found, 2))
+
+
+def test_metrics_by_hour_of_the_week_are_the_hourly_mart(asked: Asked, query: Query) -> None:
+    columns = ", ".join(INTENT.metrics)
+    expected = query(
+        f"select practice_id, weekday, hour, {columns} from marts.booking_intent_hourly"
+        " where calls > 0 and hours > 0"
+    )
+    found = [row for row in asked.answers["hourly", ""] if row[1] is not None]
+
+    assert_equal(cells(expected, 3), cells(found, 3))
+
+
+def test_suppressed_requests_are_the_suppressions_mart(asked: Asked, query: Query) -> None:
+    found = [row for row in asked.answers["suppressed", ""] if row[-1]]
+
+    assert_equal(cells(query("select * from marts.outreach_suppressions_daily"), 4), cells(found, 4))
+
+
+def test_metrics_of_demand_are_the_ledger_and_the_leak_list(asked: Asked, query: Query) -> None:
+    expected = query(
+        "select practice_id, first_channel, count(*), count(booked_via),"
+        " count(*) filter (where attribution = 'exact'), count(lost_at), count(leaks.episode_id),"
+        " sum(contacts), count(booked_via) / count(*), median(hours_to_booking)"
+        " from marts.demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id) group by all"
+    )
+
+    assert_equal(cells(expected, 2), cells(asked.answers["demand", ""], 2))
+
+
+def test_metrics_of_appointments_are_their_rows(asked: Asked, query: Query) -> None:
+    expected = query(
+        "select practice_id, booked_via, count(*), count(booked_via) from marts.appointments group by all"
+    )
+
+    assert_equal(cells(expected, 2), cells(asked.answers["appointments", ""], 2))
+
+
+def test_who_leaves_at_a_stage_is_the_stages_mart(asked: Asked, query: Query) -> None:
+    expected = query(
+        "select practice_id, stage, sum(reached - continued) from marts.booking_funnel_stages group by all"
+    )
+
+    assert_equal(cells(expected, 2), cells(asked.answers["leavers", ""], 2))
+
+
+def test_every_metric_is_compared(filled: Build) -> None:
+    compared = {name for mart in MARTS for name in mart.metrics.values()}
+    compared |= {name for metrics, _ in OTHERS.values() for name in metrics}
+
+    assert {node["name"] for node in filled.manifest["metrics"].values()} == compared
+
+
+def test_every_metric_says_what_it_is(filled: Build) -> None:
+    content = filled.manifest
+    for metric in content["metrics"].values():
+        assert metric["description"].strip(), metric["name"]
+        assert metric["label"] != metric["name"]
+    for model in content["semantic_models"].values():
+        assert model["description"].strip(), model["name"]
+        assert model["config"]["meta"]["owner"], model["name"]
+
+
+def test_mf_answers_in_the_terminal(filled: Build, tmp_path: Path, query: Query) -> None:
+    """The command that analysts are told of, with a query that is kept in the project."""
+    copy = copy_of(filled, tmp_path)
+    command = ["mf", "query", "--saved-query", "booking_intent", "--csv", str(tmp_path / "answer.csv")]
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name(command[0])), *command[1:]],
+        env=copy.environment,
+        cwd=copy.project,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    header, *lines = (tmp_path / "answer.csv").read_text().splitlines()
+    calls = header.split(",").index("calls")
+    assert query("select count(*) from marts.phone_calls") == [
+        (sum(int(line.split(",")[calls]) for line in lines),)
+    ]
