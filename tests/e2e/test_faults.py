@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from support.killed import processes, sync_until_killed
 from support.lying_proxy import lying
+from support.worlds import at
 
 import sandbox
 from pipelines.endpoints import REGISTRY
@@ -25,11 +26,6 @@ from pipelines.sync_job import run_sync
 
 Opened = Callable[..., Any]
 SMALL = {"practices": 1, "calls": 60, "days": 6}
-
-
-def at(settings: Settings, base_url: str) -> Settings:
-    """The same settings for another address."""
-    return settings.model_copy(update={"partner": settings.partner.model_copy(update={"base_url": base_url})})
 
 
 def reasons(result: Any) -> dict[str, str]:

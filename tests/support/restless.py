@@ -1,5 +1,6 @@
 """A platform that never rests: rows appear, move on and change between any two requests."""
 
+from collections.abc import Callable
 from datetime import datetime
 from random import Random
 from typing import Any
@@ -7,42 +8,82 @@ from typing import Any
 import sandbox
 from sandbox.faults import Faults
 
-FAULTS = (
+PASSING = (
     sandbox.Fault("status", share=0.02, status=502, body="html"),
     sandbox.Fault("status", share=0.01, status=500),
+    sandbox.Fault("status", share=0.01, status=503),
+    sandbox.Fault("status", share=0.01, status=504, body="html"),
     sandbox.Fault("rate_limited", share=0.01, wait_seconds=0.1),
+    sandbox.Fault("rate_limited", share=0.005, retry_after="none"),
+    sandbox.Fault("rate_limited", share=0.005, retry_after="date", wait_seconds=0.1),
     sandbox.Fault("closed", share=0.02),
     sandbox.Fault("truncated_csv", path="*/phone_calls", share=0.1),
     sandbox.Fault("login_page", share=0.01),
     sandbox.Fault("token_revoked", share=0.01),
+    sandbox.Fault("slow", share=0.02, wait_seconds=0.05),
+    sandbox.Fault("rows_move", share=0.05),
+    sandbox.Fault("csv_bom", path="*/phone_calls", share=0.1),
+    sandbox.Fault("csv_crlf", path="*/phone_calls", share=0.1),
+    sandbox.Fault("csv_column_order", path="*/phone_calls", share=0.1),
+    sandbox.Fault("csv_extra_column", path="*/phone_calls", share=0.1),
 )
-"""All kinds of faults that a patient client gets through."""
+"""All kinds of faults that a patient client gets through, and that leave nothing wrong behind."""
 
+LYING = (
+    sandbox.Fault("unknown_field", share=0.05),
+    sandbox.Fault("missing_field", share=0.03),
+    sandbox.Fault("wrong_type", share=0.03),
+    sandbox.Fault("new_value", share=0.03),
+)
+"""Answers with a wrong row in them: it has come without a trace, so a reconcile takes it away again."""
+
+RESTARTS = 0.005
 PURPOSES = {"booking_sessions": "stage", "appointments": "status", "staff_tasks": "title"}
 """A list whose rows tell when they were changed, and a field to change."""
 
 
 class Restless(Faults):
-    """Faults that come with changes: asked before each request, it first lets something happen."""
+    """Faults that come with changes: asked before each request, it first lets something happen.
 
-    def __init__(self, handle: sandbox.Handle, practice_id: str, seed: int, *, pace: float) -> None:
-        super().__init__(FAULTS, seed)
+    `traceless`: rows are changed and deleted in a way that only a reconcile can see. `restart` is what happens to
+    the platform now and then: its connections break, nobody is there for a moment, and every token is gone.
+    """
+
+    def __init__(
+        self,
+        handle: sandbox.Handle,
+        practice_id: str,
+        seed: int,
+        *,
+        pace: float,
+        traceless: bool = False,
+        restart: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        super().__init__((*LYING, *PASSING) if traceless else PASSING, seed)
+        self._traceless, self._restart = traceless, restart
         self._handle, self._practice, self._pace = handle, practice_id, pace
         self._rng = Random(seed)
         self.asleep = False
-        self.changes = 0
+        self.changes = self.restarts = 0
 
     def strike(self, path: str, request: str) -> sandbox.Fault | None:
         """What this request meets."""
-        if not self.asleep and self._rng.random() < self._pace:
+        if self.asleep:
+            return None
+        if self._rng.random() < self._pace:
             self.change()
-        return None if self.asleep else super().strike(path, request)
+        if self._rng.random() < RESTARTS:
+            self._handle.platform.revoke_tokens()
+            self.restarts += 1
+            self._restart(self._rng.uniform(0.0, 0.2))
+        return super().strike(path, request)
 
     def change(self) -> None:
         """One thing happens at the practice."""
         self.changes += 1
         now = self._handle.now()
-        self._rng.choice((self._touch, self._touch, self._appear, self._retell, self._reach_out))(now)
+        happens = [self._touch, self._touch, self._appear, self._retell, self._reach_out]
+        self._rng.choice([*happens, self._vanish] if self._traceless else happens)(now)
 
     def _touch(self, now: datetime) -> None:
         name = self._rng.choice(list(PURPOSES))
@@ -63,6 +104,11 @@ class Restless(Faults):
         """Calls change without a trace."""
         row = self._some("phone_calls")
         self._handle.update(self._practice, "phone_calls", row["id"], {"summary": f"retold {self.changes}"})
+
+    def _vanish(self, _now: datetime) -> None:
+        """A row is deleted at the source, as if it had never been."""
+        name = self._rng.choice([*PURPOSES, "phone_calls", "ai_outbound"])
+        self._handle.delete(self._practice, name, self._some(name)["id"])
 
     def _reach_out(self, now: datetime) -> None:
         fields = {"status": "received", "channel": "sms", "purpose": "general", "created_at": stamp(now)}

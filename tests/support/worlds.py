@@ -31,3 +31,8 @@ def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: 
             for item in platform.describe()["practices"]
         ),
     )
+
+
+def at(settings: Settings, base_url: str) -> Settings:
+    """The same settings for another address."""
+    return settings.model_copy(update={"partner": settings.partner.model_copy(update={"base_url": base_url})})
