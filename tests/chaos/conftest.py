@@ -1,4 +1,4 @@
-"""A story waits more than it works, so `pytest -n auto tests/chaos` tells more of them at once than there are cores."""
+"""A story waits more than it works: `pytest -n auto tests/chaos` tells more of them at once than there are cores."""
 
 import os
 
