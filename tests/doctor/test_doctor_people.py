@@ -17,7 +17,7 @@ OTHERS = [{"id": number, "name": f"Nan {number}", "phone": "+1"} for number in r
 Search = Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
 
 
-def contains(query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def contains(query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     [(name, text)] = query.items()
     return [row for row in [*OTHERS, ADA] if text in str(row.get(name, ""))][:100]
 
@@ -31,7 +31,7 @@ def shows(rows: Sequence[Mapping[str, Any]]) -> Search:
     return search
 
 
-def refuses(query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def refuses(query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     if "email" in query:
         raise RequestRefused("no", status=400)
     return contains(query)
