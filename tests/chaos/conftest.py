@@ -1,4 +1,4 @@
-"""A story waits more than it works: `pytest -n auto tests/chaos` tells more of them at once than there are cores."""
+"""Stories wait more than they work: `pytest -n auto tests/chaos` tells more at once than there are cores."""
 
 import os
 
