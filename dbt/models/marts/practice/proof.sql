@@ -1,3 +1,14 @@
+{#- The lists by their names, and the tables that hold their rows. -#}
+{% set tables = {
+    'phone_calls': 'phone_calls',
+    'booking_sessions': 'booking_sessions',
+    'appointments': 'appointments',
+    'ai_outbound': 'ai_outbound_requests',
+    'staff_tasks': 'staff_tasks',
+    'clients': 'clients',
+    'patients': 'patients',
+} %}
+
 with practices as (
     select * from {{ ref('stg_control__practices') }}
 ),
@@ -10,7 +21,7 @@ windows as (
     from {{ ref('stg_control__windows') }}
     where
         status is null
-        and kind != 'details'
+        and kind not in ('details', 'second look')
 ),
 
 lists as (
@@ -41,13 +52,9 @@ whole_reads as (
     ) = 1
 ),
 
-told as (
-    select
-        windows.practice_id,
-        windows.endpoint,
-        sum(windows.total_last) as source_count,
-        max(windows.finished_at) as source_counted_at,
-        max_by(windows.reason, windows.finished_at) as evidence
+-- A run that misses a row reads the list once more before it believes that: each window counts once, as read last.
+told_windows as (
+    select windows.*
     from windows
     inner join whole_reads
         on
@@ -57,7 +64,21 @@ told as (
     where
         windows.is_certified
         and (windows.kind != 'tail' or windows.is_by_day)
-    group by windows.practice_id, windows.endpoint
+    qualify row_number() over (
+        partition by windows.practice_id, windows.endpoint, windows.window_start, windows.window_end
+        order by windows.finished_at desc, windows.total_last asc
+    ) = 1
+),
+
+told as (
+    select
+        practice_id,
+        endpoint,
+        sum(total_last) as source_count,
+        max(finished_at) as source_counted_at,
+        max_by(reason, finished_at) as evidence
+    from told_windows
+    group by practice_id, endpoint
 ),
 
 -- How each window stood when it was read last.
@@ -106,15 +127,7 @@ certified as (
 ),
 
 held as (
-    {% for endpoint, table in [
-        ('phone_calls', 'phone_calls'),
-        ('booking_sessions', 'booking_sessions'),
-        ('appointments', 'appointments'),
-        ('ai_outbound', 'ai_outbound_requests'),
-        ('staff_tasks', 'staff_tasks'),
-        ('clients', 'clients'),
-        ('patients', 'patients'),
-    ] -%}
+    {% for endpoint, table in tables.items() -%}
     select
         practice_id,
         '{{ endpoint }}' as endpoint,
@@ -152,7 +165,15 @@ reconciled as (
         and exit_code != 1
 ),
 
+-- A list that could not be read yet is there too: nothing is known of it.
 known as (
+    {% for endpoint in tables -%}
+    select
+        practice_id,
+        '{{ endpoint }}' as endpoint
+    from practices
+    union
+    {% endfor -%}
     select
         practice_id,
         endpoint
