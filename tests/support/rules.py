@@ -73,7 +73,8 @@ class Rule:
 
     def id_of(self, number: int | None) -> str:
         """Names the test: of the sandbox as it is, or of one of the broken ones."""
-        return self.says or "kept" if number is None else f"{self.says} broken {number + 1}".strip()
+        name = f"{self.section.rpartition(' / ')[2]}: {self.says}".removesuffix(": ")
+        return name if number is None else f"{name}, broken {number + 1}"
 
 
 def rule(section: Section, *breaks: Break, says: str = "", **given: Any) -> Callable[[Check], Check]:
