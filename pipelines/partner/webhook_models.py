@@ -82,7 +82,10 @@ class OutreachEvent(Record):
 
 
 class ServiceReminderEvent(Record):
-    """Contract: Service reminder webhook. `id` is the group's, which is told again when its content changes."""
+    """Contract: Service reminder webhook. `id` is the group's, which is told again when its content changes.
+
+    The send time, `timestamp`, is not among the fields that the contract shows; the other webhooks carry it.
+    """
 
     id: Text
     content_hash: Text
@@ -96,5 +99,6 @@ class ServiceReminderEvent(Record):
     reminders: list[Any] | None = None
     group_status: Annotated[Text | None, known("completed", "partially_completed", "deleted", "incomplete")] = None
     custom_fields: dict[str, Any] | None = None
+    timestamp: Instant | None = None
     body: dict[str, Any]
     received_at: Instant

@@ -164,13 +164,17 @@ def messages(known: Known) -> Expected:
 
 
 def service_reminders(known: Known) -> Expected:
-    """Of each group what came last, and how many contents there were."""
+    """Of each group what came last, how many contents there were, and the patient's next appointment."""
     texts = ("client_id", "remote_client_id", "patient_id", "remote_patient_id")
     versions = Counter((row["practice_id"], row["id"]) for row in known.rows("service_reminder_events"))
     first: dict[Any, Any] = {}
+    sent: dict[Any, Any] = {}
     for row in known.rows("service_reminder_events"):
         key = (row["practice_id"], row["id"])
         first[key] = min(row["received_at"], first.get(key, row["received_at"]))
+        at = row.get("timestamp") or row["received_at"]
+        sent[key] = min(at, sent.get(key, at))
+    booked = appointments(known)
     expected: dict[Any, dict[str, Any]] = {}
     for row in latest_reminders(known):
         key, received = (row["practice_id"], row["id"]), known.local(row, "received_at")
@@ -181,9 +185,30 @@ def service_reminders(known: Known) -> Expected:
             "reminder_count": how_many(row["reminders"]),
             "versions": versions[key],
             "first_received_at": first[key],
+            "first_told_at": sent[key],
+            **next_appointment(booked, row, sent[key]),
             "day": received.date() if received else None,
         }
     return expected
+
+
+def next_appointment(booked: Any, reminder: Row, since: Any) -> dict[str, Any]:
+    """The first appointment of the reminder's patient that was made from then on."""
+    ids = ("patient_id", "remote_patient_id")
+    later = [
+        (row["created_at"], identity)
+        for (practice, identity), row in booked.items()
+        if practice == reminder["practice_id"]
+        and any(reminder.get(name) and reminder[name] == row[name] for name in ids)
+        and row["created_at"]
+        and row["created_at"] >= since
+    ]
+    made, identity = min(later, default=(None, None))
+    return {
+        "appointment_id": identity,
+        "is_followed": identity is not None,
+        "hours_to_appointment": hours(since, made),
+    }
 
 
 def latest_reminders(known: Known) -> list[Row]:

@@ -28,6 +28,7 @@ renamed as (
         -- times
         source.due_at,
         {{ local_time('source.due_at', 'practices.time_zone') }} as due_at_local,
+        coalesce(source.timestamp, source.received_at) as told_at,
         source.received_at,
         {{ local_time('source.received_at', 'practices.time_zone') }} as received_at_local
     from source
