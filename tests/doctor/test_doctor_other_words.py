@@ -1,0 +1,62 @@
+"""A first sync, without doctor, from servers that say the same in other words than the sandbox."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.clinic import Clinic
+from support.lying_proxy import lying
+
+Words = Callable[[str, dict[str, Any]], None]
+
+
+def numbers_as_text(_path: str, page: dict[str, Any]) -> None:
+    for name in ("page", "per_page", "total_pages", "total_count"):
+        if name in page:
+            page[name] = str(page[name])
+
+
+def the_total_alone(_path: str, page: dict[str, Any]) -> None:
+    for name in ("page", "per_page", "total_pages"):
+        page.pop(name, None)
+    page["links"] = {"next": "/somewhere"}
+
+
+def null_for_an_empty_list(_path: str, page: dict[str, Any]) -> None:
+    if not page["total_count"]:
+        page["content"] = None
+
+
+def pages_as_people_count(_path: str, page: dict[str, Any]) -> None:
+    """Echoes count from 1, and the size is what was found."""
+    page["page"] = page.get("page", 0) + 1
+    page["per_page"] = len(page["content"])
+
+
+def times_without_offset_and_ids_as_numbers(_path: str, page: dict[str, Any]) -> None:
+    for row in page["content"]:
+        for name, value in row.items():
+            if name.endswith("_at") and value:
+                row[name] = value.removesuffix("Z").replace("-", "").replace(":", "").replace(".", ",")
+            elif name == "id" and str(value).isdigit() and str(int(value)) == str(value):
+                row[name] = int(value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        numbers_as_text,
+        the_total_alone,
+        null_for_an_empty_list,
+        pages_as_people_count,
+        times_without_offset_and_ids_as_numbers,
+    ],
+)
+def test_it_is_certified_and_equals_the_truth(clinic: Clinic, words: Words) -> None:
+    with lying(clinic.platform.base_url, words) as base_url:
+        settings = clinic.config.read_text()
+        clinic.config.write_text(settings.replace(clinic.platform.base_url, base_url))
+        result = clinic.sync()
+
+    assert result.exit_code == 0, result
+    assert clinic.differences() == []
