@@ -16,6 +16,10 @@ from pipelines.settings import Settings
 from pipelines.sync_job import run_sync
 
 
+def quiet(_progress: object) -> None:
+    """Nobody looks on."""
+
+
 @dataclass
 class Practices:
     """A platform, a warehouse that follows it, and what a test wants to know of both."""
@@ -24,8 +28,8 @@ class Practices:
     settings: Settings
 
     def sync(self, **chosen: Any) -> SyncResult:
-        arguments: dict[str, Any] = {"practices": None, "endpoints": None, "since": None}
-        return run_sync(self.settings, **{**arguments, **chosen}, progress=lambda _: None)
+        arguments: dict[str, Any] = {"practices": None, "endpoints": None, "since": None, "progress": quiet}
+        return run_sync(self.settings, **{**arguments, **chosen})
 
     @property
     def warehouse(self) -> Path:

@@ -1,0 +1,117 @@
+"""The network dies in the middle of a run: each list says so in one line, and the next sync goes on behind it."""
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.door import Door, door_before
+from support.worlds import at
+
+from pipelines.errors import Unreachable
+from pipelines.partner import retrying
+
+Opened = Callable[..., Any]
+LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
+BUSY = {"practices": 1, "calls": 400, "days": 40}
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backoff as in earnest, in a fiftieth of the time."""
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
+
+
+def behind(practices: Any, door: Door, timeout_seconds: float = 10) -> None:
+    """Let the settings name the door, which waits so long for an answer."""
+    settings = at(practices.settings, door.base_url)
+    partner = settings.partner.model_copy(update={"timeout_seconds": timeout_seconds})
+    practices.settings = settings.model_copy(update={"partner": partner})
+
+
+def failures(result: Any) -> dict[str, str]:
+    assert all(item.retryable for item in result.results if item.state == "failed")
+    return {item.endpoint: item.reason for item in result.results if item.state == "failed"}
+
+
+def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(
+    opened: Opened,
+) -> None:
+    """Each list in turn, in the middle of its first read."""
+    practices = opened(**BUSY)
+    with door_before(practices.platform.base_url) as door:
+        behind(practices, door)
+        for number, name in enumerate(LISTS, 1):
+            door.after = 4_000
+
+            result = practices.sync(endpoints=[name])
+
+            assert door.slams == number
+            assert result.exit_code == 1
+            assert "no connection" in failures(result)[name]
+            assert "\n" not in failures(result)[name]
+            door.open()
+            assert practices.sync(endpoints=[name]).exit_code == 0, name
+    assert practices.differences() == []
+
+
+def test_a_line_that_goes_dead_is_told_for_every_list_that_was_not_done(opened: Opened) -> None:
+    """Taken, never answered and never closed: only the time-out ends it."""
+    practices = opened(**BUSY)
+    with door_before(practices.platform.base_url) as door:
+        behind(practices, door, timeout_seconds=0.3)
+        lists = ("booking_sessions", "staff_tasks")
+
+        def stall(_progress: object) -> None:
+            door.stall()
+
+        result = practices.sync(endpoints=lists, progress=stall)
+
+        assert result.exit_code == 1
+        assert any("no answer in time" in reason for reason in failures(result).values())
+        door.open()
+        assert practices.sync(endpoints=lists).exit_code == 0
+    assert practices.differences(lists) == []
+
+
+def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    practices = opened(practices=1, calls=20, days=3)
+    practices.settings = at(practices.settings, "http://platform.invalid")
+
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+
+    with pytest.raises(Unreachable, match=r"sign-in: no connection: .*Name or service not known") as caught:
+        practices.sync()
+
+    assert caught.value.exit_code == 1
+    assert not practices.warehouse.exists()
+
+
+def test_a_name_that_is_lost_in_the_middle_of_a_run_costs_what_was_not_read(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    practices = opened(**BUSY)
+    known = socket.getaddrinfo
+    with door_before(practices.platform.base_url) as door:
+        behind(practices, door)
+        practices.settings = at(practices.settings, door.base_url.replace("127.0.0.1", "localhost"))
+
+        def lost(host: object, *rest: Any, **named: Any) -> Any:
+            if door.slams and host in ("localhost", b"localhost"):
+                raise socket.gaierror(-3, "Temporary failure in name resolution")
+            return known("127.0.0.1" if host in ("localhost", b"localhost") else host, *rest, **named)  # pyright: ignore[reportArgumentType]
+
+        monkeypatch.setattr(socket, "getaddrinfo", lost)
+        door.after = 60_000
+        result = practices.sync()
+        assert result.exit_code == 1
+        assert any("Temporary failure in name resolution" in reason for reason in failures(result).values())
+        monkeypatch.setattr(socket, "getaddrinfo", known)
+        door.open()
+        assert practices.sync().exit_code == 0
+    assert practices.differences() == []
