@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import rules
@@ -25,10 +26,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    broken = pyfuncitem.funcargs.get("broken")
-    if broken is None:
+    given: dict[str, Any] = pyfuncitem.funcargs
+    if given.get("broken") is None:
         return (yield)
-    with rules.noticed(broken, pyfuncitem.funcargs["platform"]):
+    with rules.noticed(given["broken"], given["platform"]):
         yield
     return True
 

@@ -8,14 +8,6 @@ from support.partner_side import Partner, Row, at_fault, made
 from support.rules import rule
 from support.shapes import ENDS_EARLIER, ISO, by_id, without
 
-from sandbox.desk import Desk
-from sandbox.directory import Directory
-from sandbox.resources.appointments import render
-from sandbox.server import appointments as creating
-from sandbox.server import lists
-from sandbox.server.body import Body
-from sandbox.server.query import updated_range
-
 ALL = {"start_date": "2025-01-01"}
 RECORD = "Resources / Appointment"
 LIST = "Endpoints / List appointments"
@@ -33,13 +25,21 @@ def test_an_appointment_has_its_fields(partner: Partner) -> None:
     assert set(made(partner.post("appointments", booking(partner)))) == FIELDS
 
 
-@rule(RECORD, edited(render, '"end_date",', 'pl.lit("later").alias("end_date"),'), says="times")
+@rule(
+    RECORD,
+    edited("resources.appointments:render", '"end_date",', 'pl.lit("later").alias("end_date"),'),
+    says="times",
+)
 def test_its_times_are_date_times(partner: Partner) -> None:
     for row in partner.page("appointments", **ALL)["content"]:
         assert all(ISO.fullmatch(row[name]) for name in ("booking_date", "end_date", "created_at", "updated_at"))
 
 
-@rule(RECORD, edited(creating.create_appointment, 'made | {"id": int(row_id)}', "made"), says="id, created")
+@rule(
+    RECORD,
+    edited("server.appointments:create_appointment", 'made | {"id": int(row_id)}', "made"),
+    says="id, created",
+)
 def test_the_id_is_an_integer_in_the_create_response(partner: Partner) -> None:
     assert isinstance(made(partner.post("appointments", booking(partner)))["id"], int)
 
@@ -51,13 +51,21 @@ def test_the_id_is_a_string_in_the_list(partner: Partner) -> None:
 
 @rule(
     LIST,
-    edited(render, 'remote_client_id="client_remote_client_id"', "remote_client_id=pl.lit(None)"),
+    edited(
+        "resources.appointments:render",
+        'remote_client_id="client_remote_client_id"',
+        "remote_client_id=pl.lit(None)",
+    ),
     says="remote_client_id",
     name="remote_client_id",
 )
 @rule(
     LIST,
-    edited(render, 'remote_patient_id="patient_remote_patient_id"', "remote_patient_id=pl.lit(None)"),
+    edited(
+        "resources.appointments:render",
+        'remote_patient_id="patient_remote_patient_id"',
+        "remote_patient_id=pl.lit(None)",
+    ),
     says="remote_patient_id",
     name="remote_patient_id",
 )
@@ -67,8 +75,8 @@ def test_each_row_has_its_remote_ids(partner: Partner, name: str) -> None:
 
 @rule(
     LIST,
-    edited(updated_range, "if start is not None:", "if False:"),
-    edited(updated_range, "if end is not None:", "if False:"),
+    edited("server.query:updated_range", "if start is not None:", "if False:"),
+    edited("server.query:updated_range", "if end is not None:", "if False:"),
     says="updated_at",
 )
 def test_the_range_goes_by_updated_at(partner: Partner) -> None:
@@ -89,8 +97,8 @@ def test_a_range_without_end_reaches_the_present(partner: Partner) -> None:
 
 @rule(
     CREATE,
-    edited(Desk.create_appointment, '"booking_date": slot.start', '"booking_date": ground.now()'),
-    edited(Desk.create_appointment, '"end_date": slot.end', '"end_date": slot.start'),
+    edited("desk:Desk.create_appointment", '"booking_date": slot.start', '"booking_date": ground.now()'),
+    edited("desk:Desk.create_appointment", '"end_date": slot.end', '"end_date": slot.start'),
     says="slot_id",
 )
 def test_an_appointment_takes_the_time_of_its_slot(partner: Partner) -> None:
@@ -99,7 +107,7 @@ def test_an_appointment_takes_the_time_of_its_slot(partner: Partner) -> None:
     assert (visit["booking_date"], visit["end_date"]) == (slot["start"], slot["end"])
 
 
-ONLY_DRAWN = edited(lists._list, "order, chosen)", 'order, chosen & pl.col("written").is_null())')
+ONLY_DRAWN = edited("server.lists:_list", "order, chosen)", 'order, chosen & pl.col("written").is_null())')
 
 
 @rule(CREATE, ONLY_DRAWN, says="kept")
@@ -120,8 +128,8 @@ def by_name(partner: Partner, **more: str) -> Row:
 
 @rule(
     CREATE,
-    edited(creating._client, "directory.client(str(number))", "None"),
-    edited(creating._client, "if number is not None:", "if False:"),
+    edited("server.appointments:_client", "directory.client(str(number))", "None"),
+    edited("server.appointments:_client", "if number is not None:", "if False:"),
     says="client: client_id",
 )
 def test_a_client_is_identified_by_id(partner: Partner) -> None:
@@ -132,7 +140,11 @@ def test_a_client_is_identified_by_id(partner: Partner) -> None:
 
 @rule(
     CREATE,
-    edited(Directory.client_with_remote_id, 'pl.col("remote_id") == remote_id', 'pl.col("name") == remote_id'),
+    edited(
+        "directory:Directory.client_with_remote_id",
+        'pl.col("remote_id") == remote_id',
+        'pl.col("name") == remote_id',
+    ),
     says="client: client_remote_id",
 )
 def test_a_client_is_identified_by_remote_id(partner: Partner) -> None:
@@ -143,16 +155,24 @@ def test_a_client_is_identified_by_remote_id(partner: Partner) -> None:
 
 
 @rule(
-    CREATE, edited(Directory.clients_named, 'pl.col("phone") == phone', "False"), says="name and phone", by="phone"
+    CREATE,
+    edited("directory:Directory.clients_named", 'pl.col("phone") == phone', "False"),
+    says="name and phone",
+    by="phone",
 )
-@rule(CREATE, edited(Directory.clients_named, '_same("email", email)', "False"), says="name and email", by="email")
+@rule(
+    CREATE,
+    edited("directory:Directory.clients_named", '_same("email", email)', "False"),
+    says="name and email",
+    by="email",
+)
 def test_a_client_is_identified_by_name_and_more(partner: Partner, by: str) -> None:
     assert partner.post("appointments", by_name(partner, **{by: ""})).status_code in (200, 201)
 
 
 @rule(
     CREATE,
-    edited(creating._client, "(phone is None and email is None)", "False"),
+    edited("server.appointments:_client", "(phone is None and email is None)", "False"),
     says="a name alone is not enough",
 )
 def test_a_name_alone_identifies_nobody(partner: Partner) -> None:
@@ -161,7 +181,7 @@ def test_a_name_alone_identifies_nobody(partner: Partner) -> None:
 
 @rule(
     CREATE,
-    edited(creating._patient, "directory.patient(str(number))", "None"),
+    edited("server.appointments:_patient", "directory.patient(str(number))", "None"),
     says="patient: patient_id",
 )
 def test_a_patient_is_identified_by_id(partner: Partner) -> None:
@@ -171,7 +191,7 @@ def test_a_patient_is_identified_by_id(partner: Partner) -> None:
 
 @rule(
     CREATE,
-    edited(Directory.patient_with_remote_id, 'pl.col("remote_patient_id") == remote_id', "False"),
+    edited("directory:Directory.patient_with_remote_id", 'pl.col("remote_patient_id") == remote_id', "False"),
     says="patient: patient_remote_id",
 )
 def test_a_patient_is_identified_by_remote_id(partner: Partner) -> None:
@@ -181,7 +201,11 @@ def test_a_patient_is_identified_by_remote_id(partner: Partner) -> None:
     assert made(partner.post("appointments", body))["patient_name"] == first["patient_name"]
 
 
-@rule(CREATE, edited(creating.create_appointment, 'body.text("note")', 'body.integer("note")'), says="note")
+@rule(
+    CREATE,
+    edited("server.appointments:create_appointment", 'body.text("note")', 'body.integer("note")'),
+    says="note",
+)
 def test_an_appointment_may_have_a_note(partner: Partner) -> None:
     assert partner.post("appointments", booking(partner, note="Nervous with cats")).status_code in (200, 201)
 
@@ -189,15 +213,25 @@ def test_an_appointment_may_have_a_note(partner: Partner) -> None:
 SETTABLE = "States / Phone call state and appointment status"
 
 
-@rule(SETTABLE, replaced(creating, "_STATUSES", ("ACCEPTED", "CONFIRMED")), says="REQUESTED", status="REQUESTED")
-@rule(SETTABLE, replaced(creating, "_STATUSES", ("REQUESTED", "CONFIRMED")), says="ACCEPTED", status="ACCEPTED")
-@rule(SETTABLE, edited(Desk.create_appointment, "status or (", "("), says="CONFIRMED", status="CONFIRMED")
+@rule(
+    SETTABLE,
+    replaced("server.appointments:_STATUSES", ("ACCEPTED", "CONFIRMED")),
+    says="REQUESTED",
+    status="REQUESTED",
+)
+@rule(
+    SETTABLE,
+    replaced("server.appointments:_STATUSES", ("REQUESTED", "CONFIRMED")),
+    says="ACCEPTED",
+    status="ACCEPTED",
+)
+@rule(SETTABLE, edited("desk:Desk.create_appointment", "status or (", "("), says="CONFIRMED", status="CONFIRMED")
 def test_the_status_can_be_given(partner: Partner, status: str) -> None:
     assert made(partner.post("appointments", booking(partner, status=status)))["status"] == status
 
 
-AUTO = edited(Desk.create_appointment, "if ground.switches.auto_accept else", "if True else")
-MANUAL = edited(Desk.create_appointment, "if ground.switches.auto_accept else", "if False else")
+AUTO = edited("desk:Desk.create_appointment", "if ground.switches.auto_accept else", "if True else")
+MANUAL = edited("desk:Desk.create_appointment", "if ground.switches.auto_accept else", "if False else")
 
 
 @rule(CREATE, MANUAL, says="status: auto-accept", accepts=True, status="ACCEPTED")
@@ -209,49 +243,49 @@ def test_else_the_auto_accept_setting_decides(partner: Partner, *, accepts: bool
 
 @rule(
     CREATE,
-    edited(creating._slot, '"slot_id", required=True', '"slot_id"'),
+    edited("server.appointments:_slot", '"slot_id", required=True', '"slot_id"'),
     says="slot_id is required",
     body={"slot_id": None, "status": "x"},
     fields=["slot_id", "status"],
 )
 @rule(
     CREATE,
-    edited(creating._slot, 'body.fault("slot_id", "slot_id must', 'body.fault(None, "slot_id must'),
+    edited("server.appointments:_slot", 'body.fault("slot_id", "slot_id must', 'body.fault(None, "slot_id must'),
     says="slot_id is a slot's uuid",
     body={"slot_id": "slot_0000000000000000", "status": "x"},
     fields=["slot_id", "status"],
 )
 @rule(
     CREATE,
-    edited(Body.integer, "not isinstance(value, int)", "not isinstance(value, int | str)"),
+    edited("server.body:Body.integer", "not isinstance(value, int)", "not isinstance(value, int | str)"),
     says="client_id is an integer",
     body={"client_id": "10000001"},
     fields=["client_id"],
 )
 @rule(
     CREATE,
-    edited(Body.integer, "not isinstance(value, int)", "not isinstance(value, int | str)"),
+    edited("server.body:Body.integer", "not isinstance(value, int)", "not isinstance(value, int | str)"),
     says="patient_id is an integer",
     body={"patient_id": "10000001"},
     fields=["patient_id"],
 )
 @rule(
     CREATE,
-    edited(creating._client, 'None, "Identify', "'client_id', \"Identify"),
+    edited("server.appointments:_client", 'None, "Identify', "'client_id', \"Identify"),
     says="one of the client's",
     body={"client_id": None},
     fields=[None],
 )
 @rule(
     CREATE,
-    edited(creating._patient, 'None, "Identify', "'patient_id', \"Identify"),
+    edited("server.appointments:_patient", 'None, "Identify', "'patient_id', \"Identify"),
     says="one of the patient's",
     body={"patient_id": None},
     fields=[None],
 )
 @rule(
     CREATE,
-    edited(creating.create_appointment, 'body.choice("status", _STATUSES)', 'body.text("status")'),
+    edited("server.appointments:create_appointment", 'body.choice("status", _STATUSES)', 'body.text("status")'),
     says="status",
     body={"status": "COMPLETED"},
     fields=["status"],

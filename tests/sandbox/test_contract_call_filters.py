@@ -7,11 +7,8 @@ from support.partner_side import Partner, Row
 from support.rules import rule
 from support.shapes import by_id
 
-from sandbox.server import phone_calls
-from sandbox.server.query import Query, _as_day, day_range
-
 LIST = "Endpoints / List phone calls"
-CHOSEN = phone_calls._chosen
+CHOSEN = "server.phone_calls:_chosen"
 
 
 def local_day(call: Row, partner: Partner) -> date:
@@ -22,8 +19,8 @@ def local_day(call: Row, partner: Partner) -> date:
 @rule(
     LIST,
     edited(CHOSEN, "practice.zone", "__import__('datetime').UTC"),
-    edited(day_range, "start_of(first, zone)", "start_of(first + timedelta(days=1), zone)"),
-    edited(day_range, "start_of(last + timedelta(days=1), zone)", "start_of(last, zone)"),
+    edited("server.query:day_range", "start_of(first, zone)", "start_of(first + timedelta(days=1), zone)"),
+    edited("server.query:day_range", "start_of(last + timedelta(days=1), zone)", "start_of(last, zone)"),
     edited(CHOSEN, 'query.day("start_date")', "None"),
     edited(CHOSEN, 'query.day("end_date")', "None"),
     says="whole days of the practice, both inclusive",
@@ -40,9 +37,13 @@ def test_days_are_whole_days_of_the_practice_and_both_count(partner: Partner) ->
 
 @rule(
     LIST,
-    edited(day_range, '"created_at") >= start', '"created_at") > start'),
-    edited(day_range, '"created_at") < start', '"created_at") <= start'),
-    edited(day_range, "start_of(last + timedelta(days=1), zone)", "start_of(last, zone) + timedelta(hours=23)"),
+    edited("server.query:day_range", '"created_at") >= start', '"created_at") > start'),
+    edited("server.query:day_range", '"created_at") < start', '"created_at") <= start'),
+    edited(
+        "server.query:day_range",
+        "start_of(last + timedelta(days=1), zone)",
+        "start_of(last, zone) + timedelta(hours=23)",
+    ),
     says="to the instant",
 )
 def test_a_day_lasts_from_midnight_to_midnight(partner: Partner) -> None:
@@ -60,21 +61,35 @@ def test_a_day_lasts_from_midnight_to_midnight(partner: Partner) -> None:
     assert [name for name, row_id in made.items() if row_id in read] == ["first", "last"]
 
 
-@rule(LIST, edited(_as_day, "if not _DAY.fullmatch(value):", "if False:"), says="week", value="2025-W02-3")
-@rule(LIST, edited(_as_day, "if not _DAY.fullmatch(value):", "if False:"), says="no hyphens", value="20250105")
 @rule(
     LIST,
-    edited(_as_day, "if not _DAY.fullmatch(value):", "value = value[:10]\n    if False:"),
+    edited("server.query:_as_day", "if not _DAY.fullmatch(value):", "if False:"),
+    says="week",
+    value="2025-W02-3",
+)
+@rule(
+    LIST,
+    edited("server.query:_as_day", "if not _DAY.fullmatch(value):", "if False:"),
+    says="no hyphens",
+    value="20250105",
+)
+@rule(
+    LIST,
+    edited("server.query:_as_day", "if not _DAY.fullmatch(value):", "value = value[:10]\n    if False:"),
     says="with a time",
     value="2025-01-05T00:00:00Z",
 )
 @rule(
     LIST,
-    edited(_as_day, "return date.fromisoformat(value)", "return date.fromisoformat(value[:8] + '01')"),
+    edited(
+        "server.query:_as_day", "return date.fromisoformat(value)", "return date.fromisoformat(value[:8] + '01')"
+    ),
     says="no such day",
     value="2025-02-30",
 )
-@rule(LIST, edited(Query._parsed, "self.fault(name, fault)", "pass"), says="words", value="yesterday")
+@rule(
+    LIST, edited("server.query:Query._parsed", "self.fault(name, fault)", "pass"), says="words", value="yesterday"
+)
 def test_a_date_in_any_other_format_is_a_400(partner: Partner, value: str) -> None:
     assert partner.fields_at_fault("phone_calls", start_date=value) == ["start_date"]
     assert partner.fields_at_fault("phone_calls", end_date=value) == ["end_date"]
@@ -165,7 +180,9 @@ def test_the_boolean_filter_divides_the_calls(partner: Partner) -> None:
     assert sum(map(len, parts.values())) == partner.page("phone_calls")["total_count"]
 
 
-@rule(LIST, edited(phone_calls.phone_calls, "if client_id is not None:", "if False:"), says="client filter")
+@rule(
+    LIST, edited("server.phone_calls:phone_calls", "if client_id is not None:", "if False:"), says="client filter"
+)
 def test_the_client_filter_gets_the_calls_of_one_client(partner: Partner) -> None:
     calls = partner.everything("phone_calls")
     client_id = next(call["client_id"] for call in calls if call["client_id"])

@@ -7,10 +7,6 @@ from support.partner_side import Partner, Row
 from support.rules import rule
 from support.shapes import ISO, without
 
-from sandbox.resources.phone_calls import render
-from sandbox.resources.resource import Resource
-from sandbox.server import envelopes, records
-
 FIELDS = {
     "id", "created_at", "practice_name", "direction", "state", "caller_type", "client_id", "remote_client_id",
     "client_name", "patient_id", "remote_patient_id", "patient_name", "phone_number", "call_classification",
@@ -21,7 +17,7 @@ BOOKED = {"appointment_booked", "appointment_rescheduled", "appointment_confirme
 
 def shown_as(field: str, wrong: str) -> Break:
     """A field of calls with another expression behind it."""
-    return edited(render, f'"{field}",', f'({wrong}).alias("{field}"),')
+    return edited("resources.phone_calls:render", f'"{field}",', f'({wrong}).alias("{field}"),')
 
 
 def calls(partner: Partner) -> list[Row]:
@@ -142,7 +138,11 @@ def test_unknown_callers_were_never_matched_to_a_client(partner: Partner) -> Non
     assert all((call["client_id"] is None) == (call["caller_type"] == "unknown") for call in calls(partner))
 
 
-PLAIN = edited(render, '"client_remote_client_id"', 'pl.col("client_remote_client_id").str.replace("-.*", "")')
+PLAIN = edited(
+    "resources.phone_calls:render",
+    '"client_remote_client_id"',
+    'pl.col("client_remote_client_id").str.replace("-.*", "")',
+)
 
 
 @rule("Resources / Phone call record", PLAIN, says="remote_client_id")
@@ -153,7 +153,7 @@ def test_remote_client_ids_are_qualified_with_the_server_id(partner: Partner) ->
 
 @rule(
     "Resources / Phone call record",
-    edited(render, '"client_remote_client_id"', 'pl.col("client_remote_client_id") + "-"'),
+    edited("resources.phone_calls:render", '"client_remote_client_id"', 'pl.col("client_remote_client_id") + "-"'),
     says="no server id",
 )
 def test_remote_client_ids_of_a_practice_without_server_id_are_plain(partner: Partner) -> None:
@@ -185,7 +185,7 @@ def test_the_duration_is_a_whole_number_of_seconds(partner: Partner) -> None:
 
 @rule(
     "What the service does",
-    edited(Resource.records, "_FORMATS[scene.switches.timestamps]", "'%d/%m/%Y'"),
+    edited("resources.resource:Resource.records", "_FORMATS[scene.switches.timestamps]", "'%d/%m/%Y'"),
     says="8",
 )
 def test_timestamps_are_iso_8601(partner: Partner) -> None:
@@ -196,8 +196,8 @@ def test_timestamps_are_iso_8601(partner: Partner) -> None:
 
 @rule(
     "Endpoints / Get a phone call",
-    edited(records._rendered, "encoded(record)", 'encoded({"content": [record]})'),
-    edited(envelopes.encoded, '"message": message', '"message": "OK"'),
+    edited("server.records:_rendered", "encoded(record)", 'encoded({"content": [record]})'),
+    edited("server.envelopes:encoded", '"message": message', '"message": "OK"'),
 )
 def test_a_call_stands_directly_under_data(partner: Partner) -> None:
     call = partner.page("phone_calls")["content"][5]

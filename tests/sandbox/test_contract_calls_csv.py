@@ -10,10 +10,6 @@ from support.breaking import Break, edited, replaced
 from support.partner_side import Partner, Query, Row
 from support.rules import rule
 
-from sandbox.server import calls_csv, phone_calls
-from sandbox.server.calls_csv import _drawn_lines, _yes_or_no, humanize, render_csv
-from sandbox.server.lists import Paging
-
 CSV = "Endpoints / List phone calls, CSV"
 COLUMNS = [
     "Date", "Practice", "Direction", "Status", "Caller Type", "Client", "Patient", "Phone Number", "Intent",
@@ -41,15 +37,25 @@ def beside(partner: Partner) -> list[tuple[Row, dict[str, str]]]:
 
 def field(column: str, name: str, wrong: str) -> Break:
     """A column with another field of the call in it."""
-    fields = tuple(wrong if known == name else known for known in calls_csv._FIELDS)
     assert column in COLUMNS
-    return replaced(calls_csv, "_FIELDS", fields)
+    fields = f"[{wrong!r} if known == {name!r} else known for known in _FIELDS]"
+    return edited("server.calls_csv:_drawn_lines", "zip(_FIELDS,", f"zip({fields},")
 
 
 @rule(
-    CSV, edited(phone_calls._wants_csv, '== "csv"', '== "?"'), says="format", query={"format": "csv"}, accept="*/*"
+    CSV,
+    edited("server.phone_calls:_wants_csv", '== "csv"', '== "?"'),
+    says="format",
+    query={"format": "csv"},
+    accept="*/*",
 )
-@rule(CSV, edited(phone_calls._wants_csv, '"text/csv" in', '"?" in'), says="Accept", query={}, accept="text/csv")
+@rule(
+    CSV,
+    edited("server.phone_calls:_wants_csv", '"text/csv" in', '"?" in'),
+    says="Accept",
+    query={},
+    accept="text/csv",
+)
 def test_csv_is_asked_for_in_two_ways(partner: Partner, query: dict[str, str], accept: str) -> None:
     partner.http.headers["Accept"] = accept
     answer = partner.get("phone_calls", **query)
@@ -57,26 +63,34 @@ def test_csv_is_asked_for_in_two_ways(partner: Partner, query: dict[str, str], a
     assert answer.text.startswith("Date,")
 
 
-@rule(CSV, edited(phone_calls._wants_csv, 'or "text/csv" in', 'or "" in'))
+@rule(CSV, edited("server.phone_calls:_wants_csv", 'or "text/csv" in', 'or "" in'))
 def test_json_is_the_default(partner: Partner) -> None:
     assert partner.get("phone_calls").headers["Content-Type"].startswith("application/json")
 
 
-@rule(CSV, edited(phone_calls._csv_headers, "attachment; ", "inline; "), says="attachment")
+@rule(CSV, edited("server.phone_calls:_csv_headers", "attachment; ", "inline; "), says="attachment")
 def test_the_csv_is_an_attachment(partner: Partner) -> None:
     assert ask(partner).headers["Content-Disposition"].startswith("attachment")
 
 
-@rule(CSV, edited(render_csv, "lines.select(COLUMNS)", "lines.select(COLUMNS[::-1])"), says="columns in order")
-@rule(CSV, edited(render_csv, "lines.select(COLUMNS)", "lines.select(COLUMNS[:-1])"), says="all columns")
+@rule(
+    CSV,
+    edited("server.calls_csv:render_csv", "lines.select(COLUMNS)", "lines.select(COLUMNS[::-1])"),
+    says="columns in order",
+)
+@rule(
+    CSV,
+    edited("server.calls_csv:render_csv", "lines.select(COLUMNS)", "lines.select(COLUMNS[:-1])"),
+    says="all columns",
+)
 def test_the_columns_are_the_contracts_in_order(partner: Partner) -> None:
     assert ask(partner).text.splitlines()[0] == ",".join(COLUMNS)
 
 
 @rule(
     CSV,
-    edited(phone_calls._page, "paging.cut(rows)", "paging.cut(rows).head(100)"),
-    edited(_drawn_lines, "shown.select(", "shown.reverse().select("),
+    edited("server.phone_calls:_page", "paging.cut(rows)", "paging.cut(rows).head(100)"),
+    edited("server.calls_csv:_drawn_lines", "shown.select(", "shown.reverse().select("),
     says="the same rows",
 )
 def test_the_csv_has_the_same_rows_as_the_json(partner: Partner) -> None:
@@ -111,8 +125,8 @@ def test_a_column_holds_its_field(partner: Partner, column: str, name: str) -> N
 
 
 def never_humanized(name: str) -> Break:
-    rest = tuple(known for known in calls_csv._ALWAYS_HUMANIZED if known != name)
-    return replaced(calls_csv, "_ALWAYS_HUMANIZED", rest)
+    rest = f"tuple(known for known in _ALWAYS_HUMANIZED if known != {name!r})"
+    return edited("server.calls_csv:_humanized", "(*_ALWAYS_HUMANIZED, *by_switch)", rest)
 
 
 @rule(CSV, never_humanized("call_classification"), column="Intent", name="call_classification", says="Intent")
@@ -129,8 +143,8 @@ def test_a_label_is_humanized_and_maps_back(partner: Partner, column: str, name:
 @rule(CSV, field("Booked", "booked", "booking_intent"), column="Booked", name="booked", says="Booked")
 @rule(
     CSV,
-    edited(_yes_or_no, '"Yes"', '"true"'),
-    edited(_yes_or_no, '"No"', '""'),
+    edited("server.calls_csv:_yes_or_no", '"Yes"', '"true"'),
+    edited("server.calls_csv:_yes_or_no", '"No"', '""'),
     column="Booking Intent",
     name="booking_intent",
     says="Booking Intent",
@@ -141,9 +155,9 @@ def test_booleans_are_yes_or_no(partner: Partner, column: str, name: str) -> Non
 
 @rule(
     CSV,
-    replaced(calls_csv, "_MINUTE", "%Y-%m-%d %H:%M:%S"),
-    replaced(calls_csv, "_MINUTE", "%m/%d/%Y %H:%M"),
-    edited(_drawn_lines, "scene.practice.time_zone", '"UTC"'),
+    replaced("server.calls_csv:_MINUTE", "%Y-%m-%d %H:%M:%S"),
+    replaced("server.calls_csv:_MINUTE", "%m/%d/%Y %H:%M"),
+    edited("server.calls_csv:_drawn_lines", "scene.practice.time_zone", '"UTC"'),
     says="Date",
 )
 def test_dates_are_minutes_of_the_practices_time_zone(partner: Partner) -> None:
@@ -156,9 +170,9 @@ def test_dates_are_minutes_of_the_practices_time_zone(partner: Partner) -> None:
 
 @rule(
     CSV,
-    edited(_drawn_lines, ".str.zfill(2)", ""),
-    edited(_drawn_lines, "seconds // 60,", "seconds // 60 % 10,"),
-    edited(_drawn_lines, '"{}:{}"', '"0{}:{}"'),
+    edited("server.calls_csv:_drawn_lines", ".str.zfill(2)", ""),
+    edited("server.calls_csv:_drawn_lines", "seconds // 60,", "seconds // 60 % 10,"),
+    edited("server.calls_csv:_drawn_lines", '"{}:{}"', '"0{}:{}"'),
     says="Duration",
 )
 def test_durations_are_minutes_and_seconds(partner: Partner) -> None:
@@ -168,7 +182,7 @@ def test_durations_are_minutes_and_seconds(partner: Partner) -> None:
         assert not line["Duration"] or re.fullmatch(r"\d+:[0-5]\d", line["Duration"])
 
 
-HEADERS = phone_calls._csv_headers
+HEADERS = "server.phone_calls:_csv_headers"
 
 
 @rule(
@@ -185,14 +199,19 @@ def test_totals_stand_in_the_headers(partner: Partner) -> None:
     assert [headers.get(name) for name in names] == [str(told) for told in (total, 2, 100, -(-total // 100))]
 
 
-@rule(CSV, edited(Paging.cut, "(self.number - self.base)", "(self.number - self.base - (self.size < 300))"))
+@rule(
+    CSV,
+    edited(
+        "server.lists:Paging.cut", "(self.number - self.base)", "(self.number - self.base - (self.size < 300))"
+    ),
+)
 def test_pages_count_from_zero_too(partner: Partner) -> None:
     whole = lines(ask(partner, per_page=300))
     parts = [lines(ask(partner, per_page=100, page=page)) for page in range(3)]
     assert whole == [line for part in parts for line in part]
 
 
-@rule("Limits", replaced(phone_calls, "CSV_DEFAULT_SIZE", 500), says="CSV: 1000 rows by default")
+@rule("Limits", replaced("server.phone_calls:CSV_DEFAULT_SIZE", 500), says="CSV: 1000 rows by default")
 def test_a_page_of_csv_holds_a_thousand_rows_by_default(partner: Partner) -> None:
     answer = ask(partner)
     assert answer.headers["X-Per-Page"] == "1000"
@@ -201,8 +220,8 @@ def test_a_page_of_csv_holds_a_thousand_rows_by_default(partner: Partner) -> Non
 
 @rule(
     "Limits",
-    replaced(phone_calls, "CSV_MAXIMUM_SIZE", 4000),
-    replaced(phone_calls, "CSV_MAXIMUM_SIZE", 9000),
+    replaced("server.phone_calls:CSV_MAXIMUM_SIZE", 4000),
+    replaced("server.phone_calls:CSV_MAXIMUM_SIZE", 9000),
     says="CSV: 5000 rows at most",
 )
 def test_a_page_of_csv_holds_five_thousand_rows_at_most(partner: Partner) -> None:
@@ -214,8 +233,8 @@ def test_a_page_of_csv_holds_five_thousand_rows_at_most(partner: Partner) -> Non
 
 @rule(
     CSV,
-    edited(phone_calls._chosen, "chosen &= pl.col(name) == value", "pass"),
-    edited(phone_calls._chosen, "if outcomes:", "if False:"),
+    edited("server.phone_calls:_chosen", "chosen &= pl.col(name) == value", "pass"),
+    edited("server.phone_calls:_chosen", "if outcomes:", "if False:"),
     says="filters",
 )
 def test_filters_hold_for_the_csv_too(partner: Partner) -> None:
@@ -224,7 +243,7 @@ def test_filters_hold_for_the_csv_too(partner: Partner) -> None:
     assert {line["Outcome"] for line in lines(answer)} == {"No answer", "Voicemail"}
 
 
-@rule(CSV, edited(humanize, "value.replace", "'Call ' + value.replace"), says="a live call")
+@rule(CSV, edited("server.calls_csv:humanize", "value.replace", "'Call ' + value.replace"), says="a live call")
 def test_a_call_that_came_in_just_now_is_told_alike(partner: Partner) -> None:
     call = {"direction": "inbound", "state": "completed", "outcome": "task_created", "duration_seconds": 61}
     partner.platform.insert("loc-001", "phone_calls", call)

@@ -5,9 +5,6 @@ from support.partner_side import Partner, Row, at_fault
 from support.rules import rule
 from support.texting import PHONE, REPLY, URL, card, carousel, chips, send
 
-from sandbox.server import message_content as content_rules
-from sandbox.server import messages
-
 
 def labelled(kind: str, length: int) -> Row:
     more = {"open_url": {"url": URL}, "dial": {"phone_number": PHONE}, "reply": {}}[kind]
@@ -15,7 +12,7 @@ def labelled(kind: str, length: int) -> Row:
 
 
 def limit(name: str, wrong: int) -> Break:
-    return replaced(content_rules, name, wrong)
+    return replaced(f"server.message_content:{name}", wrong)
 
 
 @rule(
@@ -106,14 +103,14 @@ def test_a_limit_admits_what_is_on_it_and_nothing_beyond(
     assert at_fault(send(partner, content=more)) == [field]
 
 
-@rule("Limits", replaced(messages, "FALLBACK_TEXT", 1599), replaced(messages, "FALLBACK_TEXT", 1601))
+@rule("Limits", replaced("server.messages:FALLBACK_TEXT", 1599), replaced("server.messages:FALLBACK_TEXT", 1601))
 def test_the_fallback_text_has_at_most_1600_characters(partner: Partner) -> None:
     assert send(partner, fallback_text="t" * 1600).status_code == 201
     assert at_fault(send(partner, fallback_text="t" * 1601)) == ["fallback_text"]
 
 
-CHECK = content_rules.check_content
-CHECK_CARD, CHECK_BUTTON = content_rules._check_card, content_rules._check_button
+CHECK = "server.message_content:check_content"
+CHECK_CARD, CHECK_BUTTON = "server.message_content:_check_card", "server.message_content:_check_button"
 
 
 @rule(

@@ -5,11 +5,8 @@ from support.partner_side import Partner, Row, at_fault
 from support.rules import rule
 from support.texting import CARD, PHONE, REPLY, URL, card, carousel, chips, send
 
-from sandbox.server import message_content as content_rules
-from sandbox.server.body import Body
-
-CHECK = content_rules.check_content
-CHECK_CARD, CHECK_BUTTON = content_rules._check_card, content_rules._check_button
+CHECK = "server.message_content:check_content"
+CHECK_CARD, CHECK_BUTTON = "server.message_content:_check_card", "server.message_content:_check_button"
 FOREIGN = edited(CHECK, "kind is not None and kind != owner", "False")
 ALL_IS_WELL = edited(CHECK_BUTTON, "kind in _BUTTON_TYPES and kind != owner and button.has(name)", "False")
 ANY_ACTION = edited(CHECK_BUTTON, "any(action in kind for action in _UNSUPPORTED_ACTIONS)", "False")
@@ -159,7 +156,7 @@ OPENS = {"type": "open_url", "text": "Open"}
 )
 @rule(
     "Errors",
-    edited(content_rules._reachable, "endswith(_UNREACHABLE)", 'endswith("?")'),
+    edited("server.message_content:_reachable", "endswith(_UNREACHABLE)", 'endswith("?")'),
     says="400, field content: unreachable image",
     content={"type": "media", "media_url": "https://gone.invalid/a.png"},
     fields=["content"],
@@ -198,7 +195,7 @@ def test_content_against_the_contract_is_refused(partner: Partner, content: Row,
 )
 @rule(
     "Resources / Message content",
-    replaced(content_rules, "_FEWEST_CARDS", 0),
+    replaced("server.message_content:_FEWEST_CARDS", 0),
     says="cards",
     content={"type": "carousel"},
     fields=["content.cards"],
@@ -207,7 +204,7 @@ def test_each_type_wants_its_part(partner: Partner, content: Row, fields: list[s
     assert at_fault(send(partner, content=content)) == fields
 
 
-@rule("Errors", edited(Body._below, 'f"{self._path}.{name}" if self._path else name', "name"))
+@rule("Errors", edited("server.body:Body._below", 'f"{self._path}.{name}" if self._path else name', "name"))
 def test_paths_are_dotted_down_to_the_field(partner: Partner) -> None:
     content = {"type": "carousel", "cards": [CARD, card(buttons=[{"type": "reply"}])["card"]]}
     assert at_fault(send(partner, content=content)) == ["content.cards.1.buttons.0.text"]

@@ -10,7 +10,6 @@ from support.breaking import edited
 from support.rules import Rule, Section, rule, rules_of
 
 from sandbox import Handle
-from sandbox.clock import VirtualClock
 
 FILES = sorted(Path(__file__).parent.glob("test_contract_*.py"))
 
@@ -53,6 +52,6 @@ def test_a_rule_without_a_break_cannot_be_written() -> None:
 
 
 def test_a_break_that_is_out_of_date_is_noticed(platform: Handle) -> None:
-    broken = edited(VirtualClock.advance, "a line that was there once", "")
+    broken = edited("clock:VirtualClock.advance", "a line that was there once", "")
     with pytest.raises(pytest.fail.Exception, match="write its break anew"), broken(platform):
         pass

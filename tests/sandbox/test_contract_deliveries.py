@@ -18,12 +18,12 @@ from support.partner_side import Partner, at_fault
 from support.rules import rule
 from support.texting import send, to
 
-from sandbox.server.body import Body
-from sandbox.webhooks import deliveries, posting
-from sandbox.webhooks.deliveries import Deliveries
-
 MESSAGES, OUTREACH = "Events / Message status webhook", "Events / AI outbound outcome webhook"
-ATTEMPT, LETTER, POST = Deliveries._attempt, posting.letter, posting.post
+ATTEMPT, LETTER, POST = (
+    "webhooks.deliveries:Deliveries._attempt",
+    "webhooks.posting:letter",
+    "webhooks.posting:post",
+)
 Tell = Callable[[Partner, str], None]
 
 
@@ -70,7 +70,7 @@ def test_a_webhook_carries_its_headers(partner: Partner, receiver: Receiver, tel
     assert got.body
 
 
-SIGN = posting.signature
+SIGN = "webhooks.posting:signature"
 
 
 @rule(
@@ -98,7 +98,7 @@ def test_the_signature_is_the_hmac_of_the_raw_body(partner: Partner, receiver: R
 
 @rule(
     "Authentication",
-    edited(Deliveries._letter, "secret if switches.signed_webhooks else None", "secret"),
+    edited("webhooks.deliveries:Deliveries._letter", "secret if switches.signed_webhooks else None", "secret"),
     says="7: no secret",
 )
 def test_a_practice_without_secret_signs_nothing(partner: Partner, receiver: Receiver) -> None:
@@ -107,7 +107,7 @@ def test_a_practice_without_secret_signs_nothing(partner: Partner, receiver: Rec
     assert "x-webhook-signature" not in receiver.got[0].headers
 
 
-THRICE = [replaced(deliveries, "WAITS", wrong) for wrong in ((2,), (2, 4, 8), (2, 2), (4, 2))]
+THRICE = [replaced("webhooks.deliveries:WAITS", wrong) for wrong in ((2,), (2, 4, 8), (2, 2), (4, 2))]
 
 
 @rule(MESSAGES, *THRICE, says="attempts", tell=tell_of_a_message)
@@ -133,8 +133,8 @@ def test_an_attempt_repeats_the_same_delivery(partner: Partner, receiver: Receiv
     assert len({body["event_id"] for body in receiver.bodies}) == 1
 
 
-TAKEN = replaced(deliveries, "_ACKNOWLEDGED", (200,))
-ANYTHING = replaced(deliveries, "_ACKNOWLEDGED", range(200, 500))
+TAKEN = replaced("webhooks.deliveries:_ACKNOWLEDGED", (200,))
+ANYTHING = replaced("webhooks.deliveries:_ACKNOWLEDGED", range(200, 500))
 
 
 @rule(MESSAGES, TAKEN, ANYTHING, says="2xx", tell=tell_of_a_message)
@@ -169,8 +169,13 @@ def test_a_receiver_has_ten_seconds(partner: Partner) -> None:
     assert switches["webhook_timeout_seconds"] == 10
 
 
-@rule("Events", edited(Body.uri, "parts.scheme not in schemes or", ""), says="messages", create=send)
-@rule("Events", edited(Body.uri, "parts.scheme not in schemes or", ""), says="outreach", create=reach_out)
+@rule("Events", edited("server.body:Body.uri", "parts.scheme not in schemes or", ""), says="messages", create=send)
+@rule(
+    "Events",
+    edited("server.body:Body.uri", "parts.scheme not in schemes or", ""),
+    says="outreach",
+    create=reach_out,
+)
 def test_callback_addresses_are_https(partner: Partner, create: Callable[..., httpx.Response]) -> None:
     partner.platform.set(http_callbacks=False)
     assert at_fault(create(partner, callback_url="http://example.com/hook")) == ["callback_url"]

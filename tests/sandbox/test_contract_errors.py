@@ -10,11 +10,6 @@ from support.partner_side import ROOT, SIGN_IN, Partner, Row, at_fault
 from support.rules import rule
 from support.texting import CARD, send, to
 
-from sandbox.server import auth, envelopes, messages, phone_calls
-from sandbox.server.envelopes import Invalid, refusal
-from sandbox.server.messages import create_message
-from sandbox.server.query import Query
-
 
 def unauthorized(partner: Partner) -> httpx.Response:
     partner.http.headers["Authorization"] = "Bearer made-up"
@@ -34,9 +29,9 @@ def unavailable(partner: Partner) -> httpx.Response:
 
 
 ENVELOPE = (
-    edited(refusal, '"success": False', '"success": True'),
-    edited(refusal, '"message": refused.message', '"error": refused.message'),
-    edited(refusal, '"message": refused.message', '"message": {"text": refused.message}'),
+    edited("server.envelopes:refusal", '"success": False', '"success": True'),
+    edited("server.envelopes:refusal", '"message": refused.message', '"error": refused.message'),
+    edited("server.envelopes:refusal", '"message": refused.message', '"message": {"text": refused.message}'),
 )
 
 
@@ -44,14 +39,14 @@ ENVELOPE = (
 @rule("Errors", *ENVELOPE, says="not found", ask=unknown, status=404)
 @rule(
     "Errors",
-    edited(create_message, "raise Refusal(429", "raise Refusal(403"),
+    edited("server.messages:create_message", "raise Refusal(429", "raise Refusal(403"),
     says="429",
     ask=too_many,
     status=429,
 )
 @rule(
     "Errors",
-    edited(create_message, "raise Refusal(502", "raise Refusal(503"),
+    edited("server.messages:create_message", "raise Refusal(502", "raise Refusal(503"),
     says="502",
     ask=unavailable,
     status=502,
@@ -65,7 +60,7 @@ def test_an_error_comes_in_the_general_envelope(partner: Partner, ask: Any, stat
     assert isinstance(body.get("message"), str)
 
 
-INVALID = Invalid.data
+INVALID = "server.envelopes:Invalid.data"
 
 
 @rule(
@@ -73,7 +68,7 @@ INVALID = Invalid.data
     edited(INVALID, '"message": self.message, ', ""),
     edited(INVALID, '"field": error.field, ', ""),
     edited(INVALID, '"message": error.message', '"text": error.message'),
-    edited(refusal, '"success": False', '"success": True'),
+    edited("server.envelopes:refusal", '"success": False', '"success": True'),
     says="validation envelope",
 )
 def test_a_validation_error_has_its_envelope(partner: Partner) -> None:
@@ -90,7 +85,7 @@ def test_a_validation_error_has_its_envelope(partner: Partner) -> None:
 @rule(
     "Errors",
     edited(INVALID, '"message": self.message', '"message": "Invalid"'),
-    edited(refusal, '"message": refused.message', '"message": "Invalid"'),
+    edited("server.envelopes:refusal", '"message": refused.message', '"message": "Invalid"'),
     edited(INVALID, "for error in self.errors", "for error in self.errors[::-1]"),
     says="the first error",
 )
@@ -135,7 +130,7 @@ def wrong_sign_in(partner: Partner) -> httpx.Response:
     "Errors",
     FIRST,
     LAST,
-    edited(messages._wanted, "check_content(content)", "pass"),
+    edited("server.messages:_wanted", "check_content(content)", "pass"),
     says="every field: message",
     ask=wrong_message,
     fields={
@@ -176,7 +171,7 @@ def wrong_sign_in(partner: Partner) -> httpx.Response:
     "Errors",
     FIRST,
     LAST,
-    edited(Query.finish, "if self._errors:", "if len(self._errors) > 9:"),
+    edited("server.query:Query.finish", "if self._errors:", "if len(self._errors) > 9:"),
     says="every field: calls",
     ask=wrong_calls,
     fields={"start_date", "end_date", "direction", "state", "call_classification", "page", "per_page"},
@@ -188,7 +183,7 @@ def test_every_offending_field_is_listed(partner: Partner, ask: Any, fields: set
     assert set(at_fault(ask(partner))) == fields
 
 
-@rule("Errors", edited(auth.json_object, "FieldError(None", 'FieldError("body"'), says="400, field null")
+@rule("Errors", edited("server.auth:json_object", "FieldError(None", 'FieldError("body"'), says="400, field null")
 def test_a_body_that_is_no_object_is_a_request_level_error(partner: Partner) -> None:
     for body in (b"", b"[]", b"{", b'"text"'):
         assert at_fault(partner.http.post(f"{ROOT}/messages", content=body)) == [None]
@@ -196,19 +191,19 @@ def test_a_body_that_is_no_object_is_a_request_level_error(partner: Partner) -> 
 
 @rule(
     "Errors",
-    edited(phone_calls._chosen, "query.choice(name, vocabulary.values)", "query.text(name)"),
+    edited("server.phone_calls:_chosen", "query.choice(name, vocabulary.values)", "query.text(name)"),
     says="phone calls: direction",
     query={"direction": "up"},
 )
 @rule(
     "Errors",
-    edited(phone_calls._chosen, "query.choice(name, vocabulary.values)", "query.text(name)"),
+    edited("server.phone_calls:_chosen", "query.choice(name, vocabulary.values)", "query.text(name)"),
     says="phone calls: state",
     query={"state": "asleep"},
 )
 @rule(
     "Errors",
-    edited(envelopes.refusal, "refused.status", "200"),
+    edited("server.envelopes:refusal", "refused.status", "200"),
     says="phone calls: a date",
     query={"start_date": "01/05/2026"},
 )

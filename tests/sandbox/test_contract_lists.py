@@ -1,25 +1,24 @@
 """Contract: Endpoints, List endpoints; Limits, page size. What all paged lists have in common."""
 
+from typing import Any
+
 from support.breaking import Break, edited, replaced, switched
 from support.partner_side import Partner, Row
 from support.rules import rule
 from support.shapes import by_id
 
-from sandbox.server import lists, phone_calls
-from sandbox.server.lists import Paging, page_body
-
 EARLY = {"start_date": "2025-01-01"}
-SESSIONS = {"path": "booking_sessions", "query": EARLY}
-LISTS = {
+SESSIONS: dict[str, Any] = {"path": "booking_sessions", "query": EARLY}
+LISTS: dict[str, dict[str, Any]] = {
     "phone_calls": {"path": "phone_calls", "query": {}},
     "appointments": {"path": "appointments", "query": EARLY},
     "ai_outbound": {"path": "ai_outbound/requests", "query": {}},
     "staff_tasks": {"path": "staff_tasks", "query": {}},
 }
 KEYS = ["page", "per_page", "total_pages", "total_count", "content"]
-NO_TOTAL = edited(page_body, 'data["total_count"] = len(rows)', "pass")
-NO_PAGES = edited(page_body, "if with_total_pages:", "if False:")
-ALL_PAGES = edited(page_body, "if with_total_pages:", "if True:")
+NO_TOTAL = edited("server.lists:page_body", 'data["total_count"] = len(rows)', "pass")
+NO_PAGES = edited("server.lists:page_body", "if with_total_pages:", "if False:")
+ALL_PAGES = edited("server.lists:page_body", "if with_total_pages:", "if True:")
 
 
 @rule("Endpoints", NO_TOTAL, NO_PAGES, says="calls", keys=KEYS, **LISTS["phone_calls"])
@@ -41,7 +40,7 @@ def test_a_list_comes_in_pages(partner: Partner, path: str, query: Row, keys: li
 
 
 def on_page(number: str) -> Break:
-    return edited(Paging.cut, "(self.number - self.base) * self.size", number)
+    return edited("server.lists:Paging.cut", "(self.number - self.base) * self.size", number)
 
 
 STUCK, OVERLAPPING = on_page("0"), on_page("self.number * self.size // 2")
@@ -56,10 +55,29 @@ def test_the_pages_together_hold_every_row_once(partner: Partner, path: str, que
     assert len(by_id(partner.everything(path, **query))) == partner.page(path, **query)["total_count"]
 
 
-@rule("Endpoints", edited(Paging.pages, "-(-rows // self.size)", "rows // self.size"), **LISTS["phone_calls"])
-@rule("Endpoints", edited(Paging.pages, "-(-rows // self.size)", "rows"), says="outreach", **LISTS["ai_outbound"])
-@rule("Endpoints", edited(Paging.pages, "-(-rows // self.size)", "1"), says="tasks", **LISTS["staff_tasks"])
-@rule("Endpoints", edited(Paging.pages, "rows // self.size)", "rows)"), says="visits", **LISTS["appointments"])
+@rule(
+    "Endpoints",
+    edited("server.lists:Paging.pages", "-(-rows // self.size)", "rows // self.size"),
+    **LISTS["phone_calls"],
+)
+@rule(
+    "Endpoints",
+    edited("server.lists:Paging.pages", "-(-rows // self.size)", "rows"),
+    says="outreach",
+    **LISTS["ai_outbound"],
+)
+@rule(
+    "Endpoints",
+    edited("server.lists:Paging.pages", "-(-rows // self.size)", "1"),
+    says="tasks",
+    **LISTS["staff_tasks"],
+)
+@rule(
+    "Endpoints",
+    edited("server.lists:Paging.pages", "rows // self.size)", "rows)"),
+    says="visits",
+    **LISTS["appointments"],
+)
 def test_total_pages_follow_from_total_count(partner: Partner, path: str, query: Row) -> None:
     page = partner.page(path, per_page=7, **query)
     assert page["total_count"] % 7, "a world in which this cannot be seen"
@@ -78,14 +96,14 @@ def test_pages_count_from_zero(partner: Partner, path: str, query: Row) -> None:
     ]
 
 
-MORE = replaced(lists, "MAXIMUM_SIZE", 500)
-FEWER = replaced(lists, "MAXIMUM_SIZE", 50)
+MORE = replaced("server.lists:MAXIMUM_SIZE", 500)
+FEWER = replaced("server.lists:MAXIMUM_SIZE", 50)
 
 
 @rule(
     "Limits",
-    replaced(phone_calls, "MAXIMUM_SIZE", 500),
-    replaced(phone_calls, "MAXIMUM_SIZE", 50),
+    replaced("server.phone_calls:MAXIMUM_SIZE", 500),
+    replaced("server.phone_calls:MAXIMUM_SIZE", 50),
     says="calls",
     **LISTS["phone_calls"],
 )
@@ -100,7 +118,7 @@ def test_a_page_of_json_holds_a_hundred_rows_at_most(partner: Partner, path: str
     assert larger.status_code == 400 or len(larger.json()["data"]["content"]) == 100
 
 
-@rule("Endpoints / List phone calls", replaced(phone_calls, "JSON_DEFAULT_SIZE", 25))
+@rule("Endpoints / List phone calls", replaced("server.phone_calls:JSON_DEFAULT_SIZE", 25))
 def test_a_page_of_calls_holds_fifty_by_default(partner: Partner) -> None:
     page = partner.page("phone_calls")
     assert (page["per_page"], len(page["content"])) == (50, 50)
@@ -108,7 +126,7 @@ def test_a_page_of_calls_holds_fifty_by_default(partner: Partner) -> None:
 
 @rule(
     "Endpoints / List phone calls",
-    edited(page_body, 'encoded(data | {"content"', 'encoded(data | {"content": [], "rows"'),
+    edited("server.lists:page_body", 'encoded(data | {"content"', 'encoded(data | {"content": [], "rows"'),
     says="message",
 )
 def test_the_message_of_a_page_of_calls_is_null(partner: Partner) -> None:

@@ -5,15 +5,12 @@ from support.partner_side import Partner, at_fault, made
 from support.rules import rule
 from support.texting import PHONE, RCS_PHONE, course, send, to
 
-from sandbox.messages import message as one
-from sandbox.messages import numbers
-from sandbox.messages.store import Messages
-from sandbox.server import messages
-
 READ = 'return delivered, Step(timedelta(seconds=_READ_AFTER), "read_at", {"status": "read"})'
 
 
-@rule("States / Message", edited(one.course, READ, "return (delivered,)"), says="delivered, then read")
+@rule(
+    "States / Message", edited("messages.message:course", READ, "return (delivered,)"), says="delivered, then read"
+)
 def test_an_rcs_message_is_delivered_and_read(partner: Partner) -> None:
     seen = course(partner, recipient={"phone_number": RCS_PHONE})
     assert seen == [("sent", None), ("delivered", "rcs"), ("read", "rcs")]
@@ -21,9 +18,11 @@ def test_an_rcs_message_is_delivered_and_read(partner: Partner) -> None:
 
 @rule(
     "States / Message",
-    edited(one.course, 'wanted.channel != "sms" and ', ""),
+    edited("messages.message:course", 'wanted.channel != "sms" and ', ""),
     edited(
-        one.course, 'return (_delivered("sms"),)\n    delivered', 'delivered = _delivered("sms")\n    delivered'
+        "messages.message:course",
+        'return (_delivered("sms"),)\n    delivered',
+        'delivered = _delivered("sms")\n    delivered',
     ),
     says="read: RCS only",
 )
@@ -34,8 +33,8 @@ def test_an_sms_is_never_read(partner: Partner) -> None:
 
 @rule(
     "States / Message",
-    edited(Messages._move, "| {step.time: message.changed_at}", ""),
-    edited(one._delivered, '"delivered_at", changes', '"read_at", changes'),
+    edited("messages.store:Messages._move", "| {step.time: message.changed_at}", ""),
+    edited("messages.message:_delivered", '"delivered_at", changes', '"read_at", changes'),
 )
 def test_every_status_has_its_time(partner: Partner) -> None:
     message = made(send(partner, recipient={"phone_number": RCS_PHONE}))
@@ -50,11 +49,11 @@ def test_every_status_has_its_time(partner: Partner) -> None:
 
 @rule(
     "States / Message",
-    edited(one._failed, '"status": "failed"', '"status": "sent"'),
-    edited(one._failed, '"error_code": "30003",', ""),
-    edited(one._failed, '"error_message": "The handset cannot be reached",', ""),
-    edited(one._failed, '"failed_at", changes', '"read_at", changes'),
-    edited(one._failed, '"status_reason": "delivery_failed",', ""),
+    edited("messages.message:_failed", '"status": "failed"', '"status": "sent"'),
+    edited("messages.message:_failed", '"error_code": "30003",', ""),
+    edited("messages.message:_failed", '"error_message": "The handset cannot be reached",', ""),
+    edited("messages.message:_failed", '"failed_at", changes', '"read_at", changes'),
+    edited("messages.message:_failed", '"status_reason": "delivery_failed",', ""),
     says="failed",
 )
 def test_a_message_that_cannot_be_delivered_fails_with_its_error(partner: Partner) -> None:
@@ -69,8 +68,8 @@ def test_a_message_that_cannot_be_delivered_fails_with_its_error(partner: Partne
 
 @rule(
     "States / Message",
-    edited(one.course, 'error_code="rcs_undelivered", error_message=error', ""),
-    edited(one.course, "if as_rcs and special", "if not as_rcs and special"),
+    edited("messages.message:course", 'error_code="rcs_undelivered", error_message=error', ""),
+    edited("messages.message:course", "if as_rcs and special", "if not as_rcs and special"),
     says="RCS fell back to SMS",
 )
 def test_a_failed_rcs_attempt_may_still_end_delivered(partner: Partner) -> None:
@@ -85,7 +84,7 @@ def test_a_failed_rcs_attempt_may_still_end_delivered(partner: Partner) -> None:
 BACK = 'return delivered, Step(timedelta(seconds=_READ_AFTER), "failed_at", {"status": "sent"})'
 
 
-@rule("States / Message", edited(one.course, READ, BACK), says="only forward")
+@rule("States / Message", edited("messages.message:course", READ, BACK), says="only forward")
 def test_statuses_only_move_forward(partner: Partner) -> None:
     order = ["suppressed", "sent", "delivered", "failed", "read"]
     for ending in ("00", "02", "04", "06", "38", "39"):
@@ -93,21 +92,25 @@ def test_statuses_only_move_forward(partner: Partner) -> None:
         assert places == sorted(set(places))
 
 
-@rule("States / Message", edited(Messages.create, "if not suppressed:", "if True:"), says="suppressed is an end")
+@rule(
+    "States / Message",
+    edited("messages.store:Messages.create", "if not suppressed:", "if True:"),
+    says="suppressed is an end",
+)
 def test_a_suppressed_message_stays_so(partner: Partner) -> None:
     assert course(partner, recipient=to("00")) == [("suppressed", None)]
 
 
 @rule(
     "Endpoints / Create a message",
-    edited(one.course, "rcs_live and ", ""),
+    edited("messages.message:course", "rcs_live and ", ""),
     says="channel auto: the sender is not live",
     practice="loc-002",
     phone=RCS_PHONE,
 )
 @rule(
     "Endpoints / Create a message",
-    edited(numbers.supports_rcs, "int(phone[-1]) % 2 == 0", "True"),
+    edited("messages.numbers:supports_rcs", "int(phone[-1]) % 2 == 0", "True"),
     says="channel auto: the handset has no RCS",
     practice="loc-001",
     phone=PHONE,
@@ -121,10 +124,15 @@ def test_auto_goes_out_as_sms(partner: Partner, practice: str, phone: str) -> No
 NEVER = 'wanted.channel == "rcs" and (special == "rcs_fails" or not as_rcs)'
 
 
-@rule("Endpoints / Create a message", edited(one.course, NEVER, "False"), says="no handset", phone=PHONE)
 @rule(
     "Endpoints / Create a message",
-    edited(one.course, NEVER, 'wanted.channel == "rcs" and not as_rcs'),
+    edited("messages.message:course", NEVER, "False"),
+    says="no handset",
+    phone=PHONE,
+)
+@rule(
+    "Endpoints / Create a message",
+    edited("messages.message:course", NEVER, 'wanted.channel == "rcs" and not as_rcs'),
     says="the attempt fails",
     phone="+12125550104",
 )
@@ -135,8 +143,8 @@ def test_rcs_alone_is_never_sent_as_sms(partner: Partner, phone: str) -> None:
 
 @rule(
     "Errors",
-    edited(messages._wanted, 'channel == "rcs" and not practice.rcs_live', "False"),
-    edited(messages._wanted, 'body.fault("channel", "This', 'body.fault("recipient", "This'),
+    edited("server.messages:_wanted", 'channel == "rcs" and not practice.rcs_live', "False"),
+    edited("server.messages:_wanted", 'body.fault("channel", "This', 'body.fault("recipient", "This'),
     says="400, field channel",
 )
 def test_rcs_is_refused_where_the_sender_is_not_live(partner: Partner) -> None:

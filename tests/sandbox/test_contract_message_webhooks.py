@@ -10,10 +10,11 @@ from support.partner_side import Partner, Row, made
 from support.rules import rule
 from support.texting import RCS_PHONE, send, to
 
-from sandbox.webhooks.message_status import MessageStatusWebhooks
-
 STATUS = "Events / Message status webhook"
-CHANGED, FINISHED = MessageStatusWebhooks.changed, MessageStatusWebhooks._finished
+CHANGED, FINISHED = (
+    "webhooks.message_status:MessageStatusWebhooks.changed",
+    "webhooks.message_status:MessageStatusWebhooks._finished",
+)
 SUPPRESSED = to("00")
 
 

@@ -5,11 +5,8 @@ from support.partner_side import Partner, at_fault, made
 from support.rules import rule
 from support.texting import PHONE, send, to
 
-from sandbox.messages import store
-from sandbox.messages.store import Messages
-from sandbox.server import messages
-from sandbox.server.messages import create_message
-
+BORN, CREATE = "messages.store:Messages._born", "messages.store:Messages.create"
+HANDLER = "server.messages:create_message"
 FIELDS = {
     "id", "reference_id", "status", "status_reason", "channel_requested", "channel_used", "client_id",
     "error_code", "error_message", "sent_at", "delivered_at", "read_at", "failed_at", "created_at",
@@ -17,10 +14,10 @@ FIELDS = {
 
 
 def hours(first: int, end: int) -> Break:
-    return replaced(messages, "SENDING_HOURS", range(first, end))
+    return replaced("server.messages:SENDING_HOURS", range(first, end))
 
 
-@rule("Resources / Message", edited(Messages._born, "**dict.fromkeys(_TIMES),", ""))
+@rule("Resources / Message", edited(BORN, "**dict.fromkeys(_TIMES),", ""))
 def test_a_message_has_its_fields(partner: Partner) -> None:
     message = made(send(partner))
     assert set(message) == FIELDS
@@ -29,7 +26,7 @@ def test_a_message_has_its_fields(partner: Partner) -> None:
 
 @rule(
     "Resources / Message",
-    edited(Messages._born, '"channel_requested": wanted.channel', '"channel_requested": "auto"'),
+    edited(BORN, '"channel_requested": wanted.channel', '"channel_requested": "auto"'),
 )
 def test_the_channel_that_was_asked_for_is_told(partner: Partner) -> None:
     for channel in ("auto", "rcs", "sms"):
@@ -38,7 +35,7 @@ def test_the_channel_that_was_asked_for_is_told(partner: Partner) -> None:
 
 @rule(
     "Resources / Message",
-    edited(Messages._born, 'None if suppressed or wanted.channel == "auto" else', '"sms" if suppressed else'),
+    edited(BORN, 'None if suppressed or wanted.channel == "auto" else', '"sms" if suppressed else'),
 )
 def test_the_channel_of_auto_is_not_known_before_the_carrier_tells(partner: Partner) -> None:
     message = made(send(partner, channel="auto"))
@@ -49,14 +46,14 @@ def test_the_channel_of_auto_is_not_known_before_the_carrier_tells(partner: Part
 
 @rule(
     "Resources / Message",
-    edited(Messages._born, '"opted_out": "opted_out"', '"opted_out": "STOP"'),
+    edited(BORN, '"opted_out": "opted_out"', '"opted_out": "STOP"'),
     says="opted out",
     ending="00",
     reason="opted_out",
 )
 @rule(
     "Resources / Message",
-    edited(Messages._born, '"blocked": "blocked_number"', '"blocked": "landline"'),
+    edited(BORN, '"blocked": "blocked_number"', '"blocked": "landline"'),
     says="cannot receive texts",
     ending="01",
     reason="blocked_number",
@@ -65,7 +62,10 @@ def test_a_suppressed_message_tells_the_reason(partner: Partner, ending: str, re
     assert made(send(partner, recipient=to(ending)))["status_reason"] == reason
 
 
-@rule("Endpoints / Create a message", edited(create_message, '"suppressed" else 201', '"suppressed" else 202'))
+@rule(
+    "Endpoints / Create a message",
+    edited(HANDLER, '"suppressed" else 201', '"suppressed" else 202'),
+)
 def test_a_sent_message_is_a_201(partner: Partner) -> None:
     answer = send(partner)
     assert answer.status_code == 201
@@ -74,7 +74,7 @@ def test_a_sent_message_is_a_201(partner: Partner) -> None:
 
 @rule(
     "Endpoints / Create a message",
-    edited(Messages._born, '"sent_at": None if suppressed else now', '"sent_at": None'),
+    edited(BORN, '"sent_at": None if suppressed else now', '"sent_at": None'),
     says="1",
 )
 def test_messages_are_sent_immediately(partner: Partner) -> None:
@@ -84,8 +84,8 @@ def test_messages_are_sent_immediately(partner: Partner) -> None:
 
 @rule(
     "Endpoints / Create a message",
-    edited(create_message, '200 if message.status == "suppressed" else 201', "201"),
-    edited(Messages.create, 'special in ("opted_out", "blocked")', 'special == "blocked"'),
+    edited(HANDLER, '200 if message.status == "suppressed" else 201', "201"),
+    edited(CREATE, 'special in ("opted_out", "blocked")', 'special == "blocked"'),
     says="opted out",
 )
 def test_who_opted_out_is_suppressed_with_a_200(partner: Partner) -> None:
@@ -98,11 +98,7 @@ def test_who_opted_out_is_suppressed_with_a_200(partner: Partner) -> None:
 
 @rule(
     "Endpoints / Create a message",
-    edited(
-        Messages.create,
-        'special in ("opted_out", "blocked")',
-        'special == "opted_out" and wanted.channel == "auto"',
-    ),
+    edited(CREATE, 'special in ("opted_out", "blocked")', 'special == "opted_out" and wanted.channel == "auto"'),
     says="5",
 )
 def test_who_opted_out_is_never_texted(partner: Partner) -> None:
@@ -116,13 +112,18 @@ def test_who_opted_out_is_never_texted(partner: Partner) -> None:
 PRIMARY = 'return client["phone"], str(client["id"])'
 
 
-@rule("Endpoints / Create a message", edited(messages._recipient, PRIMARY, 'return client["phone"], None'))
+@rule(
+    "Endpoints / Create a message", edited("server.messages:_recipient", PRIMARY, 'return client["phone"], None')
+)
 def test_a_client_is_texted_by_id(partner: Partner) -> None:
     client = partner.truth("clients")[0]
     assert made(send(partner, recipient={"client_id": client["id"]}))["client_id"] == client["id"]
 
 
-@rule("Endpoints / Create a message", edited(messages._recipient, PRIMARY, f'return "{PHONE}", str(client["id"])'))
+@rule(
+    "Endpoints / Create a message",
+    edited("server.messages:_recipient", PRIMARY, f'return "{PHONE}", str(client["id"])'),
+)
 def test_a_clients_message_goes_to_the_primary_phone(partner: Partner) -> None:
     """Seen by what happens to that number: it has opted out."""
     client = partner.truth("clients")[0]
@@ -131,14 +132,14 @@ def test_a_clients_message_goes_to_the_primary_phone(partner: Partner) -> None:
     assert message["status_reason"] == "opted_out"
 
 
-@rule("Endpoints / Create a message", edited(messages._wanted, ') or "auto"', ') or "sms"'))
+@rule("Endpoints / Create a message", edited("server.messages:_wanted", ') or "auto"', ') or "sms"'))
 def test_the_channel_is_auto_unless_told(partner: Partner) -> None:
     assert made(send(partner))["channel_requested"] == "auto"
 
 
 @rule(
     "Endpoints / Create a message",
-    edited(messages._wanted, 'body.child("content")', 'body.child("content", required=True)'),
+    edited("server.messages:_wanted", 'body.child("content")', 'body.child("content", required=True)'),
 )
 def test_an_sms_needs_no_content(partner: Partner) -> None:
     assert send(partner, channel="sms").status_code == 201
@@ -146,7 +147,7 @@ def test_an_sms_needs_no_content(partner: Partner) -> None:
 
 @rule(
     "Endpoints / Create a message",
-    edited(Messages._born, '"reference_id": wanted.reference_id', '"reference_id": None'),
+    edited(BORN, '"reference_id": wanted.reference_id', '"reference_id": None'),
     says="reference_id",
 )
 def test_the_reference_is_echoed_in_every_response(partner: Partner) -> None:
@@ -158,8 +159,8 @@ def test_the_reference_is_echoed_in_every_response(partner: Partner) -> None:
 
 @rule(
     "Endpoints / Create a message",
-    edited(create_message, "find(practice.id, reference) if reference else None", "find(practice.id, '')"),
-    edited(create_message, "return _answer(platform, known, 200)", "return _answer(platform, known, 201)"),
+    edited(HANDLER, "find(practice.id, reference) if reference else None", "find(practice.id, '')"),
+    edited(HANDLER, "return _answer(platform, known, 200)", "return _answer(platform, known, 201)"),
     says="3",
 )
 def test_a_resent_reference_returns_the_message_and_texts_nobody(partner: Partner) -> None:
@@ -173,7 +174,7 @@ ANYBODYS = "next((m for (_, key), m in self._known.items() if key == either_id),
 
 @rule(
     "Endpoints / Create a message",
-    edited(Messages.find, "self._known.get((practice_id, either_id))", ANYBODYS),
+    edited("messages.store:Messages.find", "self._known.get((practice_id, either_id))", ANYBODYS),
     says="reference_id is of a practice",
 )
 def test_another_practice_may_use_the_same_reference(partner: Partner) -> None:
@@ -187,17 +188,15 @@ ONCE = "and attempt not in self._failed_once"
 
 @rule(
     "Endpoints / Create a message",
-    edited(
-        Messages._born, "self._known[practice.id, key] = message", "self._known[practice.id, message.id] = message"
-    ),
+    edited(BORN, "self._known[practice.id, key] = message", "self._known[practice.id, message.id] = message"),
     says="3: the provider had it",
     ending="08",
     then=200,
 )
 @rule(
     "Endpoints / Create a message",
-    edited(Messages.create, ONCE, ""),
-    edited(Messages.create, 'fails and special == "not_handed_over"', 'fails and special == "x"'),
+    edited(CREATE, ONCE, ""),
+    edited(CREATE, 'fails and special == "not_handed_over"', 'fails and special == "x"'),
     says="3: the provider had it not",
     ending="10",
     then=201,
@@ -210,7 +209,7 @@ def test_a_reference_resent_after_a_502_is_texted_once(partner: Partner, ending:
 STORED = "wanted is not None and platform.desk.messages.create(practice, wanted); body.finish()"
 
 
-@rule("Endpoints / Create a message", edited(create_message, "body.finish()", STORED), says="4")
+@rule("Endpoints / Create a message", edited(HANDLER, "body.finish()", STORED), says="4")
 def test_a_400_stores_nothing(partner: Partner) -> None:
     assert at_fault(send(partner, reference_id="ref-1", fallback_text=None)) == ["fallback_text"]
     assert partner.get("messages/ref-1").status_code == 404
@@ -231,7 +230,7 @@ def test_texts_go_out_from_8am_to_9pm(partner: Partner, wait: float, status: int
 
 @rule(
     "Endpoints / Create a message",
-    edited(messages._check_time, "now.astimezone(practice.zone).hour", "now.hour"),
+    edited("server.messages:_check_time", "now.astimezone(practice.zone).hour", "now.hour"),
     says="2: local time",
 )
 def test_sending_hours_are_in_the_practices_local_time(partner: Partner) -> None:
@@ -242,10 +241,12 @@ def test_sending_hours_are_in_the_practices_local_time(partner: Partner) -> None
 
 @rule(
     "Limits",
-    replaced(store, "A_MINUTE", 121),
-    replaced(store, "A_MINUTE", 119),
-    edited(Messages.admits, "timedelta(minutes=1)", "timedelta(minutes=5)"),
-    edited(Messages.admits, "self._recent.setdefault(practice_id", 'self._recent.setdefault("all"'),
+    replaced("messages.store:A_MINUTE", 121),
+    replaced("messages.store:A_MINUTE", 119),
+    edited("messages.store:Messages.admits", "timedelta(minutes=1)", "timedelta(minutes=5)"),
+    edited(
+        "messages.store:Messages.admits", "self._recent.setdefault(practice_id", 'self._recent.setdefault("all"'
+    ),
     says="120 messages a minute and practice",
 )
 def test_more_than_120_messages_a_minute_are_refused(partner: Partner) -> None:
@@ -258,10 +259,13 @@ def test_more_than_120_messages_a_minute_are_refused(partner: Partner) -> None:
     assert send(partner).status_code == 201
 
 
-@rule("Endpoints / Get a message", edited(Messages._born, "(message.id, wanted.reference_id)", "(message.id, )"))
 @rule(
     "Endpoints / Get a message",
-    edited(Messages._born, "(message.id, wanted.reference_id)", "(wanted.reference_id, )"),
+    edited(BORN, "(message.id, wanted.reference_id)", "(message.id, )"),
+)
+@rule(
+    "Endpoints / Get a message",
+    edited(BORN, "(message.id, wanted.reference_id)", "(wanted.reference_id, )"),
     says="by id",
 )
 def test_a_message_is_got_by_its_id_and_by_the_partners(partner: Partner) -> None:
@@ -270,7 +274,10 @@ def test_a_message_is_got_by_its_id_and_by_the_partners(partner: Partner) -> Non
     assert partner.page("messages/ref-1") == message
 
 
-@rule("Endpoints / Get a message", edited(Messages.find, "self._known.get((practice_id, either_id))", ANYBODYS))
+@rule(
+    "Endpoints / Get a message",
+    edited("messages.store:Messages.find", "self._known.get((practice_id, either_id))", ANYBODYS),
+)
 def test_a_message_of_another_practice_is_not_there(partner: Partner) -> None:
     message = made(send(partner))
     partner.act_for("loc-002")

@@ -5,10 +5,7 @@ from support.partner_side import Partner, Row, at_fault
 from support.rules import rule
 from support.texting import send, to
 
-from sandbox.server import messages
-from sandbox.server.body import Body
-
-WANTED, RECIPIENT = messages._wanted, messages._recipient
+WANTED, RECIPIENT = "server.messages:_wanted", "server.messages:_recipient"
 
 
 @rule(
@@ -27,14 +24,14 @@ WANTED, RECIPIENT = messages._wanted, messages._recipient
 )
 @rule(
     "Errors",
-    edited(Body.child, "if not isinstance(value, dict):", f"value = {to('39')!r}\n    if False:"),
+    edited("server.body:Body.child", "if not isinstance(value, dict):", f"value = {to('39')!r}\n    if False:"),
     says="recipient is an object",
     body={"recipient": "Ann", "channel": "fax"},
     fields=["recipient", "channel"],
 )
 @rule(
     "Errors",
-    edited(Body.phone, "not _E164.fullmatch(value)", "False"),
+    edited("server.body:Body.phone", "not _E164.fullmatch(value)", "False"),
     says="E.164",
     body={"recipient": {"phone_number": "2125550139"}},
     fields=["recipient.phone_number"],
@@ -55,7 +52,7 @@ WANTED, RECIPIENT = messages._wanted, messages._recipient
 )
 @rule(
     "Errors",
-    edited(Body.text, 'value is None or value == ""', "value is None"),
+    edited("server.body:Body.text", 'value is None or value == ""', "value is None"),
     says="fallback_text is no empty one",
     body={"fallback_text": ""},
     fields=["fallback_text"],
@@ -69,7 +66,7 @@ WANTED, RECIPIENT = messages._wanted, messages._recipient
 )
 @rule(
     "Errors",
-    edited(Body.uri, "or not parts.hostname", ""),
+    edited("server.body:Body.uri", "or not parts.hostname", ""),
     says="callback_url is a URI",
     body={"callback_url": "https://"},
     fields=["callback_url"],
@@ -77,7 +74,7 @@ WANTED, RECIPIENT = messages._wanted, messages._recipient
 @rule(
     "Errors",
     edited(
-        Body.child,
+        "server.body:Body.child",
         "if not isinstance(value, dict):",
         "value = {'type': 'text'} if value == 'Hi' else value\n    if False:",
     ),

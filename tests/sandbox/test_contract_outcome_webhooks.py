@@ -1,18 +1,14 @@
 """Contract: AI outbound outcome webhook."""
 
 import pytest
-from support.breaking import edited, replaced
+from support.breaking import edited
 from support.contacting import REQUESTS, newcomer, number, reach_out
 from support.hook_receiver import Receiver
 from support.partner_side import Partner, Row, made
 from support.rules import rule
 
-from sandbox.outreach import Outreach
-from sandbox.webhooks import outcomes
-from sandbox.webhooks.outcomes import OutcomeWebhooks, _next_hour
-
 OUTCOME = "Events / AI outbound outcome webhook"
-FINISHED = OutcomeWebhooks.finished
+FINISHED = "webhooks.outcomes:OutcomeWebhooks.finished"
 FOUR_DAYS = 97
 REQUIRED = {"event", "request_id", "clinic_id", "channel", "purpose", "status", "completed_at", "timestamp"}
 FIELDS = REQUIRED | {
@@ -39,8 +35,8 @@ def told(partner: Partner, receiver: Receiver, ending: str, **fields: object) ->
     OUTCOME,
     edited(FINISHED, '"request_id": request["id"],', ""),
     edited(FINISHED, '"clinic_id": practice_id,', ""),
-    replaced(outcomes, "_FIELDS", outcomes._FIELDS[1:]),
-    replaced(outcomes, "_FIELDS", outcomes._FIELDS[:-1]),
+    edited(FINISHED, "for name in _FIELDS", "for name in _FIELDS[1:]"),
+    edited(FINISHED, "for name in _FIELDS", "for name in _FIELDS[:-1]"),
     says="payload",
 )
 def test_it_has_its_fields(partner: Partner, receiver: Receiver) -> None:
@@ -162,8 +158,10 @@ def test_a_booking_is_told_with_its_appointment(partner: Partner, receiver: Rece
 
 @rule(
     OUTCOME,
-    edited(OutcomeWebhooks._send, "then=lambda _: self._done(request_id)", "then=lambda _: None"),
-    edited(Outreach._finish, "if self._open(practice, row_id) is None:", "if False:"),
+    edited(
+        "webhooks.outcomes:OutcomeWebhooks._send", "then=lambda _: self._done(request_id)", "then=lambda _: None"
+    ),
+    edited("outreach:Outreach._finish", "if self._open(practice, row_id) is None:", "if False:"),
     says="exactly one per request",
 )
 def test_a_request_is_told_of_exactly_once(partner: Partner, receiver: Receiver) -> None:
@@ -182,8 +180,8 @@ def test_a_suppression_at_intake_is_confirmed_right_after(partner: Partner, rece
 @rule(
     OUTCOME,
     edited(FINISHED, "self.agenda.add(_next_hour(self.now()), self._reconcile)", "pass"),
-    edited(_next_hour, "timedelta(hours=1)", "timedelta(hours=2)"),
-    edited(_next_hour, "minute=0, second=0, microsecond=0", "minute=40"),
+    edited("webhooks.outcomes:_next_hour", "timedelta(hours=1)", "timedelta(hours=2)"),
+    edited("webhooks.outcomes:_next_hour", "minute=0, second=0, microsecond=0", "minute=40"),
     says="hourly reconciliation",
 )
 def test_what_was_queued_but_never_delivered_is_sent_within_the_hour(partner: Partner, receiver: Receiver) -> None:
@@ -200,7 +198,7 @@ def test_what_was_queued_but_never_delivered_is_sent_within_the_hour(partner: Pa
 
 @rule(
     OUTCOME,
-    edited(OutcomeWebhooks._done, "self._queued.pop(request_id, None)", "pass"),
+    edited("webhooks.outcomes:OutcomeWebhooks._done", "self._queued.pop(request_id, None)", "pass"),
     says="marked failed and not retried",
 )
 def test_after_three_attempts_it_is_given_up(partner: Partner, receiver: Receiver) -> None:
@@ -214,7 +212,7 @@ def test_after_three_attempts_it_is_given_up(partner: Partner, receiver: Receive
 
 @rule(
     OUTCOME,
-    edited(Outreach._finish, "assert request is not None", 'request["suppression_reason"] = None'),
+    edited("outreach:Outreach._finish", "assert request is not None", 'request["suppression_reason"] = None'),
     says="reason",
 )
 def test_a_declined_request_tells_why(partner: Partner, receiver: Receiver) -> None:

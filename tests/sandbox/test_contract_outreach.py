@@ -1,16 +1,10 @@
 """Contract: AI outbound request; creating, listing and getting them."""
 
-from support.breaking import Break, edited, replaced, switched
+from support.breaking import Break, edited, switched
 from support.contacting import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, Row, at_fault, made
 from support.rules import rule
 from support.shapes import ISO, by_id, without
-
-from sandbox.outreach import Outreach
-from sandbox.resources.ai_outbound import render
-from sandbox.server import ai_outbound, lists, records
-from sandbox.server.ai_outbound import create_request
-from sandbox.table import Table
 
 RECORD, CREATE = "Resources / AI outbound request", "Endpoints / AI outbound requests"
 LIST, GET = "Endpoints / List requests", "Endpoints / Get a request"
@@ -31,7 +25,7 @@ def test_a_request_has_its_fields(partner: Partner) -> None:
 
 
 def shown_as(name: str, wrong: str) -> Break:
-    return edited(render, f'"{name}",', f'({wrong}).alias("{name}"),')
+    return edited("resources.ai_outbound:render", f'"{name}",', f'({wrong}).alias("{name}"),')
 
 
 @rule(RECORD, shown_as("channel", "pl.lit('fax')"), says="channel", name="channel", values="sms voice")
@@ -85,7 +79,7 @@ def test_outcomes_go_with_their_statuses(partner: Partner) -> None:
 )
 @rule(
     RECORD,
-    edited(render, "error_message=error", "error_message=pl.lit(None)"),
+    edited("resources.ai_outbound:render", "error_message=error", "error_message=pl.lit(None)"),
     says="error_message",
     name="error_message",
     status="failed",
@@ -104,10 +98,18 @@ def test_completed_at_is_the_terminal_time(partner: Partner) -> None:
         assert not final or row["completed_at"] >= row["created_at"]
 
 
-@rule(RECORD, edited(Outreach._dispatch, ', "contacted_at": self._office.now()', ""), says="contacted_at, set")
 @rule(
     RECORD,
-    edited(Outreach._queue, '{"status": "queued"}', '{"status": "queued", "contacted_at": self._office.now()}'),
+    edited("outreach:Outreach._dispatch", ', "contacted_at": self._office.now()', ""),
+    says="contacted_at, set",
+)
+@rule(
+    RECORD,
+    edited(
+        "outreach:Outreach._queue",
+        '{"status": "queued"}',
+        '{"status": "queued", "contacted_at": self._office.now()}',
+    ),
     says="contacted_at, null",
 )
 def test_contacted_at_is_when_the_first_message_was_sent(partner: Partner) -> None:
@@ -124,7 +126,7 @@ def test_times_are_date_times(partner: Partner) -> None:
             assert row[name] is None or ISO.fullmatch(row[name])
 
 
-GIVEN = ai_outbound._given
+GIVEN = "server.ai_outbound:_given"
 
 
 @rule(
@@ -164,7 +166,9 @@ def test_client_and_patient_are_resolved(partner: Partner) -> None:
 @rule(
     CREATE,
     edited(
-        create_request, "None if partner_id is None else table.get(partner_id,", "None and table.get(partner_id,"
+        "server.ai_outbound:create_request",
+        "None if partner_id is None else table.get(partner_id,",
+        "None and table.get(partner_id,",
     ),
     says="idempotency key",
 )
@@ -223,7 +227,9 @@ def test_most_recent_come_first(partner: Partner) -> None:
 
 
 def passed_over(status: str) -> Break:
-    return edited(lists._chosen, "if status in statuses:", f'if status in statuses and status != "{status}":')
+    return edited(
+        "server.lists:_chosen", "if status in statuses:", f'if status in statuses and status != "{status}":'
+    )
 
 
 @rule(LIST, passed_over("received"), says="received", status="received")
@@ -241,8 +247,8 @@ def test_the_status_filter_lets_through_its_status(partner: Partner, status: str
     assert by_id(partner.everything(REQUESTS, status=status)) == by_id(wanted)
 
 
-@rule(GET, edited(Table.find, "row_id == record.get(second[0])", "False"), says="by the partner's id")
-@rule(GET, edited(Table.find, 'row_id == str(record.get("id"))', "False"), says="by the service's id")
+@rule(GET, edited("table:Table.find", "row_id == record.get(second[0])", "False"), says="by the partner's id")
+@rule(GET, edited("table:Table.find", 'row_id == str(record.get("id"))', "False"), says="by the service's id")
 def test_a_request_is_got_by_either_id(partner: Partner) -> None:
     request = made(reach_out(partner, partner_request_id="p-1"))
     assert partner.page(f"{REQUESTS}/p-1") == request
@@ -251,7 +257,7 @@ def test_a_request_is_got_by_either_id(partner: Partner) -> None:
 
 @rule(
     GET,
-    edited(Table.find, 'snapshot.frame["with_partner_id"][place] else None', "False else None"),
+    edited("table:Table.find", 'snapshot.frame["with_partner_id"][place] else None', "False else None"),
     says="historical, by the partner's id",
 )
 def test_a_historical_request_is_got_by_either_id(partner: Partner) -> None:
@@ -260,14 +266,18 @@ def test_a_historical_request_is_got_by_either_id(partner: Partner) -> None:
         assert partner.page(f"{REQUESTS}/{either}") == request
 
 
-@rule(GET, replaced(records, "_body", lambda *_: b'{"success": true, "data": {}, "message": null}'), says="data")
+@rule(GET, edited("server.envelopes:encoded", '"data": data', '"data": {"request": data}'), says="data")
 def test_a_request_stands_in_data(partner: Partner) -> None:
     request = every(partner)[3]
     body = partner.get(f"{REQUESTS}/{request['id']}").json()
     assert (body["success"], body["data"]) == (True, request)
 
 
-@rule("Versioning", edited(Outreach.accept, "suppression_reason=gate", 'suppression_reason="blocked"'), says="3")
+@rule(
+    "Versioning",
+    edited("outreach:Outreach.accept", "suppression_reason=gate", 'suppression_reason="blocked"'),
+    says="3",
+)
 def test_known_suppressions_have_the_contracts_names(partner: Partner) -> None:
     """New ones may appear; the sandbox has none."""
     request = made(reach_out(partner, contact_number=number("20")))

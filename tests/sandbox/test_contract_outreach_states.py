@@ -3,27 +3,26 @@
 from datetime import datetime, timedelta
 
 from support.booking import booking
-from support.breaking import edited, replaced
+from support.breaking import Break, edited, replaced
 from support.contacting import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, made
 from support.rules import rule
 from support.texting import send
 
-from sandbox import gates, outreach
-from sandbox.desk import Desk
-from sandbox.outreach import Outreach
-from sandbox.server import ai_outbound
-
 STATES = "States / AI outbound request"
 OPEN = {"received", "queued", "in_progress"}
-GATE = gates.closed_gate
+GATE = "gates:closed_gate"
 
 
 def spent(request: dict[str, str], since: str) -> timedelta:
     return datetime.fromisoformat(request["completed_at"]) - datetime.fromisoformat(request[since])
 
 
-@rule(STATES, edited(ai_outbound.create_request, "is not None else 201", "is not None else 200"), says="accepted")
+@rule(
+    STATES,
+    edited("server.ai_outbound:create_request", "is not None else 201", "is not None else 200"),
+    says="accepted",
+)
 def test_an_accepted_request_is_a_201_and_open(partner: Partner) -> None:
     answer = reach_out(partner)
     assert answer.status_code == 201
@@ -32,8 +31,8 @@ def test_an_accepted_request_is_a_201_and_open(partner: Partner) -> None:
 
 @rule(
     STATES,
-    edited(ai_outbound.create_request, "200 if suppressed", "201 if suppressed"),
-    edited(Outreach.accept, "suppression_reason=gate", "error_message=gate"),
+    edited("server.ai_outbound:create_request", "200 if suppressed", "201 if suppressed"),
+    edited("outreach:Outreach.accept", "suppression_reason=gate", "error_message=gate"),
     says="suppressed at intake",
 )
 def test_a_request_that_a_gate_blocks_is_a_200_and_suppressed(partner: Partner) -> None:
@@ -44,7 +43,11 @@ def test_a_request_that_a_gate_blocks_is_a_200_and_suppressed(partner: Partner) 
     assert request["completed_at"] == request["created_at"]
 
 
-@rule(STATES, edited(Outreach._queue, '{"status": "queued"}', '{"status": "received"}'), says="non-terminal")
+@rule(
+    STATES,
+    edited("outreach:Outreach._queue", '{"status": "queued"}', '{"status": "received"}'),
+    says="non-terminal",
+)
 def test_an_open_request_comes_by_the_non_terminal_statuses(partner: Partner) -> None:
     request = made(reach_out(partner))
     seen = [request["status"]]
@@ -54,13 +57,15 @@ def test_an_open_request_comes_by_the_non_terminal_statuses(partner: Partner) ->
     assert set(seen) == OPEN
 
 
-def unknown(reason: str) -> dict[str, str]:
-    return {known: value for known, value in gates._BY_NUMBER.items() if value != reason}
+def passing(reason: str) -> Break:
+    """A gate that is open."""
+    others = f"{{known: why for known, why in _BY_NUMBER.items() if why != {reason!r}}}"
+    return edited(GATE, "_BY_NUMBER", others)
 
 
 @rule(
     STATES,
-    replaced(gates, "_BY_NUMBER", unknown("sms_opted_out")),
+    passing("sms_opted_out"),
     says="sms_opted_out",
     ending="00",
     channel="sms",
@@ -68,7 +73,7 @@ def unknown(reason: str) -> dict[str, str]:
 )
 @rule(
     STATES,
-    replaced(gates, "_BY_NUMBER", unknown("notifications_disabled")),
+    passing("notifications_disabled"),
     says="notifications_disabled",
     ending="20",
     channel="sms",
@@ -89,9 +94,9 @@ def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: s
 
 @rule(
     STATES,
-    edited(gates._recently_contacted, "or past.messages.texted(past.practice_id, client_id, since)", ""),
-    replaced(gates, "RECENT", timedelta(hours=73)),
-    replaced(gates, "RECENT", timedelta(hours=71)),
+    edited("gates:_recently_contacted", "or past.messages.texted(past.practice_id, client_id, since)", ""),
+    replaced("gates:RECENT", timedelta(hours=73)),
+    replaced("gates:RECENT", timedelta(hours=71)),
     says="recent_contact: SMS",
 )
 def test_a_text_within_72_hours_is_a_recent_contact(partner: Partner) -> None:
@@ -107,9 +112,9 @@ def test_a_text_within_72_hours_is_a_recent_contact(partner: Partner) -> None:
 
 @rule(
     STATES,
-    edited(gates._recently_contacted, "calls.height > 0", "False"),
-    replaced(gates, "RECENT", timedelta(hours=73)),
-    replaced(gates, "RECENT", timedelta(hours=71)),
+    edited("gates:_recently_contacted", "calls.height > 0", "False"),
+    replaced("gates:RECENT", timedelta(hours=73)),
+    replaced("gates:RECENT", timedelta(hours=71)),
     says="recent_contact: AI phone call",
 )
 def test_a_phone_call_within_72_hours_is_a_recent_contact(partner: Partner) -> None:
@@ -125,7 +130,7 @@ def test_a_phone_call_within_72_hours_is_a_recent_contact(partner: Partner) -> N
 
 @rule(
     STATES,
-    edited(gates._recently_contacted, "or texted.height > 0", ""),
+    edited("gates:_recently_contacted", "or texted.height > 0", ""),
     says="recent_contact: any campaign",
 )
 def test_another_campaigns_text_is_a_recent_contact(partner: Partner) -> None:
@@ -163,7 +168,7 @@ def test_an_upcoming_appointment_blocks_scheduling_alone(partner: Partner) -> No
     assert reach_out(partner, client_id=client["id"], purpose="refill").status_code == 201
 
 
-@rule(STATES, edited(Outreach._dispatch, 'special == "inactive"', "False"), says="client_inactive")
+@rule(STATES, edited("outreach:Outreach._dispatch", 'special == "inactive"', "False"), says="client_inactive")
 def test_a_client_may_go_inactive_after_acceptance(partner: Partner) -> None:
     request = made(reach_out(partner, contact_number=number("21")), 201)
     partner.later(hours=1)
@@ -172,7 +177,11 @@ def test_a_client_may_go_inactive_after_acceptance(partner: Partner) -> None:
     assert request["contacted_at"] is None
 
 
-@rule(STATES, edited(Outreach._dispatch, "self._office.closed(practice, request)", "None"), says="re-checked")
+@rule(
+    STATES,
+    edited("outreach:Outreach._dispatch", "self._office.closed(practice, request)", "None"),
+    says="re-checked",
+)
 def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
     """The client is texted by somebody else between acceptance and dispatch."""
     client = newcomer(partner)
@@ -185,28 +194,28 @@ def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
 
 @rule(
     STATES,
-    edited(Outreach._dispatch, "_ENDS.get(special", '_ENDS.get("" and special'),
+    edited("outreach:Outreach._dispatch", "_ENDS.get(special", '_ENDS.get("" and special'),
     says="pet_deceased",
     ending="24",
     end=("suppressed", None, "pet_deceased"),
 )
 @rule(
     STATES,
-    edited(Outreach._dispatch, "_ENDS.get(special", '_ENDS.get("" and special'),
+    edited("outreach:Outreach._dispatch", "_ENDS.get(special", '_ENDS.get("" and special'),
     says="stopped",
     ending="25",
     end=("suppressed", None, "stopped"),
 )
 @rule(
     STATES,
-    edited(Outreach._dispatch, "_ENDS.get(special", '_ENDS.get("" and special'),
+    edited("outreach:Outreach._dispatch", "_ENDS.get(special", '_ENDS.get("" and special'),
     says="opted_out",
     ending="22",
     end=("completed", "opted_out", None),
 )
 @rule(
     STATES,
-    edited(Outreach._dispatch, "_ENDS.get(special", '_ENDS.get("" and special'),
+    edited("outreach:Outreach._dispatch", "_ENDS.get(special", '_ENDS.get("" and special'),
     says="undeliverable",
     ending="01",
     end=("failed", "undeliverable", None),
@@ -222,8 +231,8 @@ def test_a_conversation_ends_by_what_the_client_does(
 
 @rule(
     STATES,
-    edited(Outreach._book, 'outcome="booked"', 'outcome="opted_out"'),
-    edited(Desk._book_for_request, 'client is None or not client["patients"]', "True"),
+    edited("outreach:Outreach._book", 'outcome="booked"', 'outcome="opted_out"'),
+    edited("desk:Desk._book_for_request", 'client is None or not client["patients"]', "True"),
     says="booked",
 )
 def test_a_conversation_may_end_with_a_booking(partner: Partner) -> None:
@@ -239,9 +248,9 @@ SILENT = {"status": "completed", "outcome": "no_response"}
 
 @rule(
     STATES,
-    replaced(outreach, "_SILENCE", (timedelta(hours=47), SILENT)),
-    replaced(outreach, "_SILENCE", (timedelta(hours=49), SILENT)),
-    replaced(outreach, "_SILENCE", (timedelta(hours=48), SILENT | {"outcome": "opted_out"})),
+    replaced("outreach:_SILENCE", (timedelta(hours=47), SILENT)),
+    replaced("outreach:_SILENCE", (timedelta(hours=49), SILENT)),
+    replaced("outreach:_SILENCE", (timedelta(hours=48), SILENT | {"outcome": "opted_out"})),
     says="48 hours of silence",
 )
 def test_silence_ends_48_hours_after_the_first_text(partner: Partner) -> None:
@@ -250,7 +259,7 @@ def test_silence_ends_48_hours_after_the_first_text(partner: Partner) -> None:
     assert spent(request, "contacted_at") == timedelta(hours=48)
 
 
-@rule(STATES, edited(Outreach._dispatch, "special or", '"" or'), says="a reply begins the window anew")
+@rule(STATES, edited("outreach:Outreach._dispatch", "special or", '"" or'), says="a reply begins the window anew")
 def test_a_reply_begins_the_quiet_window_anew(partner: Partner) -> None:
     """The reply comes an hour after the first text."""
     request = ended(partner, 70, contact_number=number("27"))
@@ -260,9 +269,9 @@ def test_a_reply_begins_the_quiet_window_anew(partner: Partner) -> None:
 
 @rule(
     STATES,
-    replaced(outreach, "SWEPT_AFTER", timedelta(hours=95)),
-    replaced(outreach, "SWEPT_AFTER", timedelta(hours=97)),
-    edited(Outreach._sweep, "error_message=message", 'outcome="undeliverable"'),
+    replaced("outreach:SWEPT_AFTER", timedelta(hours=95)),
+    replaced("outreach:SWEPT_AFTER", timedelta(hours=97)),
+    edited("outreach:Outreach._sweep", "error_message=message", 'outcome="undeliverable"'),
     says="96 hours",
 )
 def test_the_sweeper_comes_96_hours_after_creation(partner: Partner) -> None:
@@ -272,7 +281,7 @@ def test_the_sweeper_comes_96_hours_after_creation(partner: Partner) -> None:
     assert spent(request, "created_at") == timedelta(hours=96)
 
 
-@rule(STATES, edited(Outreach._open, 'request["status"] in FINAL', "False"), says="terminal")
+@rule(STATES, edited("outreach:Outreach._open", 'request["status"] in FINAL', "False"), says="terminal")
 def test_a_request_that_has_ended_stays_so(partner: Partner) -> None:
     request = ended(partner, 60)
     partner.later(hours=60)

@@ -4,10 +4,6 @@ from support.breaking import edited, replaced
 from support.partner_side import Partner, Row
 from support.rules import rule
 
-from sandbox.resources.people import render_clients, render_patients
-from sandbox.server import people, records
-from sandbox.server.people import _holds, clients, patients
-
 RECORD, ENDPOINTS = "Resources / Client and patient", "Endpoints / Clients and patients"
 
 
@@ -24,7 +20,7 @@ def with_pets(partner: Partner, number: int = 2) -> Row:
 @rule(
     RECORD,
     edited(
-        render_clients,
+        "resources.people:render_clients",
         '"patients", "remote_id")',
         '"patients", pl.lit(7).alias("remote_id"))',
     ),
@@ -37,35 +33,67 @@ def test_a_client_has_its_fields(partner: Partner) -> None:
     assert all(isinstance(value, str) for value in texts.values())
 
 
-@rule(RECORD, edited(render_patients, '"species", ', 'pl.lit(4).alias("species"), '), says="patient")
+@rule(
+    RECORD,
+    edited("resources.people:render_patients", '"species", ', 'pl.lit(4).alias("species"), '),
+    says="patient",
+)
 def test_a_patient_has_its_fields(partner: Partner) -> None:
     for patient in with_pets(partner)["patients"]:
         assert set(patient) == {"id", "name", "client_id", "species", "breed"}
         assert all(isinstance(value, str) for value in patient.values())
 
 
-@rule(RECORD, edited(render_clients, '.agg("patients")', '.agg(pl.col("patients").head(1))'), says="all patients")
-@rule(RECORD, edited(render_patients, "owners.alias", "owners.reverse().alias"), says="client_id")
+@rule(
+    RECORD,
+    edited("resources.people:render_clients", '.agg("patients")', '.agg(pl.col("patients").head(1))'),
+    says="all patients",
+)
+@rule(
+    RECORD, edited("resources.people:render_patients", "owners.alias", "owners.reverse().alias"), says="client_id"
+)
 def test_a_client_holds_its_own_patients(partner: Partner) -> None:
     for client in found(partner, "clients", name="Smith"):
         assert {patient["client_id"] for patient in client["patients"]} == {client["id"]}
         assert client["patients"] == found(partner, "patients", client_id=client["id"])
 
 
-@rule("Errors", edited(clients, "name is None and email is None and phone is None", "False"), says="Clients list")
-@rule(ENDPOINTS, edited(clients, "query.fault(None", 'query.fault("name"'), says="at least one is required")
+@rule(
+    "Errors",
+    edited("server.people:clients", "name is None and email is None and phone is None", "False"),
+    says="Clients list",
+)
+@rule(
+    ENDPOINTS,
+    edited("server.people:clients", "query.fault(None", 'query.fault("name"'),
+    says="at least one is required",
+)
 def test_clients_want_at_least_one_criterion(partner: Partner) -> None:
     assert partner.fields_at_fault("clients") == [None]
 
 
-@rule("Limits", replaced(people, "MOST_CLIENTS", 99), replaced(people, "MOST_CLIENTS", 101), says="100 clients")
+@rule(
+    "Limits",
+    replaced("server.people:MOST_CLIENTS", 99),
+    replaced("server.people:MOST_CLIENTS", 101),
+    says="100 clients",
+)
 def test_at_most_a_hundred_clients_are_returned(partner: Partner) -> None:
     assert len(found(partner, "clients", name="a")) == 100
 
 
-@rule(ENDPOINTS, edited(clients, '_holds("name", name)', '_holds("name", None)'), says="name", field="name")
-@rule(ENDPOINTS, edited(clients, "if email is not None:", "if False:"), says="email", field="email")
-@rule(ENDPOINTS, edited(clients, "if phone is not None:", "if False:"), says="phone", field="phone")
+@rule(
+    ENDPOINTS,
+    edited("server.people:clients", '_holds("name", name)', '_holds("name", None)'),
+    says="name",
+    field="name",
+)
+@rule(
+    ENDPOINTS, edited("server.people:clients", "if email is not None:", "if False:"), says="email", field="email"
+)
+@rule(
+    ENDPOINTS, edited("server.people:clients", "if phone is not None:", "if False:"), says="phone", field="phone"
+)
 def test_clients_are_found_by_each_criterion(partner: Partner, field: str) -> None:
     known = next(client for client in found(partner, "clients", name="a") if client["email"] and client["phone"])
     read = found(partner, "clients", **{field: known[field]})
@@ -73,7 +101,11 @@ def test_clients_are_found_by_each_criterion(partner: Partner, field: str) -> No
     assert {client[field] for client in read} == {known[field]}
 
 
-@rule(ENDPOINTS, edited(clients, 'chosen &= pl.col("phone")', 'chosen |= pl.col("phone")'), says="all of them")
+@rule(
+    ENDPOINTS,
+    edited("server.people:clients", 'chosen &= pl.col("phone")', 'chosen |= pl.col("phone")'),
+    says="all of them",
+)
 def test_criteria_hold_together(partner: Partner) -> None:
     known = found(partner, "clients", name="a")[0]
     assert found(partner, "clients", phone=known["phone"], name="Nobody") == []
@@ -83,11 +115,16 @@ ONE = 'success(table.records(snapshot.frame.filter(owned & _holds("name", name))
 PAGED = '"content": table.records(snapshot.frame.filter(owned & _holds("name", name)), snapshot)'
 
 
-@rule(ENDPOINTS, edited(patients, ONE, f"success({{{PAGED}}})"), says="plain array: patients", path="patients")
+@rule(
+    ENDPOINTS,
+    edited("server.people:patients", ONE, f"success({{{PAGED}}})"),
+    says="plain array: patients",
+    path="patients",
+)
 @rule(
     ENDPOINTS,
     edited(
-        clients,
+        "server.people:clients",
         "return success(table.records(snapshot.frame.filter(chosen).head(MOST_CLIENTS), snapshot))",
         'return success({"content": []})',
     ),
@@ -101,18 +138,22 @@ def test_data_is_a_plain_array(partner: Partner, path: str) -> None:
     assert rows
 
 
-@rule(ENDPOINTS, edited(patients, "if client_id is None:", "if False:"), says="client_id is required")
+@rule(
+    ENDPOINTS, edited("server.people:patients", "if client_id is None:", "if False:"), says="client_id is required"
+)
 def test_patients_want_a_client(partner: Partner) -> None:
     assert partner.fields_at_fault("patients") == ["client_id"]
 
 
-@rule(ENDPOINTS, edited(patients, "filter(owned & ", "filter("), says="patients of one client")
+@rule(ENDPOINTS, edited("server.people:patients", "filter(owned & ", "filter("), says="patients of one client")
 def test_patients_are_those_of_one_client(partner: Partner) -> None:
     client = with_pets(partner)
     assert found(partner, "patients", client_id=client["id"]) == client["patients"]
 
 
-@rule(ENDPOINTS, edited(_holds, "if text is None:", 'if column == "name":'), says="patients by name")
+@rule(
+    ENDPOINTS, edited("server.people:_holds", "if text is None:", 'if column == "name":'), says="patients by name"
+)
 def test_patients_may_be_filtered_by_name(partner: Partner) -> None:
     client = with_pets(partner)
     names = {patient["name"] for patient in client["patients"]}
@@ -123,7 +164,7 @@ def test_patients_may_be_filtered_by_name(partner: Partner) -> None:
 
 
 NEIGHBOUR = edited(
-    records._body, "bodies[ends[place] : ends[place + 1]]", "bodies[ends[place + 1] : ends[place + 2]]"
+    "server.records:_body", "bodies[ends[place] : ends[place + 1]]", "bodies[ends[place + 1] : ends[place + 2]]"
 )
 
 

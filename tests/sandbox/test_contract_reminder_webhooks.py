@@ -9,9 +9,6 @@ from support.partner_side import Partner, Row
 from support.rules import rule
 from support.shapes import ISO
 
-from sandbox.webhooks import posting
-from sandbox.webhooks.reminders import ReminderWebhooks, _payload
-
 REMINDER = "Events / Service reminder webhook"
 REQUIRED = {"practice_id", "practice_name", "id", "client_id", "patient_id", "due_at", "reminders", "group_status"}
 FIELDS = REQUIRED | {"remote_client_id", "remote_patient_id", "notification_rule_name"}
@@ -34,7 +31,7 @@ def bodies(partner: Partner, receiver: Receiver) -> list[Row]:
 @rule(
     REMINDER,
     *(
-        edited(_payload, f'        "{name}": ', f'        "{name}_": ')
+        edited("webhooks.reminders:_payload", f'        "{name}": ', f'        "{name}_": ')
         for name in (
             "practice_name",
             "remote_client_id",
@@ -56,10 +53,10 @@ SERVICES = '"code": _SERVICES[service][0],'
 
 @rule(
     REMINDER,
-    edited(_payload, SERVICES, f'{SERVICES} "priority": 1,'),
-    edited(_payload, SERVICES, '"code": 7,'),
-    edited(_payload, '"due_at": stamp(due)', '"due_at": "soon"'),
-    edited(_payload, '"id": opaque("rem", group + place)', '"id": ""'),
+    edited("webhooks.reminders:_payload", SERVICES, f'{SERVICES} "priority": 1,'),
+    edited("webhooks.reminders:_payload", SERVICES, '"code": 7,'),
+    edited("webhooks.reminders:_payload", '"due_at": stamp(due)', '"due_at": "soon"'),
+    edited("webhooks.reminders:_payload", '"id": opaque("rem", group + place)', '"id": ""'),
     says="reminders",
 )
 def test_its_reminders_have_their_fields(partner: Partner, receiver: Receiver) -> None:
@@ -73,14 +70,18 @@ def test_its_reminders_have_their_fields(partner: Partner, receiver: Receiver) -
 
 @rule(
     REMINDER,
-    edited(_payload, '        "due_at": due,', '        "due_at": day.strftime("%d.%m.%Y"),'),
+    edited("webhooks.reminders:_payload", '        "due_at": due,', '        "due_at": day.strftime("%d.%m.%Y"),'),
     says="due_at",
 )
 def test_due_at_is_iso_8601(partner: Partner, receiver: Receiver) -> None:
     assert all(ISO.fullmatch(body["due_at"]) for body in bodies(partner, receiver))
 
 
-@rule(REMINDER, edited(_payload, '"group_status": str(', '"group_status": "open" + str('), says="group_status")
+@rule(
+    REMINDER,
+    edited("webhooks.reminders:_payload", '"group_status": str(', '"group_status": "open" + str('),
+    says="group_status",
+)
 def test_the_group_status_is_one_of_four(partner: Partner, receiver: Receiver) -> None:
     statuses = {body["group_status"] for body in bodies(partner, receiver)}
     assert statuses <= {"completed", "partially_completed", "deleted", "incomplete"}
@@ -88,8 +89,8 @@ def test_the_group_status_is_one_of_four(partner: Partner, receiver: Receiver) -
 
 @rule(
     REMINDER,
-    edited(_payload, '"client_id": str(client["number"])', '"client_id": "1"'),
-    edited(_payload, '"patient_id": str(patient["number"])', '"patient_id": "1"'),
+    edited("webhooks.reminders:_payload", '"client_id": str(client["number"])', '"client_id": "1"'),
+    edited("webhooks.reminders:_payload", '"patient_id": str(patient["number"])', '"patient_id": "1"'),
     says="people",
 )
 def test_its_patient_is_one_of_its_client(partner: Partner, receiver: Receiver) -> None:
@@ -102,8 +103,8 @@ def test_its_patient_is_one_of_its_client(partner: Partner, receiver: Receiver) 
 
 @rule(
     REMINDER,
-    edited(_payload, "if practice.server_id is None:", "if True:"),
-    edited(_payload, "if practice.server_id is None:", "if False:"),
+    edited("webhooks.reminders:_payload", "if practice.server_id is None:", "if True:"),
+    edited("webhooks.reminders:_payload", "if practice.server_id is None:", "if False:"),
     says="custom_fields",
 )
 def test_custom_fields_are_for_practices_with_a_server_id(partner: Partner, receiver: Receiver) -> None:
@@ -114,8 +115,12 @@ def test_custom_fields_are_for_practices_with_a_server_id(partner: Partner, rece
 
 @rule(
     REMINDER,
-    edited(_payload, '"server_id": practice.server_id', '"server_id": practice.id'),
-    edited(_payload, '"client_id": client["remote_client_id"]}', '"client_id": str(client["number"])}'),
+    edited("webhooks.reminders:_payload", '"server_id": practice.server_id', '"server_id": practice.id'),
+    edited(
+        "webhooks.reminders:_payload",
+        '"client_id": client["remote_client_id"]}',
+        '"client_id": str(client["number"])}',
+    ),
     says="custom_fields, composite",
 )
 def test_the_composite_client_id_ends_with_the_server_id(partner: Partner, receiver: Receiver) -> None:
@@ -130,7 +135,7 @@ def test_the_composite_client_id_ends_with_the_server_id(partner: Partner, recei
 
 @rule(
     REMINDER,
-    edited(posting.letter, "if secret is not None:", 'if "Reminders" not in user_agent:'),
+    edited("webhooks.posting:letter", "if secret is not None:", 'if "Reminders" not in user_agent:'),
     says="signature",
 )
 def test_it_is_signed(partner: Partner, receiver: Receiver) -> None:
@@ -142,7 +147,11 @@ def test_it_is_signed(partner: Partner, receiver: Receiver) -> None:
 
 @rule(
     REMINDER,
-    edited(ReminderWebhooks.triggered, "self.deliveries.send(", 'payload["id"] = "srg_1"; self.deliveries.send('),
+    edited(
+        "webhooks.reminders:ReminderWebhooks.triggered",
+        "self.deliveries.send(",
+        'payload["id"] = "srg_1"; self.deliveries.send(',
+    ),
     says="id",
 )
 def test_each_group_has_its_id(partner: Partner, receiver: Receiver) -> None:

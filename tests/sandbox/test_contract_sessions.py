@@ -7,10 +7,6 @@ from support.partner_side import Partner, Row
 from support.rules import rule
 from support.shapes import ENDS_EARLIER, ISO, by_id, without
 
-from sandbox.resources import booking_sessions as sessions
-from sandbox.server import lists, records
-from sandbox.server.query import updated_range
-
 ALL = {"start_date": "2025-01-01"}
 LIST = "Endpoints / Booking sessions"
 
@@ -31,8 +27,10 @@ def test_a_session_has_its_fields(partner: Partner) -> None:
 
 @rule(
     "Resources / Booking session",
-    edited(sessions.render, '"last_activity_at",', 'pl.lit("today").alias("last_activity_at"),'),
-    edited(sessions.render, '"updated_at",', 'pl.lit("just now").alias("updated_at"),'),
+    edited(
+        "resources.booking_sessions:render", '"last_activity_at",', 'pl.lit("today").alias("last_activity_at"),'
+    ),
+    edited("resources.booking_sessions:render", '"updated_at",', 'pl.lit("just now").alias("updated_at"),'),
     says="times",
 )
 def test_its_times_are_date_times(partner: Partner) -> None:
@@ -42,7 +40,7 @@ def test_its_times_are_date_times(partner: Partner) -> None:
 
 @rule(
     "Resources / Booking session",
-    edited(sessions.render, '"status",', 'pl.lit("open").alias("status"),'),
+    edited("resources.booking_sessions:render", '"status",', 'pl.lit("open").alias("status"),'),
     says="status",
 )
 def test_its_status_is_one_of_three(partner: Partner) -> None:
@@ -51,8 +49,12 @@ def test_its_status_is_one_of_three(partner: Partner) -> None:
 
 @rule(
     "States / Booking session",
-    edited(sessions.derive, '.then(pl.lit("completed"))', '.then(pl.lit("active"))'),
-    edited(sessions.derive, 'pl.col("appointment").is_not_null()', 'pl.col("appointment").is_null()'),
+    edited("resources.booking_sessions:derive", '.then(pl.lit("completed"))', '.then(pl.lit("active"))'),
+    edited(
+        "resources.booking_sessions:derive",
+        'pl.col("appointment").is_not_null()',
+        'pl.col("appointment").is_null()',
+    ),
     says="completed",
 )
 def test_completed_means_a_booked_appointment(partner: Partner) -> None:
@@ -62,13 +64,13 @@ def test_completed_means_a_booked_appointment(partner: Partner) -> None:
         assert session["appointment_id"] is None or session["appointment_id"] in visits
 
 
-NEVER = edited(sessions.derive_record, '"active" if active else "abandoned"', '"active"')
+NEVER = edited("resources.booking_sessions:derive_record", '"active" if active else "abandoned"', '"active"')
 
 
 @rule("States / Booking session", NEVER, says="active, then abandoned")
 @rule(
     "States / Booking session",
-    edited(sessions.derive_record, '"active" if active else "abandoned"', '"abandoned"'),
+    edited("resources.booking_sessions:derive_record", '"active" if active else "abandoned"', '"abandoned"'),
     says="active while in progress",
 )
 def test_a_session_without_appointment_expires(partner: Partner) -> None:
@@ -83,7 +85,7 @@ def test_a_session_without_appointment_expires(partner: Partner) -> None:
 
 @rule(
     "States / Booking session",
-    edited(sessions.derive_record, 'return record | {"status": "completed"}', "pass"),
+    edited("resources.booking_sessions:derive_record", 'return record | {"status": "completed"}', "pass"),
     says="completed for good",
 )
 def test_a_session_with_an_appointment_does_not_expire(partner: Partner) -> None:
@@ -94,7 +96,10 @@ def test_a_session_with_an_appointment_does_not_expire(partner: Partner) -> None
         assert partner.page(f"booking_sessions/{row}")["status"] == "completed"
 
 
-@rule("States / Booking session", edited(sessions.derive, "expires(switches) > now", "expires(switches) < now"))
+@rule(
+    "States / Booking session",
+    edited("resources.booking_sessions:derive", "expires(switches) > now", "expires(switches) < now"),
+)
 def test_active_sessions_have_been_active_of_late(partner: Partner) -> None:
     partner.later(minutes=20)
     active = every(partner, status="active")
@@ -106,9 +111,24 @@ def chosen(status: str) -> str:
     return f'if status in statuses and status != "{status}":'
 
 
-@rule(LIST, edited(lists._chosen, "if status in statuses:", chosen("active")), says="active", status="active")
-@rule(LIST, edited(lists._chosen, "if status in statuses:", chosen("completed")), says="done", status="completed")
-@rule(LIST, edited(lists._chosen, "if status in statuses:", chosen("abandoned")), says="left", status="abandoned")
+@rule(
+    LIST,
+    edited("server.lists:_chosen", "if status in statuses:", chosen("active")),
+    says="active",
+    status="active",
+)
+@rule(
+    LIST,
+    edited("server.lists:_chosen", "if status in statuses:", chosen("completed")),
+    says="done",
+    status="completed",
+)
+@rule(
+    LIST,
+    edited("server.lists:_chosen", "if status in statuses:", chosen("abandoned")),
+    says="left",
+    status="abandoned",
+)
 def test_the_status_filter_lets_through_its_status(partner: Partner, status: str) -> None:
     partner.later(minutes=20)
     wanted = [session for session in every(partner) if session["status"] == status]
@@ -117,9 +137,9 @@ def test_the_status_filter_lets_through_its_status(partner: Partner, status: str
 
 @rule(
     LIST,
-    edited(updated_range, "if start is not None:", "if False:"),
-    edited(updated_range, "if end is not None:", "if False:"),
-    edited(updated_range, "chosen &= ~_after(end", "chosen &= _after(end"),
+    edited("server.query:updated_range", "if start is not None:", "if False:"),
+    edited("server.query:updated_range", "if end is not None:", "if False:"),
+    edited("server.query:updated_range", "chosen &= ~_after(end", "chosen &= _after(end"),
     says="updated_at",
 )
 def test_the_range_goes_by_updated_at(partner: Partner) -> None:
@@ -140,7 +160,9 @@ def test_a_range_without_end_reaches_the_present(partner: Partner) -> None:
     assert row in by_id(partner.everything("booking_sessions", start_date="2026-01-14T00:00:00Z"))
 
 
-NEIGHBOUR = edited(records._body, "bodies[ends[place] : ends[place + 1]]", "bodies[ends[place - 1] : ends[place]]")
+NEIGHBOUR = edited(
+    "server.records:_body", "bodies[ends[place] : ends[place + 1]]", "bodies[ends[place - 1] : ends[place]]"
+)
 
 
 @rule(LIST, NEIGHBOUR, says="get")

@@ -5,10 +5,6 @@ from support.breaking import Break, edited, switched
 from support.partner_side import ROOT, SIGN_IN, Partner, Row
 from support.rules import rule
 
-from sandbox.platform import Credentials, Platform
-from sandbox.server import auth, envelopes, lists, messages, people, staff_tasks
-from sandbox.server.middleware import FaultInjector
-
 ENDPOINTS = [
     ("POST", "messages"),
     ("GET", "messages/x"),
@@ -50,22 +46,22 @@ NOBODY = "next(iter(platform_of(request).world.practices.values()))"
 
 @rule(
     "Authentication",
-    edited(auth.practice_of, "raise Refusal(401", "raise Refusal(403"),
-    edited(lists._list, UNGUARDED, NOBODY),
-    edited(messages.get_message, UNGUARDED, NOBODY),
-    edited(staff_tasks.delete_task, UNGUARDED, NOBODY),
+    edited("server.auth:practice_of", "raise Refusal(401", "raise Refusal(403"),
+    edited("server.lists:_list", UNGUARDED, NOBODY),
+    edited("server.messages:get_message", UNGUARDED, NOBODY),
+    edited("server.staff_tasks:delete_task", UNGUARDED, NOBODY),
     says="5: no token",
     header=None,
 )
 @rule(
     "Authentication",
-    edited(Platform.knows_token, "return expires is not None", "return True or expires is not None"),
+    edited("platform:Platform.knows_token", "return expires is not None", "return True or expires is not None"),
     says="5: a token that was never issued",
     header="Bearer made-up",
 )
 @rule(
     "Authentication",
-    edited(auth.practice_of, 'scheme.lower() != "bearer"', "False"),
+    edited("server.auth:practice_of", 'scheme.lower() != "bearer"', "False"),
     says="2: another scheme than Bearer",
     header="Basic {token}",
 )
@@ -78,9 +74,9 @@ def test_without_a_good_token_every_endpoint_is_401(partner: Partner, header: st
 
 @rule(
     "Authentication",
-    edited(auth.practice_of, "if not practice_id:", "if False:"),
-    edited(people.clients, UNGUARDED, NOBODY),
-    edited(messages.create_message, UNGUARDED, NOBODY),
+    edited("server.auth:practice_of", "if not practice_id:", "if False:"),
+    edited("server.people:clients", UNGUARDED, NOBODY),
+    edited("server.messages:create_message", UNGUARDED, NOBODY),
     says="3: X-Client-Id",
 )
 def test_without_a_practice_every_endpoint_refuses(partner: Partner) -> None:
@@ -90,7 +86,7 @@ def test_without_a_practice_every_endpoint_refuses(partner: Partner) -> None:
     assert set(statuses(partner).values()) == {401}
 
 
-@rule("Endpoints / Sign-in", edited(auth.sign_in, '{"token": platform', '{"access_token": platform'))
+@rule("Endpoints / Sign-in", edited("server.auth:sign_in", '{"token": platform', '{"access_token": platform'))
 def test_sign_in_answers_a_token(partner: Partner) -> None:
     body = sign_in(partner).json()
     assert set(body) == {"success", "data", "message"}
@@ -98,29 +94,36 @@ def test_sign_in_answers_a_token(partner: Partner) -> None:
     assert isinstance(body["data"].get("token"), str)
 
 
-@rule("Endpoints / Sign-in", edited(auth.sign_in, "platform = platform_of(request)", "practice_of(request)"))
+@rule(
+    "Endpoints / Sign-in", edited("server.auth:sign_in", "platform = platform_of(request)", "practice_of(request)")
+)
 def test_sign_in_needs_neither_token_nor_practice(partner: Partner) -> None:
     assert sign_in(partner).status_code == 200
 
 
 @rule(
     "Endpoints / Sign-in",
-    edited(Credentials.match, "compare_digest(username.encode(), self.username.encode())", "True"),
+    edited("platform:Credentials.match", "compare_digest(username.encode(), self.username.encode())", "True"),
     says="username",
     wrong="username",
 )
 @rule(
     "Endpoints / Sign-in",
-    edited(Credentials.match, "compare_digest(password.encode(), self.password.encode())", "True"),
+    edited("platform:Credentials.match", "compare_digest(password.encode(), self.password.encode())", "True"),
     says="password",
     wrong="password",
 )
-@rule("Endpoints / Sign-in", edited(Credentials.match, "role == self.role", "True"), says="role", wrong="role")
+@rule(
+    "Endpoints / Sign-in",
+    edited("platform:Credentials.match", "role == self.role", "True"),
+    says="role",
+    wrong="role",
+)
 def test_sign_in_wants_all_three_credentials(partner: Partner, wrong: str) -> None:
     assert sign_in(partner, **{wrong: "nobody"}).status_code == 401
 
 
-@rule("Authentication", edited(Platform.issue_token, "self._tokens[token] =", "_ ="))
+@rule("Authentication", edited("platform:Platform.issue_token", "self._tokens[token] =", "_ ="))
 def test_the_token_of_a_sign_in_is_good_on_other_requests(partner: Partner) -> None:
     token = sign_in(partner).json()["data"]["token"]
     partner.http.headers["Authorization"] = f"Bearer {token}"
@@ -132,10 +135,10 @@ READS = ("staff_tasks", "phone_calls", "clients?name=a", "patients?client_id=1",
 
 @rule(
     "What the service does",
-    edited(envelopes.encoded, '"success": True, ', ""),
-    edited(envelopes.encoded, '"message": message', '"note": message'),
-    edited(envelopes.encoded, '"data": data', '"payload": data'),
-    edited(lists.page_body, "return encoded(", "return __import__('orjson').dumps("),
+    edited("server.envelopes:encoded", '"success": True, ', ""),
+    edited("server.envelopes:encoded", '"message": message', '"note": message'),
+    edited("server.envelopes:encoded", '"data": data', '"payload": data'),
+    edited("server.lists:page_body", "return encoded(", "return __import__('orjson').dumps("),
     says="7",
 )
 def test_success_comes_in_the_success_envelope(partner: Partner) -> None:
@@ -146,7 +149,11 @@ def test_success_comes_in_the_success_envelope(partner: Partner) -> None:
         assert body["message"] is None or isinstance(body["message"], str)
 
 
-@rule("What the service does", edited(envelopes.json_response, '"application/json"', '"text/plain"'), says="6")
+@rule(
+    "What the service does",
+    edited("server.envelopes:json_response", '"application/json"', '"text/plain"'),
+    says="6",
+)
 def test_bodies_are_json(partner: Partner) -> None:
     for path in READS:
         assert partner.http.get(f"{ROOT}/{path}").headers["Content-Type"].startswith("application/json")
@@ -158,7 +165,7 @@ def everybodys(name: str) -> str:
 
 
 def mixed(name: str) -> Break:
-    return edited(Platform.table, "key = practice_id, name", everybodys(name))
+    return edited("platform:Platform.table", "key = practice_id, name", everybodys(name))
 
 
 def ids(partner: Partner, path: str, query: Row) -> set[str]:
@@ -218,7 +225,7 @@ def test_a_task_of_another_practice_is_not_there(partner: Partner) -> None:
 ANY_VERSION = 'scope = scope | {"path": scope["path"].replace("/v2/", "/v1/")}; fault = self._fault(scope)'
 
 
-@rule("Versioning", edited(FaultInjector.__call__, "fault = self._fault(scope)", ANY_VERSION))
+@rule("Versioning", edited("server.middleware:FaultInjector.__call__", "fault = self._fault(scope)", ANY_VERSION))
 def test_the_version_is_in_the_path(partner: Partner) -> None:
     assert partner.http.get(f"{ROOT}/staff_tasks").status_code == 200
     assert partner.http.get(f"{ROOT.replace('v1', 'v2')}/staff_tasks").status_code == 404

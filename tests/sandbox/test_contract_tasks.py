@@ -8,11 +8,6 @@ from support.partner_side import Partner, Row, at_fault, made
 from support.rules import rule
 from support.shapes import ISO, by_id, without
 
-from sandbox.resources.staff_tasks import render
-from sandbox.server import lists, staff_tasks
-from sandbox.server.body import Body
-from sandbox.server.staff_tasks import create_task, delete_task, update_task
-
 RECORD, STATES, ENDPOINTS = "Resources / Staff task", "States / Staff task", "Endpoints / Staff tasks"
 FIELDS = {
     "id", "task_type", "status", "title", "description", "client_id", "patient_id", "cancellation_allowed",
@@ -41,14 +36,14 @@ def test_a_task_has_its_fields(partner: Partner) -> None:
 
 @rule(
     RECORD,
-    edited(render, '"task_type",', 'pl.lit("chore").alias("task_type"),'),
+    edited("resources.staff_tasks:render", '"task_type",', 'pl.lit("chore").alias("task_type"),'),
     says="task_type",
     name="task_type",
     values="task rx_refill",
 )
 @rule(
     RECORD,
-    edited(render, '"status",', 'pl.lit("done").alias("status"),'),
+    edited("resources.staff_tasks:render", '"status",', 'pl.lit("done").alias("status"),'),
     says="status",
     name="status",
     values="pending completed canceled",
@@ -59,9 +54,11 @@ def test_an_enum_of_tasks_has_the_contracts_values(partner: Partner, name: str, 
 
 @rule(
     RECORD,
-    edited(render, '"cancellation_allowed",', 'pl.lit("yes").alias("cancellation_allowed"),'),
-    edited(render, '"reference_time_at",', 'pl.lit("soon").alias("reference_time_at"),'),
-    edited(render, '"updated_at",', 'pl.lit("now").alias("updated_at"),'),
+    edited(
+        "resources.staff_tasks:render", '"cancellation_allowed",', 'pl.lit("yes").alias("cancellation_allowed"),'
+    ),
+    edited("resources.staff_tasks:render", '"reference_time_at",', 'pl.lit("soon").alias("reference_time_at"),'),
+    edited("resources.staff_tasks:render", '"updated_at",', 'pl.lit("now").alias("updated_at"),'),
     says="types",
 )
 def test_flags_are_booleans_and_times_date_times(partner: Partner) -> None:
@@ -72,7 +69,9 @@ def test_flags_are_booleans_and_times_date_times(partner: Partner) -> None:
 
 
 @rule(
-    RECORD, edited(render, '"finalized_at",', 'pl.col("updated_at").alias("finalized_at"),'), says="finalized_at"
+    RECORD,
+    edited("resources.staff_tasks:render", '"finalized_at",', 'pl.col("updated_at").alias("finalized_at"),'),
+    says="finalized_at",
 )
 def test_finalized_at_is_set_exactly_while_a_task_is_final(partner: Partner) -> None:
     for task in partner.everything("staff_tasks"):
@@ -81,7 +80,7 @@ def test_finalized_at_is_set_exactly_while_a_task_is_final(partner: Partner) -> 
 
 def passed_over(status: str) -> Break:
     known = f'if status in statuses and status != "{status}":'
-    return edited(lists._chosen, "if status in statuses:", known)
+    return edited("server.lists:_chosen", "if status in statuses:", known)
 
 
 @rule(ENDPOINTS, passed_over("pending"), says="list: pending", status="pending")
@@ -95,8 +94,8 @@ def test_the_status_filter_lets_through_its_status(partner: Partner, status: str
 
 @rule(
     ENDPOINTS,
-    edited(create_task, '"task_type": "task"', '"task_type": "rx_refill"'),
-    edited(create_task, '"status": "pending"', '"status": "completed"'),
+    edited("server.staff_tasks:create_task", '"task_type": "task"', '"task_type": "rx_refill"'),
+    edited("server.staff_tasks:create_task", '"status": "pending"', '"status": "completed"'),
     says="create: defaults",
 )
 def test_a_new_task_is_a_pending_task(partner: Partner) -> None:
@@ -104,7 +103,7 @@ def test_a_new_task_is_a_pending_task(partner: Partner) -> None:
     assert (task["task_type"], task["status"], task["finalized_at"]) == ("task", "pending", None)
 
 
-GIVEN = staff_tasks._given
+GIVEN = "server.staff_tasks:_given"
 
 
 @rule(
@@ -135,7 +134,9 @@ def test_a_task_is_as_it_was_asked_for_and_listed(partner: Partner, given: Row) 
 @rule(
     ENDPOINTS,
     edited(
-        Body.instant, "told.astimezone(UTC) if told.tzinfo else", "told.replace(tzinfo=UTC) if told.tzinfo else"
+        "server.body:Body.instant",
+        "told.astimezone(UTC) if told.tzinfo else",
+        "told.replace(tzinfo=UTC) if told.tzinfo else",
     ),
     says="reference_time_at",
 )
@@ -161,7 +162,7 @@ def test_a_reference_time_is_an_instant(partner: Partner) -> None:
 )
 @rule(
     ENDPOINTS,
-    edited(Body.text, "if not isinstance(value, str):", "if False:"),
+    edited("server.body:Body.text", "if not isinstance(value, str):", "if False:"),
     says="title is a string",
     body={"title": [7]},
     fields=["title"],
@@ -184,7 +185,7 @@ def test_only_provided_fields_change(partner: Partner) -> None:
 
 @rule(
     ENDPOINTS,
-    edited(update_task, "body.choice", "None and body.choice"),
+    edited("server.staff_tasks:update_task", "body.choice", "None and body.choice"),
     says="status",
     changes={"status": "completed"},
 )
@@ -216,7 +217,9 @@ def test_each_field_can_be_updated(partner: Partner, changes: Row) -> None:
 
 @rule(
     ENDPOINTS,
-    edited(update_task, 'body.choice("status", v.TASK_STATUSES.values)', 'body.text("status")'),
+    edited(
+        "server.staff_tasks:update_task", 'body.choice("status", v.TASK_STATUSES.values)', 'body.text("status")'
+    ),
     says="update: status is one of three",
 )
 def test_a_status_that_is_none_is_refused(partner: Partner) -> None:
@@ -224,7 +227,7 @@ def test_a_status_that_is_none_is_refused(partner: Partner) -> None:
     assert at_fault(partner.put(f"staff_tasks/{task['id']}", {"status": "done"})) == ["status"]
 
 
-MOVED = staff_tasks._moved
+MOVED = "server.staff_tasks:_moved"
 
 
 @rule(
@@ -270,9 +273,13 @@ ERASED = 'platform.table(practice.id, "staff_tasks").delete(task["id"], platform
 
 @rule(
     STATES,
-    edited(delete_task, '"canceled"', '"completed"'),
-    edited(delete_task, '_changed(platform, practice, task, _moved(platform, task, "canceled"))', ERASED),
-    edited(delete_task, '_moved(platform, task, "canceled")', '{"status": "canceled"}'),
+    edited("server.staff_tasks:delete_task", '"canceled"', '"completed"'),
+    edited(
+        "server.staff_tasks:delete_task",
+        '_changed(platform, practice, task, _moved(platform, task, "canceled"))',
+        ERASED,
+    ),
+    edited("server.staff_tasks:delete_task", '_moved(platform, task, "canceled")', '{"status": "canceled"}'),
     says="soft delete",
 )
 def test_a_deleted_task_is_canceled_and_kept(partner: Partner) -> None:
@@ -284,7 +291,7 @@ def test_a_deleted_task_is_canceled_and_kept(partner: Partner) -> None:
     assert kept["finalized_at"]
 
 
-@rule(ENDPOINTS, edited(delete_task, "success({})", "success(None)"), says="delete: data")
+@rule(ENDPOINTS, edited("server.staff_tasks:delete_task", "success({})", "success(None)"), says="delete: data")
 def test_delete_answers_an_empty_object(partner: Partner) -> None:
     body = partner.delete(f"staff_tasks/{new(partner)['id']}").json()
     assert (body["success"], body["data"]) == (True, {})

@@ -4,6 +4,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
+from pkgutil import resolve_name
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -14,31 +15,34 @@ from sandbox import Handle
 Break = Callable[[Handle], AbstractContextManager[None]]
 
 
-def edited(function: Callable[..., Any], old: str, new: str) -> Break:
-    """The same function with one fragment of its source replaced, wherever it has been imported to.
+def edited(function: str, old: str, new: str) -> Break:
+    """A function with one fragment of its source replaced, wherever it has been imported to.
 
-    Fails when it is applied where the source no longer holds the fragment, or holds it twice: it is out of date.
+    `function` is an object reference within the sandbox, such as `"messages.store:Messages.find"`. Fails where the
+    source does not hold the fragment exactly once when the break is applied: it is out of date.
     """
-    assert isinstance(function, FunctionType)
 
     @contextmanager
     def apply(platform: Handle) -> Generator[None]:  # noqa: ARG001 - see Break
-        right = function.__code__
-        function.__code__ = _compiled(function, old, new)
+        broken = resolve_name(f"sandbox.{function}")
+        right = broken.__code__
+        broken.__code__ = _compiled(broken, old, new)
         try:
             yield
         finally:
-            function.__code__ = right
+            broken.__code__ = right
 
     return apply
 
 
-def replaced(owner: object, name: str, wrong: object) -> Break:
-    """Another value under a name of a module or a class."""
+def replaced(constant: str, wrong: object) -> Break:
+    """Another value under a name of a module, given as for `edited`."""
+    module, _, name = constant.partition(":")
 
     @contextmanager
     def apply(platform: Handle) -> Generator[None]:  # noqa: ARG001 - see Break
-        right = inspect.getattr_static(owner, name)
+        owner = resolve_name(f"sandbox.{module}")
+        right = getattr(owner, name)
         setattr(owner, name, wrong)
         try:
             yield
