@@ -15,6 +15,9 @@ Operation = dict[str, Any]
 _OWN: Final = "The contract does not show this endpoint: path and shape are the sandbox's own."
 _PATHS: Final = {name: f"/{resource.path}" for name, resource in RESOURCES.items()}
 
+_AFTERWARDS: Final[dict[str, Any]] = {"parameters": {}}
+"""A link to a list that has the new record; nothing is handed on."""
+
 
 def operation(
     name: str,
@@ -147,15 +150,16 @@ def _open_times(switches: Switches) -> Operation:
 
 
 def _create_appointment(switches: Switches) -> Operation:
-    appointment = ref("CreatedAppointment")
-    made = {str(switches.created_status): answer("Booked", appointment), **errors(switches)}
+    booked = answer("Booked", ref("CreatedAppointment"))
+    booked["links"] = {"ListAppointments": _AFTERWARDS | {"operationId": "listAppointments"}}
+    made = {str(switches.created_status): booked, **errors(switches)}
     return operation("createAppointment", "Book an appointment", made, body="NewAppointment")
 
 
 def _create_task(switches: Switches) -> Operation:
     made = answer("Created, pending", ref("StaffTask"))
     made["links"] = {name: link(name) for name in ("updateStaffTask", "deleteStaffTask")}
-    made["links"]["listStaffTasks"] = {"operationId": "listStaffTasks", "parameters": {}}
+    made["links"]["listStaffTasks"] = _AFTERWARDS | {"operationId": "listStaffTasks"}
     answers = {str(switches.created_status): made, **errors(switches)}
     return operation("createStaffTask", "Create a staff task", answers, body="NewStaffTask")
 

@@ -62,10 +62,10 @@ def _operation(method: str, path: str, told: Mapping[str, Any], shared: list[Any
     ]
     parts.append("<h3>Answers</h3>" + table(["Status", "When", "Body"], answers))
     return (
-        f'<details id="{escape(told["operationId"])}"><summary>'
+        "<details><summary>"
         f'<span class="method {method}">{method.upper()}</span>'
         f"<code>{escape(path)}</code><span>{escape(told['summary'])}</span></summary>"
-        f'<div class="inside">{"".join(parts)}</div></details>'
+        f'<div class="inside" id="{escape(told["operationId"])}">{"".join(parts)}</div></details>'
     )
 
 
@@ -88,7 +88,7 @@ def _schema(name: str, schema: Schema) -> str:
     ]
     about = f"<p>{escape(schema['description'])}</p>" if "description" in schema else ""
     return (
-        f'<details id="{name}"><summary><code>{name}</code></summary><div class="inside">{about}'
+        f'<details><summary><code>{name}</code></summary><div class="inside" id="{name}">{about}'
         f"{table(['Field', 'Type', 'Rules'], rows)}</div></details>"
     )
 

@@ -15,7 +15,7 @@ from sandbox.world import LISTS
 _COUNTED: Final = 20
 _ABOUT: Final = (
     "A made-up veterinary practice platform on this machine, drawn from a seed. Nobody in here is real. Its clock "
-    "stands at <b>{now} UTC</b>; it can be moved forward."
+    'stands at <b style="white-space:nowrap">{now} UTC</b>; it can be moved forward.'
 )
 _CONTROL: Final = {
     "clock": "the time; move it forward",

@@ -10,7 +10,9 @@ _SHEET: Final = """
 *{box-sizing:border-box}html{scroll-behavior:smooth}
 body{margin:0;font:15px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--back)}
 header{background:var(--card);border-bottom:1px solid var(--line);padding:1.6rem 2rem}
-header h1{margin:0 0 .3rem;font-size:1.5rem}header p{margin:0;max-width:62rem;color:var(--soft)}
+header>*{max-width:72rem;margin-left:auto;margin-right:auto}
+header h1{margin-top:0;margin-bottom:.3rem;font-size:1.5rem}
+header p{margin-top:0;margin-bottom:0;color:var(--soft)}
 header nav{margin-top:.8rem;display:flex;gap:1.2rem}
 a{color:var(--mark);text-decoration:none}a:hover{text-decoration:underline}
 main{max-width:76rem;margin:0 auto;padding:1.5rem 2rem 4rem}h2{font-size:1.15rem;margin:2.2rem 0 .8rem}

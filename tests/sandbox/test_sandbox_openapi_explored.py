@@ -1,0 +1,138 @@
+"""schemathesis goes through the interface by its description: chains of calls, right and wrong ones.
+
+No 500, no status and no answer outside the description, whatever is sent.
+"""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis import Case, GenerationMode, Response
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    allow_header_conformance,
+    content_type_conformance,
+    missing_required_header,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from support.partner_side import Partner
+
+from sandbox import Fault
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    missing_required_header,
+    allow_header_conformance,
+]
+CHAINS: dict[str, set[tuple[str, int]]] = {
+    "messages": {("createMessage", 201), ("getMessage", 200)},
+    "staff tasks": {
+        ("createStaffTask", 201),
+        ("updateStaffTask", 200),
+        ("deleteStaffTask", 200),
+        ("listStaffTasks", 200),
+    },
+    "outreach": {
+        ("createAiOutboundRequest", 201),
+        ("getAiOutboundRequest", 200),
+        ("listAiOutboundRequests", 200),
+    },
+    "appointments": {("listOpenTimes", 200), ("createAppointment", 201), ("listAppointments", 200)},
+    "calls": {("listPhoneCalls", 200), ("getPhoneCall", 200)},
+    "sessions": {("listBookingSessions", 200), ("getBookingSession", 200)},
+    "people": {("listClients", 200), ("getClient", 200), ("listPatients", 200), ("getPatient", 200)},
+}
+"""Operations that lead to one another, and answers that they must have come to, or else little was tried."""
+
+
+def limited(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        stateful_step_count=8,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def real(partner: Partner) -> dict[str, dict[str, Any]]:
+    """What no generator can know: somebody who is there."""
+    patient = partner.truth("patients")[0]
+    someone = {"client_id": patient["client_id"], "patient_id": patient["id"]}
+    return {
+        "createMessage": {"recipient": {"client_id": patient["client_id"]}, "content": None},
+        "createStaffTask": someone,
+        "createAiOutboundRequest": {"client_id": None, "patient_id": None, "contact_number": "+12125550139"},
+        "createAppointment": {name: int(number) for name, number in someone.items()},
+        "updateStaffTask": someone,
+        "listClients": {"name": partner.truth("clients")[0]["name"]},
+    }
+
+
+def explored(partner: Partner, schema: Any, mode: GenerationMode, examples: int) -> Counter[tuple[str, int]]:
+    """How often each operation was answered with each status."""
+    schema.config.update(base_url=partner.platform.base_url)
+    schema.config.generation.update(modes=[mode])
+    answers: Counter[tuple[str, int]] = Counter()
+    known = real(partner) if mode.is_positive else {}
+
+    class Explorer(schema.as_state_machine()):
+        def before_call(self, case: Case[Any]) -> None:
+            if isinstance(case.body, dict):
+                case.body |= known.get(name_of(case), {})
+            elif name_of(case) in known:
+                case.query = known[name_of(case)]
+
+        def get_call_kwargs(self, case: Case[Any]) -> dict[str, Any]:  # noqa: ARG002 - the same for all
+            return {"headers": dict(partner.http.headers.items())}
+
+        def validate_response(self, response: Response, case: Case[Any], **_: Any) -> None:
+            answers[name_of(case), response.status_code] += 1
+            case.validate_response(response, checks=CHECKS)
+
+    Explorer.run(settings=limited(examples))
+    return answers
+
+
+def name_of(case: Case[Any]) -> str:
+    return case.operation.definition.raw["operationId"]
+
+
+def described(partner: Partner) -> Any:
+    return schemathesis.openapi.from_dict(partner.http.get("/openapi.json").json())
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_chains_of_calls_stay_within_the_description(partner: Partner, chain: str) -> None:
+    schema = described(partner).include(operation_id=[name for name, _ in CHAINS[chain]])
+    assert CHAINS[chain] <= set(explored(partner, schema, GenerationMode.POSITIVE, 15))
+
+
+def test_every_operation_is_in_a_chain(partner: Partner) -> None:
+    chained = {name for chain in CHAINS.values() for name, _ in chain}
+    operations = {found.ok().definition.raw["operationId"] for found in described(partner).get_all_operations()}
+    assert chained == operations - {"signIn"}
+
+
+def test_wrong_calls_are_refused_as_described(partner: Partner) -> None:
+    answers = explored(partner, described(partner), GenerationMode.NEGATIVE, 20)
+    assert sum(number for (_, status), number in answers.items() if status == 400) > 30
+
+
+@pytest.mark.parametrize("kind", ["unknown_field", "missing_field", "wrong_type", "status"])
+def test_what_is_not_described_is_noticed(partner: Partner, kind: Any) -> None:
+    schema = described(partner).include(path_regex="staff_tasks")
+    partner.platform.faults.set([Fault(kind, path="*/staff_tasks*", in_a_row=None)])
+    with pytest.raises(FailureGroup):
+        explored(partner, schema, GenerationMode.POSITIVE, 5)
