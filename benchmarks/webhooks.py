@@ -1,4 +1,4 @@
-"""The webhook receiver under load: `python -m benchmarks.webhooks [--seconds 10] [--senders 64] [--kills 20]`.
+"""The webhook receiver under load: `python -m benchmarks.webhooks [--seconds 10] [--senders 64 256] [--kills 20]`.
 
 Measures deliveries a second with every 200 on disk, against SQLite committing one row at a time on the same
 disk; then kills the receiver under load again and again, and counts what it had acknowledged and lost.
@@ -44,16 +44,22 @@ def main() -> None:
     """Measure, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--senders", type=int, default=64)
+    parser.add_argument("--senders", type=int, nargs="+", default=[64, 256], help="connections, one run each")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", type=Path, default=Path(), help="on the disk to measure")
     given = parser.parse_args()
+    print(f"load of the machine      {os.getloadavg()[0]:10.1f}")
+    for senders in given.senders:
+        with TemporaryDirectory(dir=given.folder) as folder:
+            # Before and after: other work on the machine comes and goes.
+            before = plain_commits(Path(folder), given.seconds / 4)
+            load = under_load(Path(folder), given.seconds, senders)
+            plain = (before + plain_commits(Path(folder), given.seconds / 4)) / 2
+            print(f"connections              {senders:10}")
+            print(f"plain SQLite commits     {plain:10,.0f} /s")
+            print_load(load, given.seconds, plain)
     with TemporaryDirectory(dir=given.folder) as folder:
-        plain = plain_commits(Path(folder), given.seconds / 4)
-        print(f"plain SQLite commits     {plain:10,.0f} /s")
-        print_load(under_load(Path(folder), given.seconds, given.senders), given.seconds, plain)
-    with TemporaryDirectory(dir=given.folder) as folder:
-        acknowledged, lost, twice = killed(Path(folder), given.kills, given.senders)
+        acknowledged, lost, twice = killed(Path(folder), given.kills, given.senders[0])
     print(f"after {given.kills} kills           {acknowledged:10,} acknowledged, {lost} lost, {twice} kept twice")
 
 
@@ -62,7 +68,7 @@ def plain_commits(folder: Path, seconds: float) -> float:
     connection = sqlite3.connect(folder / "plain.sqlite", isolation_level=None)
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
-    connection.execute("create table rows (number integer primary key, body blob)")
+    connection.execute("create table if not exists rows (number integer primary key, body blob)")
     body, started, done = request_body("m-0"), time.perf_counter(), 0
     while time.perf_counter() - started < seconds:
         connection.execute("insert into rows (body) values (?)", [body])

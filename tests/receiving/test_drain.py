@@ -199,6 +199,32 @@ def test_a_genuine_body_that_cannot_become_a_row_is_kept_with_the_reason(
     assert side.rows("select endpoint, reason from control.quarantine") == [("message_events", reason)]
 
 
+def test_a_body_is_understood_however_it_is_written(side: Side) -> None:
+    """Any JSON of the same meaning, in any encoding that JSON may have; ids as numbers, times in every form."""
+    odd = "Größe 🐶"
+    side.receive(
+        ("messages", json.dumps(message("m-1", error_message=odd), indent=4).encode() + b"\n"),
+        ("messages", b"\xef\xbb\xbf" + body_of(message("m-2", error_message=odd))),
+        ("messages", json.dumps(message("m-3", error_message=odd), ensure_ascii=False).encode()),
+        ("messages", json.dumps(message("m-4", error_message=odd)).encode("utf-16")),
+        ("messages", body_of({"id": 5, "status": "sent", "clinic_id": "loc-001", "error_message": odd})),
+        (
+            "messages",
+            body_of({"id": "m-6", "event": "message.sent", "clinic_id": "loc-001", "error_message": odd}),
+        ),
+        ("messages", body_of(message("m-7", occurred_at="2026-03-01T05:00:05.25-05:00", error_message=odd))),
+        ("messages", body_of(message("m-8", event="message.teleported", clinic_id=1, error_message=odd))),
+    )
+
+    assert side.drain().quarantined == 0
+    ids = [("1", "m-8"), ("loc-001", "5"), *(("loc-001", f"m-{number}") for number in (1, 2, 3, 4, 6, 7))]
+    found = side.rows("select practice_id, id, error_message from raw.messages order by all")
+    assert found == [(practice, identity, odd) for practice, identity in ids]
+    assert side.rows("select occurred_at from raw.message_events where message_id = 'm-7'") == [
+        (datetime(2026, 3, 1, 10, 0, 5, 250_000, tzinfo=UTC),)
+    ]
+
+
 def test_a_body_of_nobody_knows_which_practice_is_kept_with_the_reason(side: Side) -> None:
     payload = message()
     del payload["clinic_id"]

@@ -1,0 +1,87 @@
+"""What Prometheus reads: the text format to the letter, and nothing of anybody in it."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from support.deliveries import message, outreach
+
+Opened = Callable[..., AbstractAsyncContextManager[Any]]
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+SAMPLE = re.compile(r"(?P<name>\w+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)")
+LABEL = re.compile(r'(\w+)="([^"\\\n]*)"')
+SUFFIXES = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
+
+
+def read(text: str) -> dict[str, dict[str, Any]]:
+    """The families of an exposition in text format 0.0.4: kind, and samples by their name and labels."""
+    families: dict[str, dict[str, Any]] = {}
+    assert text.endswith("\n")
+    lines = iter(text.splitlines())
+    family, kind = "", ""
+    for line in lines:
+        if line.startswith("# HELP "):
+            family, meaning = line.removeprefix("# HELP ").split(" ", 1)
+            assert NAME.fullmatch(family)
+            assert meaning
+            assert family not in families
+            told, _, rest = next(lines).partition(f" {family} ")
+            kind = rest
+            assert told == "# TYPE"
+            families[family] = {"kind": kind, "samples": {}}
+            continue
+        sample = SAMPLE.fullmatch(line)
+        assert sample, line
+        assert sample["name"] in {family + suffix for suffix in SUFFIXES[kind]}
+        labels = tuple(LABEL.findall(sample["labels"] or ""))
+        assert ",".join(f'{name}="{value}"' for name, value in labels) == (sample["labels"] or "")
+        key = (sample["name"], labels)
+        assert key not in families[family]["samples"]
+        families[family]["samples"][key] = float(sample["value"])
+    return families
+
+
+def test_the_metrics_are_what_prometheus_reads(receiver: Opened) -> None:
+    async def scenario() -> str:
+        async with receiver() as running:
+            for number in range(3):
+                await running.send("messages", message(f"m-{number}", client_id="Rover-Smith"))
+            await running.send("ai_outbound", outreach(), "wrong")
+            answer = await running.http.get("/metrics")
+            assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+            return answer.text
+
+    text = asyncio.run(scenario())
+    families = read(text)
+
+    for name, family in families.items():
+        assert name.startswith("vetl_")
+        assert (family["kind"] == "counter") == name.endswith("_total")
+    deliveries = families["vetl_webhook_deliveries_total"]["samples"]
+    assert deliveries == {
+        ("vetl_webhook_deliveries_total", (("channel", "messages"), ("result", "kept"))): 3,
+        ("vetl_webhook_deliveries_total", (("channel", "ai_outbound"), ("result", "refused"))): 1,
+    }
+    seconds = families["vetl_webhook_seconds"]["samples"]
+    buckets = [(labels[0][1], value) for (name, labels), value in seconds.items() if name.endswith("_bucket")]
+    assert [float(bound) for bound, _ in buckets] == sorted(float(bound) for bound, _ in buckets)
+    assert [value for _, value in buckets] == sorted(value for _, value in buckets)
+    assert buckets[-1] == ("+Inf", 4)
+    assert seconds["vetl_webhook_seconds_count", ()] == 4
+    assert "Rover" not in text
+    assert "loc-001" not in text
+
+
+def test_every_metric_is_described_in_the_docs(receiver: Opened) -> None:
+    from support.receiver_process import ROOT  # noqa: PLC0415 - the one user
+
+    async def scenario() -> str:
+        async with receiver() as running:
+            return (await running.http.get("/metrics")).text
+
+    page = (ROOT / "docs/webhooks.md").read_text()
+
+    assert [name for name in read(asyncio.run(scenario())) if name not in page] == []
