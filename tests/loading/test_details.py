@@ -14,7 +14,6 @@ from pipelines.pages import Changes
 from pipelines.steps import DaysLackingDetails
 
 AUTUMN = date(2025, 11, 2)
-NEW_YORK = ZoneInfo("America/New_York")
 
 
 def test_details_are_attached_without_a_version_or_a_later_load(filled: Filled) -> None:
@@ -162,10 +161,17 @@ def test_an_unknown_field_of_the_json_list_is_told(filled: Filled) -> None:
     assert filled.attach(call_record("x", mood="good")).drift == ("phone_calls: new field mood",)
 
 
-start = datetime(2025, 11, 2, 4, tzinfo=UTC)
+TURNS = {
+    "America/New_York": datetime(2025, 11, 2, 5, tzinfo=UTC),
+    "Australia/Lord_Howe": datetime(2025, 4, 5, 14, 30, tzinfo=UTC),
+    "Europe/London": datetime(2025, 10, 26, 0, tzinfo=UTC),
+    "America/Havana": datetime(2025, 11, 2, 4, tzinfo=UTC),
+}
+"""A zone that turns back by an hour or by half of one, and an hour before it does."""
+Source = list[tuple[int, int, str, str]]
 calls = st.lists(
     st.tuples(
-        st.integers(0, 3).map(lambda quarter: start + timedelta(hours=1, minutes=30 * quarter)),
+        st.integers(0, 4).map(lambda half: 30 * half),
         st.integers(0, 59),
         st.sampled_from(["+1", "+2"]),
         st.sampled_from(["ringing", "completed"]),
@@ -174,32 +180,50 @@ calls = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(source=calls, order=st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(zone=st.sampled_from(list(TURNS)), source=calls, order=st.randoms(use_true_random=False))
 def test_a_source_at_rest_gives_every_call_its_own_id(
-    shared: Filled, source: list[tuple[datetime, int, str, str]], order: Any
+    shared: Filled, zone: str, source: Source, order: Any
 ) -> None:
-    """With twins and the repeated hour: each id once, on a row that looks as the record does."""
-    shared.another_practice()
+    """With twins and what the clock shows twice: each id once, on a row that looks as the record does.
+
+    And when what came of every call is told later, each keeps its key, its id and its instant.
+    """
+    shared.another_practice(zone)
+    real = [(TURNS[zone] + timedelta(minutes=late), second, phone, state) for late, second, phone, state in source]
     records = [
         call_record(f"id {n}", (minute + timedelta(seconds=second)).isoformat(), phone_number=phone, state=state)
-        for n, (minute, second, phone, state) in enumerate(source)
+        for n, (minute, second, phone, state) in enumerate(real)
     ]
-    lines = [
-        call_line(minute.astimezone(NEW_YORK).strftime("%Y-%m-%d %H:%M"), phone_number=phone, state=state)
-        for minute, _, phone, state in source
+    shown = [
+        {"minute": f"{minute.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}", "phone_number": phone, "state": state}
+        for minute, _, phone, state in real
     ]
-    order.shuffle(lines)
-    shared.replace_days(*lines, first=AUTUMN, last=AUTUMN)
+    order.shuffle(shown)
+    first, last = (TURNS[zone].date() + timedelta(days=days) for days in (-1, 1))
+    shared.replace_days(*(call_line(**line) for line in shown), first=first, last=last)
 
-    shared.attach(*records, first=AUTUMN, last=AUTUMN)
+    shared.attach(*records, first=first, last=last)
 
-    mine = f"from raw.phone_calls where practice_id = '{shared.practice.id}'"
+    mine = f"from raw.phone_calls where practice_id = '{shared.practice.id}' and _deleted_at is null"
     found = shared.rows(f"select id, created_at, called_at, phone_number, state {mine}")
     assert Counter(found) == Counter(
         (f"id {n}", minute + timedelta(seconds=second), minute, phone, state)
-        for n, (minute, second, phone, state) in enumerate(source)
+        for n, (minute, second, phone, state) in enumerate(real)
     )
+
+    keys = {key: kept for key, *kept in shared.rows(f"select call_key, id, called_at {mine}")}
+    order.shuffle(shown)
+    shared.replace_days(*(call_line(**line, outcome="Resolved") for line in shown), first=first, last=last)
+    told = [{**record, "outcome": "resolved"} for record in records]
+    shared.attach(*told, first=first, last=last)
+
+    alone = Counter((line["minute"], line["phone_number"]) for line in shown)
+    after = {key: kept for key, *kept in shared.rows(f"select call_key, id, called_at {mine}")}
+    assert after.keys() == keys.keys()
+    if max(alone.values(), default=0) <= 1:
+        assert after == keys
+    assert Counter(map(tuple, after.values())) == Counter(map(tuple, keys.values()))
 
 
 def test_days_that_lack_details_are_those_with_a_call_without_id(filled: Filled) -> None:

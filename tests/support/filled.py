@@ -98,9 +98,9 @@ class Filled:
         self.practice = HARBOR
         self.now = START
 
-    def another_practice(self) -> None:
+    def another_practice(self, time_zone: str = HARBOR.time_zone) -> None:
         """Go on with a practice that has nothing yet: cheaper than another file."""
-        self.practice = replace(HARBOR, id=f"p{int(self.practice.id[1:]) + 1}")
+        self.practice = replace(HARBOR, id=f"p{int(self.practice.id[1:]) + 1}", time_zone=time_zone)
         self.warehouse.set_practices([self.practice])
 
     def commit(self, endpoint: str | Endpoint, *work: Save) -> Changes:
