@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +14,22 @@ from pipelines.bundled import dbt_project
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A folder to run a tool of dbt's in, and the environment that names the warehouse."""
+    """A folder to run dbt and its tools in, and the environment that names the warehouse."""
 
     project: Path
+    warehouse: Path
     environment: dict[str, str]
+
+    def dbt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run dbt here; what it makes lies in `project/target`."""
+        return subprocess.run(
+            [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", *arguments],
+            env=self.environment,
+            cwd=self.project,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
 
 
 def copy_of(build: Build, folder: Path) -> Copy:
@@ -24,5 +38,5 @@ def copy_of(build: Build, folder: Path) -> Copy:
     shutil.copytree(dbt_project(), project, ignore=shutil.ignore_patterns("target", "logs"))
     (project / "target").mkdir()
     shutil.copy(build.target / "semantic_manifest.json", project / "target")
-    warehouse = shutil.copy(build.warehouse, folder)  # under its name, which the manifest holds
-    return Copy(project, {**os.environ, "VETL_WAREHOUSE__PATH": str(warehouse)})
+    warehouse = Path(shutil.copy(build.warehouse, folder))  # under its name, which the manifest holds
+    return Copy(project, warehouse, {**os.environ, "VETL_WAREHOUSE__PATH": str(warehouse)})

@@ -1,0 +1,34 @@
+"""What `dbt docs generate` makes: a site without a hole, made without a warning and without the internet."""
+
+import json
+from pathlib import Path
+
+from support.dbt_build import Build
+from support.dbt_project import copy_of
+
+
+def test_the_site_is_made_without_a_warning(filled: Build, tmp_path: Path) -> None:
+    copy = copy_of(filled, tmp_path)
+
+    done = copy.dbt("--warn-error", "docs", "generate", "--show-all-deprecations")
+
+    assert done.returncode == 0, done.stdout
+    assert "deprecat" not in done.stdout.lower()
+    catalog = json.loads((copy.project / "target" / "catalog.json").read_text())
+    assert catalog["errors"] is None
+    models = {name for name, node in filled.manifest["nodes"].items() if node["resource_type"] == "model"}
+    assert models <= catalog["nodes"].keys()
+    assert (copy.project / "target" / "index.html").exists()
+
+
+def test_the_published_file_is_every_mart(filled: Build) -> None:
+    """Whoever changes a mart sees in the lineage who reads it."""
+    content = filled.manifest
+    marts = {
+        name for name, node in content["nodes"].items() if node["fqn"][1] == "marts" and name.startswith("model.")
+    }
+    exposures = {node["name"]: node for node in content["exposures"].values()}
+
+    assert marts == set(exposures["published_file"]["depends_on"]["nodes"])
+    assert marts > set(exposures["dashboard"]["depends_on"]["nodes"])
+    assert all(node["owner"]["name"] and node["description"].strip() for node in exposures.values())

@@ -1,0 +1,67 @@
+"""`dbt source freshness`: how long ago each list was certified, on a clock that may not be ours."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+from support.dbt_build import Build
+from support.dbt_project import Copy, copy_of
+from support.random_rows import PRACTICES, SOURCE_CLOCK
+
+HOUR = timedelta(hours=1)
+
+
+def certify(copy: Copy, endpoint: str, **ages: timedelta) -> None:
+    """Leave a certificate for each practice, by how long before the last sync its list was read."""
+    with duckdb.connect(copy.warehouse) as connection:
+        for practice, age in ages.items():
+            read_at = SOURCE_CLOCK - age
+            connection.execute(
+                "insert into control.windows by name select $1 as practice_id, $2 as endpoint, 'new' as run_id,"
+                " 'closed' as kind, 0 as total_first, 0 as total_last, 0 as rows, 1 as requests, 0 as retries,"
+                " true as certified, 'ids' as reason, $3 as started_at, $3 as finished_at",
+                [practice, endpoint, read_at],
+            )
+
+
+def sync_ended(copy: Copy, at: datetime) -> None:
+    with duckdb.connect(copy.warehouse) as connection:
+        connection.execute(
+            "insert into control.runs by name select 'new' as run_id, 'sync' as command, $1 as started_at,"
+            " $1 as finished_at, $2 as source_clock, 0 as exit_code",
+            [at, SOURCE_CLOCK],
+        )
+
+
+def test_a_list_is_as_fresh_as_its_last_certificate(filled: Build, tmp_path: Path) -> None:
+    """The source's clock is far from ours; one practice behind makes its list stale; nothing ends in an error."""
+    copy = copy_of(filled, tmp_path)
+    sync_ended(copy, datetime.now(UTC) - HOUR)
+    names = [practice.id for practice in PRACTICES]
+    certify(copy, "staff_tasks", **dict.fromkeys(names, HOUR))
+    certify(copy, "phone_calls", **dict.fromkeys(names, HOUR) | {names[0]: 26 * HOUR})
+    certify(copy, "ai_outbound", **dict.fromkeys(names, 24 * HOUR))
+
+    done = copy.dbt("source", "freshness")
+
+    results = json.loads((copy.project / "target" / "sources.json").read_text())["results"]
+    assert done.returncode == 0, done.stdout
+    assert {result["unique_id"].split(".")[-1]: result["status"] for result in results} == {
+        "staff_tasks": "pass",
+        "phone_calls": "warn",
+        "ai_outbound_requests": "pass",
+        "booking_sessions": "warn",
+        "appointments": "warn",
+    }
+
+
+def test_every_list_that_is_certified_has_a_freshness(filled: Build) -> None:
+    """Clients and patients are read when others mention them, webhooks when they come: neither can be late."""
+    dated = {
+        source["name"]
+        for source in filled.manifest["sources"].values()
+        if source["loaded_at_query"] and source["freshness"]["warn_after"]["count"]
+    }
+
+    assert {"phone_calls", "booking_sessions", "appointments", "ai_outbound_requests", "staff_tasks"} == dated
