@@ -7,7 +7,7 @@ with BlockingPractice(account, "loc-001") as practice:
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from inspect import iscoroutine
 from types import TracebackType
 from typing import Any, Self
@@ -33,17 +33,29 @@ class BlockingPractice:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="vetl-partner", daemon=True)
         self._thread.start()
-        self._client = self._run(_opened(account, limits))
+        try:
+            self._client = self._run(_opened(account, limits))
+        except BaseException:
+            self._end()
+            raise
         self._practice = PartnerPractice(self._client, practice_id, names=names)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._practice, name)
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as of PartnerPractice
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method: Any = getattr(self._practice, name)
+        if not callable(method):
+            return method
 
         def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as the method of PartnerPractice
-            answer = method(*args, **kwargs)
+            answer: Any = method(*args, **kwargs)
             return self._run(answer) if iscoroutine(answer) else self._iterate(answer)
 
         return call
+
+    def __dir__(self) -> list[str]:
+        shown = [name for name in dir(self._practice) if not name.startswith("_")]
+        return sorted({*super().__dir__(), *shown})
 
     def __enter__(self) -> Self:
         return self
@@ -57,9 +69,12 @@ class BlockingPractice:
         """Close connections and end the thread; a second time does nothing."""
         if self._thread.is_alive():
             self._run(self._client.__aexit__(None, None, None))
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+            self._end()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever it returns
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

@@ -1,10 +1,13 @@
 """The client and its synchronous face against the real sandbox: every list, every record, as a notebook would."""
 
 import inspect
+import json
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -12,14 +15,22 @@ from pydantic import SecretStr
 from support.partner_side import Partner
 
 import sandbox
-from pipelines.errors import NotFound, RequestRefused
+from pipelines.errors import ConfigurationError, NotFound, RequestRefused
 from pipelines.partner.blocking import BlockingPractice
 from pipelines.partner.client import Account
 from pipelines.partner.lists import Records
+from pipelines.partner.models import Appointment
 from pipelines.partner.outgoing import NewMessage, NewStaffTask, Recipient, StaffTaskChanges
 from pipelines.partner.practice import PartnerPractice
 
 PRACTICE = "loc-001"
+GOT_BY_ID = {
+    "phone_calls": "phone_call",
+    "booking_sessions": "booking_session",
+    "ai_outbound": "ai_outbound_request",
+    "clients": "client",
+    "patients": "patient",
+}
 PUBLIC = [name for name, _ in inspect.getmembers(PartnerPractice, inspect.isfunction) if not name.startswith("_")]
 
 
@@ -54,14 +65,8 @@ def test_every_list_is_read_whole(platform: sandbox.Handle, practice: BlockingPr
 
 
 def test_every_record_is_got_by_its_id(platform: sandbox.Handle, practice: BlockingPractice) -> None:
-    getters = {
-        "phone_calls": practice.phone_call,
-        "booking_sessions": practice.booking_session,
-        "ai_outbound": practice.ai_outbound_request,
-        "clients": practice.client,
-        "patients": practice.patient,
-    }
-    for name, get in getters.items():
+    for name, call in GOT_BY_ID.items():
+        get = getattr(practice, call)
         wanted = str(platform.truth(PRACTICE, name)[0]["id"])
         assert get(wanted).id == wanted
         assert get("nobody") is None
@@ -132,14 +137,15 @@ def test_a_task_is_created_changed_and_canceled(platform: sandbox.Handle, practi
     assert kept["status"] == "canceled"
 
 
-def test_an_appointment_is_made_in_an_open_slot(platform: sandbox.Handle, practice: BlockingPractice) -> None:
+def book(platform: sandbox.Handle, practice: BlockingPractice) -> Appointment:
+    """An appointment in the first open slot, for a client who is found by name and phone."""
     partner = Partner(platform)
     slot = partner.page("open_times")[0]
     partner.http.close()
     pet = platform.truth(PRACTICE, "patients")[0]
     owner = next(row for row in platform.truth(PRACTICE, "clients") if row["id"] == pet["client_id"])
 
-    made = practice.create_appointment(
+    made: Appointment = practice.create_appointment(
         {
             "slot_id": slot["uuid"],
             "first_name": owner["name"].split()[0],
@@ -148,8 +154,30 @@ def test_an_appointment_is_made_in_an_open_slot(platform: sandbox.Handle, practi
             "patient_id": pet["id"],
         }
     )
+    return made
+
+
+def test_an_appointment_is_made_in_an_open_slot(platform: sandbox.Handle, practice: BlockingPractice) -> None:
+    made = book(platform, practice)
 
     assert made.id in {str(row["id"]) for row in platform.truth(PRACTICE, "appointments")}
+
+
+def test_the_face_of_a_practice_is_complete_and_nothing_else(practice: BlockingPractice) -> None:
+    """What a notebook completes after a dot."""
+    assert {"close", *PUBLIC} <= set(dir(practice))
+    assert practice.id == PRACTICE
+    with pytest.raises(AttributeError):
+        practice.appointment  # noqa: B018 - there is no such call
+
+
+def test_an_address_that_is_refused_leaves_no_thread_behind() -> None:
+    before = set(threading.enumerate())
+
+    with pytest.raises(ConfigurationError):
+        BlockingPractice(Account("nowhere", "partner", SecretStr("x"), "role"), PRACTICE)
+
+    assert set(threading.enumerate()) <= before
 
 
 def test_closing_twice_is_closing_once(platform: sandbox.Handle) -> None:
@@ -159,10 +187,56 @@ def test_closing_twice_is_closing_once(platform: sandbox.Handle) -> None:
     practice.close()
 
 
-def test_every_call_of_the_client_is_tried_here_against_the_real_sandbox() -> None:
-    tried = Path(__file__).read_text()
+OF_THE_SANDBOX = {("GET", "open_times"), ("POST", "ai_outbound/requests")}
+"""What the contract does not show, so that no client can call it."""
 
-    assert [name for name in PUBLIC if f"practice.{name}" not in tried] == []
+
+def operations(platform: sandbox.Handle) -> set[tuple[str, str]]:
+    """Every method and path of the interface, as the sandbox describes itself."""
+    with urlopen(f"{platform.base_url}/openapi.json") as answer:
+        described = json.load(answer)["paths"]
+    return {
+        (method.upper(), path.rpartition("/v1/")[2])
+        for path, methods in described.items()
+        for method in methods
+        if method in ("get", "post", "put", "patch", "delete")
+    } - OF_THE_SANDBOX
+
+
+@pytest.mark.usefixtures("open_hours")
+def test_every_path_and_method_of_the_interface_is_called_and_answers(
+    platform: sandbox.Handle, practice: BlockingPractice
+) -> None:
+    platform.requests.clear()
+    some = {name: str(platform.truth(PRACTICE, name)[0]["id"]) for name in GOT_BY_ID}
+    ids(practice.phone_calls())
+    ids(practice.booking_sessions(platform.now()))
+    ids(practice.appointments(platform.now()))
+    ids(practice.ai_outbound_requests())
+    ids(practice.staff_tasks())
+    for name, call in GOT_BY_ID.items():
+        assert getattr(practice, call)(some[name])
+    assert practice.clients(name="a")
+    practice.patients(some["clients"])
+    text = {"recipient": {"phone_number": "+12125550143"}, "fallback_text": "Rex is due."}
+    assert practice.message(practice.send_message(text).message.id)
+    assert book(platform, practice).id
+    task = practice.create_staff_task({"title": "Call back"})
+    practice.update_staff_task(task.id, {"title": "Call back soon"})
+    practice.delete_staff_task(task.id)
+
+    own = {*some.values(), task.id}
+    answered = {
+        (seen.method, path_of(seen.path, own)) for seen in platform.requests.log if seen.status in (200, 201)
+    }
+    assert answered - OF_THE_SANDBOX == operations(platform)
+
+
+def path_of(path: str, own: set[str]) -> str:
+    """The path as it is described: what stands at its end after a list is an id."""
+    parts = path.rpartition("/v1/")[2].split("/")
+    is_id = parts[-1] in own or (parts[0] == "messages" and len(parts) > 1)
+    return "/".join([*parts[:-1], "{id}"] if is_id else parts)
 
 
 def test_the_page_about_the_client_shows_each_call() -> None:
