@@ -169,3 +169,30 @@ def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
 
     assert source.calls == every_call
     assert mirrored(source, store)
+
+
+def test_a_day_beyond_one_page_that_never_rests_is_uncertified_and_what_was_known_of_it_stays() -> None:
+    """Without ids nothing tells which of two readings is whole: the first is kept where there was none before."""
+    rng, busy = Random(7), date(2026, 2, 3)
+    source, store = ModelCalls(rng, NOW), ModelStore()
+    for _ in range(95):
+        ring(source, rng, busy)
+    source.move = lambda: source.calls.insert(0, source.calls.pop())
+
+    first = sync(source, store, rng)
+
+    assert not first.certified
+    assert "no two passes over a day beyond one page agree" in first.reason
+    assert len(store.days[busy]) == 95
+    assert not any(item.certified for item in store.certificates if item.rows)
+
+    known = list(store.days[busy])
+    source.calls.append({"day": busy, "state": "completed", "number": 9, "outcome": None})
+    again = sync(source, store, rng)
+
+    assert not again.certified
+    assert store.days[busy] == known
+
+    source.move = lambda: None
+    assert sync(source, store, rng).certified
+    assert mirrored(source, store)

@@ -1,0 +1,78 @@
+"""Servers that refuse the status filter: it tells nothing then, and nothing is lost for want of it."""
+
+from datetime import date, timedelta
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+from support.model_source import START, Driver, ModelSource, ModelStore
+
+from pipelines.endpoint import Endpoint
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.errors import RequestRefused
+from pipelines.pages import Page
+from pipelines.steps import ReadPage
+from pipelines.strategies import plan
+from pipelines.strategies.reading import Outcome, Reading
+
+OPEN = {"booking_sessions": "active", "ai_outbound": "received", "staff_tasks": "pending"}
+LISTS = pytest.mark.parametrize(
+    "endpoint", [BOOKING_SESSIONS, AI_OUTBOUND, STAFF_TASKS], ids=lambda item: item.name
+)
+
+
+class Refusing(ModelSource):
+    def page(self, step: ReadPage) -> Page:
+        if self.manners.names.status in step.query:
+            self.requests += 1
+            raise RequestRefused("status: unknown parameter", status=400)
+        return super().page(step)
+
+
+def filled(endpoint: Endpoint) -> Refusing:
+    source = Refusing(Random(5))
+    source.manners.order = "created_desc"
+    for number in range(40):
+        at = START - timedelta(days=9) + timedelta(hours=5 * number)
+        source.add(at, status=OPEN[endpoint.name] if number % 3 == 0 else "completed")
+    return source
+
+
+def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore) -> Outcome:
+    reading = Reading(
+        endpoint=endpoint,
+        names=endpoint.names,
+        now=source.now,
+        time_zone=ZoneInfo("America/New_York"),
+        history_start=date(2026, 2, 15),
+        cursor=dict(store.cursor),
+        capabilities=dict(store.capabilities),
+    )
+    return Driver(source, store, source.rng).run(plan(reading))
+
+
+@LISTS
+def test_every_row_is_here_and_certified(endpoint: Endpoint) -> None:
+    source, store = filled(endpoint), ModelStore()
+
+    outcome = sync(endpoint, source, store)
+
+    assert outcome.certified
+    assert source.rows == store.rows
+
+
+@LISTS
+def test_a_status_that_changes_without_a_trace_is_seen_at_the_next_sync(endpoint: Endpoint) -> None:
+    """As a booking session expires: its `updated_at` does not move."""
+    source, store = filled(endpoint), ModelStore()
+    sync(endpoint, source, store)
+    for identity, row in source.rows.items():
+        source.rows[identity] = {**row, "status": "completed"}
+    source.now += timedelta(hours=2)
+
+    outcome = sync(endpoint, source, store)
+
+    assert outcome.certified
+    assert source.rows == store.rows
