@@ -92,6 +92,8 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
             # A JSON string is a TOML string.
             *(f"{key} = {json.dumps(practice[key])}" for key in ("id", "name", "time_zone")),
             f"history_start = {history_start}",
+            # By continent, so that the marts of groups have something to show.
+            f"group = {json.dumps(practice['time_zone'].partition('/')[0])}",
         ]
     try:
         folder.mkdir(parents=True, exist_ok=True)
