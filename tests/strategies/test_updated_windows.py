@@ -251,3 +251,25 @@ def test_a_reconcile_finds_what_vanished_a_moment_after_it_came() -> None:
     Driver(source, store, rng).run(plan(replace(reading_at(source, store), reconcile="recent")))
 
     assert source.rows == store.rows
+
+
+restless = st.builds(
+    Manners,
+    page_base=st.sampled_from([0, 1]),
+    bounds=st.sampled_from(["instant", "day"]),
+    refuses_beyond_end=st.booleans(),
+    largest_page=st.just(7),
+    order=st.just("shuffled"),
+)
+
+
+@given(seed=st.integers(0, 2**32), kind=restless, rows=st.integers(30, 60))
+def test_a_list_in_another_order_at_each_request_is_mirrored(seed: int, kind: Manners, rows: int) -> None:
+    """What its pages hold tells nothing of how they are numbered; how many rows the last ones hold does."""
+    rng = Random(seed)
+    source, store = filled(rng, kind, rows), ModelStore()
+
+    outcome = sync(source, store, rng)
+
+    assert source.rows == store.rows
+    assert outcome.certified
