@@ -71,9 +71,10 @@ def _table(document: MutableMapping[str, Any], *path: str) -> MutableMapping[str
 
 
 def _replace(config: Path, text: str) -> None:
-    """A reader sees the old file or the new one; its permissions stay."""
-    with NamedTemporaryFile("w", encoding="utf-8", dir=config.parent, prefix=config.name, delete=False) as file:
-        file.write(text)
+    """A reader sees the old file or the new one; its permissions and line ends stay."""
+    line_end = b"\r\n" if b"\r\n" in config.read_bytes() else b"\n"
+    with NamedTemporaryFile(dir=config.parent, prefix=config.name, delete=False) as file:
+        file.write(text.encode().replace(b"\n", line_end))
     temporary = Path(file.name)
     try:
         temporary.chmod(config.stat().st_mode)
