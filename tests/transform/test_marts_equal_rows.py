@@ -12,9 +12,9 @@ from support.dbt_build import Build
 from support.demand import Episode
 from support.expected import EXPECTED, Mart, assert_mart_is_true
 from support.expected.booking import stage_order
-from support.expected.calls import booking_intent_restatements
 from support.expected.demand import episodes
 from support.expected.practice import practice_days
+from support.expected.restatements import booking_funnel_restatements, booking_intent_restatements
 from support.expected.tasks import reopened
 from support.known import Known
 from support.random_rows import PRACTICES, SOURCE_CLOCK, Tables
@@ -64,10 +64,10 @@ def test_stages_have_an_order_and_tasks_are_reopened(known: Known) -> None:
 
 def test_days_of_23_and_25_hours_and_restated_days_occur(known: Known) -> None:
     hours = {tuple(row)[3] for row in practice_days(known).values()}
-    is_restated = {tuple(row)[6] for row in booking_intent_restatements(known).values()}
 
     assert {23.0, 24.0, 25.0} == hours
-    assert {True, False, None} == is_restated
+    for restatements in (booking_intent_restatements, booking_funnel_restatements):
+        assert {True, False, None} == {tuple(row)[-1] for row in restatements(known).values()}
 
 
 def test_long_episodes_occur_and_callers_known_by_their_number_alone(wishes: list[Episode]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import booking, calls, demand, outreach, practice, rows, tasks
+from support.expected import booking, calls, demand, outreach, practice, restatements, rows, tasks
 from support.known import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
@@ -13,7 +13,8 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (3, booking.booking_funnel_stages),
     (5, calls.booking_intent_daily),
     (3, calls.booking_intent_hourly),
-    (2, calls.booking_intent_restatements),
+    (2, restatements.booking_funnel_restatements),
+    (2, restatements.booking_intent_restatements),
     (4, outreach.outreach_outcomes_daily),
     (4, outreach.outreach_suppressions_daily),
     (3, tasks.staff_task_turnaround_daily),

@@ -1,15 +1,14 @@
 """The marts of calls, read from design §7 once more: intent by day and hour, and what was restated."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from support.cells import count, groups
+from support.cells import groups
 from support.daily import intent
 from support.known import Expected, Known
 from support.random_rows import Row
-from support.zones import day_after, midnight, zone
+from support.zones import zone
 
 QUARTER = timedelta(minutes=15)
 
@@ -47,35 +46,3 @@ def wall_hours(known: Known, practice_id: str, zone_name: str) -> Counter[tuple[
         begun.add((local.date(), local.hour, local.utcoffset()))
         at += QUARTER
     return Counter((day.isoweekday(), hour) for day, hour, _ in begun)
-
-
-def booking_intent_restatements(known: Known) -> Expected:
-    """What a report a day after the day's end could have said, against what is known now."""
-    versions: dict[tuple[str, date], list[tuple[Row, datetime, datetime | None]]] = defaultdict(list)
-    for row in known.tables.get("history.phone_calls", ()):
-        versions[row["practice_id"], row["call_date"]].append((row, row["_valid_from"], row["_valid_to"]))
-    for row in known.tables["phone_calls"]:
-        versions[row["practice_id"], row["call_date"]].append((row, row["_loaded_at"], row["_deleted_at"]))
-    return {key: then_and_now(known, key, seen) for key, seen in versions.items()}
-
-
-def then_and_now(
-    known: Known, key: tuple[str, date], seen: list[tuple[Row, datetime, datetime | None]]
-) -> tuple[Any, ...]:
-    practice_id, day = key
-    name = known.zone_of(practice_id)
-    end = midnight(day_after(day), name) if name else None
-    then: tuple[int | None, ...] = (None, None, None)
-    if end and end <= known.now and min(since for _, since, _ in seen) <= end + timedelta(days=1):
-        report = end + timedelta(days=1)
-        then = three_counts(
-            row for row, since, until in seen if since <= report and not (until and until <= report)
-        )
-    now = three_counts(row for row, _, until in seen if not until)
-    moved = None if then[0] is None else then != now
-    return (then[0], now[0], then[1], now[1], then[2], now[2], moved)
-
-
-def three_counts(calls: Iterable[Row]) -> tuple[int, int, int]:
-    found = list(calls)
-    return len(found), count(found, lambda row: row["booking_intent"]), count(found, lambda row: row["booked"])

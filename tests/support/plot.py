@@ -1,0 +1,177 @@
+"""What happens on a platform in the thirty days of a story: a life as it is drawn, and what no draw brings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from support.receiving_side import receiving
+from support.story import MOVING, Chapter, Follower, following
+
+STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
+Walker = tuple[str, str, str]
+"""A practice, a session there, and the stage that it comes to."""
+BACK = ("client_details", "started")
+DAY = timedelta(days=1)
+NUMBERS = (0, 1, 2, 4, 6, 12, 13)
+"""Last digits of the numbers that are texted: opted out, blocked, undelivered, in a fallback, unread, read."""
+
+STRANGE: dict[str, list[dict[str, Any]]] = {
+    "phone_calls": [
+        {"direction": "sideways", "state": "teleported", "caller_type": "vip", "customer_sentiment": "wistful"},
+        {"direction": "inbound", "state": "completed", "call_classification": "", "outcome": "quantum"},
+        {"direction": "inbound", "state": "completed", "caller_type": "", "booking_intent": True},
+        {"phone_number": "+1 (999) 555-0199", "booking_intent": True, "outcome": "", "booked": True},
+    ],
+    "booking_sessions": [
+        {
+            "status": "paused",
+            "stage": "started",
+            "remote_appointment_id": "A-nobody-knows",
+            "client_type": "alumni",
+        },
+        {"status": "completed", "stage": "", "client_type": "", "referral_source": " ", "referral_campaign": ""},
+        {
+            "status": "completed",
+            "stage": None,
+            "last_activity_at": None,
+            "referral_source": "",
+            "appointment_id": "",
+        },
+    ],
+    "appointments": [{"status": "WAITLISTED", "client_type": "alumni", "remote_id": "", "remote_client_id": ""}],
+    "ai_outbound": [
+        {"status": "completed", "outcome": "rescheduled", "purpose": "recall", "channel": "fax"},
+        {"status": "failed", "outcome": "no_response", "purpose": "", "channel": "sms"},
+        {"status": "suppressed", "suppression_reason": "full_moon", "purpose": "scheduling", "channel": "sms"},
+        {"status": "suppressed", "suppression_reason": "", "purpose": "scheduling", "channel": ""},
+    ],
+    "staff_tasks": [
+        {"status": "pending", "task_type": "estimate", "client_id": ""},
+        {"status": "pending", "task_type": "", "title": ""},
+    ],
+}
+"""Values that the contract does not list, and empty ones."""
+PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_intent": False}}
+"""The CSV shows yes or no, and nothing between."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A story's world, and its turns.
+
+    `loose_end`: a stage is seen that nobody came to or went on from, so that stages have no order. `withdrawn`: in
+    the end the platform has no list of appointments any more.
+    """
+
+    name: str
+    seed: int
+    practices: tuple[str, ...]
+    loose_end: bool = False
+    withdrawn: bool = False
+
+
+STORIES = {
+    "New York, London without a server id, St John's": Plot("story-1", 3, ("loc-001", "loc-004", "loc-008")),
+    "Sydney, St John's, a stage in doubt": Plot("story-2", 11, ("loc-003", "loc-008"), loose_end=True),
+    "Phoenix, Los Angeles, one that cannot be read": Plot(
+        "story-3", 29, ("loc-002", "loc-005", "quiet"), withdrawn=True
+    ),
+}
+
+
+def tell(plot: Plot, folder: Path) -> tuple[Chapter, Chapter]:
+    """The story's chapters: at rest, and after thirty days."""
+    known = [name for name in plot.practices if name.startswith("loc-")]
+    with (
+        following(folder, seed=plot.seed, practices=plot.practices) as follower,
+        receiving(folder, follower.platform) as address,
+    ):
+        walkers = _set_out(follower, known)
+        follower.visit()
+        at_rest = follower.chapter()
+        follower.platform.set(webhooks_to=f"{address}/webhooks")
+        follower.platform.advance(timedelta(minutes=7))
+        _arrive(follower, walkers)
+        follower.visit(endpoints=MOVING)
+        a_month(follower, known, plot)
+        if plot.withdrawn:
+            follower.platform.set(appointments_withdrawn=410)
+            follower.unreachable = frozenset((practice, "appointments") for practice in known)
+        follower.visit(reconcile="full")
+        return at_rest, follower.chapter()
+
+
+def a_month(follower: Follower, practices: Sequence[str], plot: Plot) -> None:
+    """Thirty days, visited now and then; people, who are asked for one by one, only at the end."""
+    random, platform = Random(plot.seed), follower.platform
+    for practice in practices:
+        _text(follower, practice)
+    platform.advance(DAY)
+    _reopen(follower, practices, random)
+    follower.visit(endpoints=MOVING)
+    platform.advance(3 * DAY)
+    platform.set(webhooks_to=None)
+    platform.advance(10 * DAY)
+    for practice in practices:
+        for name, records in STRANGE.items():
+            for record in records:
+                platform.insert(practice, name, PLAIN.get(name, {}) | record)
+    if plot.loose_end:
+        platform.insert(practices[0], "booking_sessions", {"stage": "waiting_room"})
+    follower.visit(endpoints=MOVING)
+    platform.advance(timedelta(days=30) - 14 * DAY - timedelta(minutes=7))
+    _change_behind_the_back(follower, practices, random)
+
+
+def _text(follower: Follower, practice: str) -> None:
+    """At night the platform refuses (contract: Sending hours)."""
+    zone = next(one.zone for one in follower.platform.practices if one.id == practice)
+    if 8 <= follower.platform.now().astimezone(zone).hour < 20:
+        for number in NUMBERS:
+            follower.text(practice, number)
+
+
+def _set_out(follower: Follower, practices: Sequence[str]) -> list[Walker]:
+    """At each stage somebody is under way to the next one; a few go back."""
+    walkers: list[Walker] = []
+    for practice in practices:
+        for here, there in [*pairwise(STAGES), *pairwise(STAGES), BACK]:
+            record = {"stage": here, "referral_source": "walk", "client_type": "existing"}
+            identity = follower.platform.insert(practice, "booking_sessions", record)
+            walkers.append((practice, identity, there))
+    return walkers
+
+
+def _arrive(follower: Follower, walkers: Sequence[Walker]) -> None:
+    platform = follower.platform
+    for practice, identity, there in walkers:
+        now = platform.now()
+        moved = {"stage": there, "updated_at": now, "last_activity_at": now}
+        platform.update(practice, "booking_sessions", identity, moved)
+
+
+def _reopen(follower: Follower, practices: Sequence[str], random: Random) -> None:
+    platform = follower.platform
+    for practice in practices:
+        final = [row["id"] for row in platform.truth(practice, "staff_tasks") if row["finalized_at"]]
+        for identity in random.sample(final, 3):
+            again = {"status": "pending", "finalized_at": None, "updated_at": platform.now()}
+            platform.update(practice, "staff_tasks", identity, again)
+
+
+def _change_behind_the_back(follower: Follower, practices: Sequence[str], random: Random) -> None:
+    """What leaves no trace: rows that vanish, and old calls and sessions that are told differently."""
+    platform = follower.platform
+    for practice in practices:
+        for name in ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks"):
+            for row in random.sample(platform.truth(practice, name), 3):
+                platform.delete(practice, name, row["id"])
+        for row in random.sample(platform.truth(practice, "phone_calls"), 8):
+            told = {"booked": not row["booked"], "booking_intent": True, "outcome": "appointment_booked"}
+            platform.update(practice, "phone_calls", row["id"], told)
+        for row in random.sample(platform.truth(practice, "booking_sessions"), 3):
+            platform.update(practice, "booking_sessions", row["id"], {"referral_source": "told later"})

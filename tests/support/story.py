@@ -1,0 +1,187 @@
+"""A month with a platform, as a user follows it: what it held at each visit, and the marts built from that.
+
+Everything runs as it does for a user: the sandbox over HTTP, the real receiver, `sync`, `drain`, `build`. What is
+kept of it is plain data, so that several test processes can share one story.
+"""
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from support.expected import Mart
+from support.partner_side import Partner
+from support.worlds import settings_for
+
+import sandbox
+from pipelines import jobs
+from pipelines.dbt_process import state_folder
+from pipelines.drain_job import run_drain
+from pipelines.practice import Practice
+from pipelines.settings import Settings, WebhooksSettings
+from pipelines.strategies.reading import Reconcile
+from pipelines.sync_job import run_sync
+
+MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+LISTS = (*MOVING, "clients", "patients")
+START = datetime(2026, 3, 7, 17, 30, tzinfo=UTC)
+"""A day before America's clocks go forward; with half a year behind it and a month before it, every zone of the
+stories puts its clocks back once and forward once."""
+DAYS = 160
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What the platform held when vetl read it: its own records by practice and list."""
+
+    at: datetime
+    lists: dict[tuple[str, str], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A build: everything that was seen until then, and the marts. `webhooks`: kind and payload of each taken."""
+
+    practices: Sequence[Practice]
+    visits: tuple[Visit, ...]
+    messages: list[dict[str, Any]]
+    webhooks: list[tuple[str, dict[str, Any]]]
+    marts: dict[str, Mart]
+    unpublished: list[str]
+    began: datetime
+    """By the clock of this machine, which tells when webhooks were received."""
+
+    def rows(self, mart: str) -> list[dict[str, Any]]:
+        """A mart's rows with their columns' names."""
+        return [dict(zip(self.marts[mart].columns, row, strict=True)) for row in self.marts[mart].rows]
+
+
+@dataclass
+class Follower:
+    """A platform, and a warehouse that follows some of its practices."""
+
+    platform: sandbox.Handle
+    settings: Settings
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    visits: list[Visit] = field(default_factory=list)
+    texted: list[tuple[str, str]] = field(default_factory=list)
+    unreachable: frozenset[tuple[str, str]] = frozenset()
+    """Lists that the platform does not show at present, by practice and name."""
+
+    def visit(self, *, endpoints: Sequence[str] | None = None, reconcile: Reconcile = "no") -> None:
+        """Sync, drain, and note what there was to be seen."""
+        result = run_sync(
+            self.settings,
+            practices=None,
+            endpoints=endpoints,
+            since=None,
+            progress=lambda _: None,
+            reconcile=reconcile,
+        )
+        assert result.exit_code == (1 if self.strangers else 0), result.as_json()
+        assert run_drain(self.settings).exit_code == 0
+        held = {key: self._held(*key) for key in self._keys()}
+        self.visits.append(Visit(self.platform.now().astimezone(UTC), held))
+
+    def chapter(self) -> Chapter:
+        """Build and publish, and close the chapter."""
+        result = jobs.build(self.settings)
+        assert result.exit_code == 0, result
+        jobs.publish(self.settings)
+        return Chapter(
+            practices=self.settings.practices,
+            visits=tuple(self.visits),
+            messages=[self._message(*key) for key in self.texted],
+            webhooks=[(one.kind, one.payload) for one in self.platform.webhooks if one.acknowledged],
+            marts=_marts(self.settings.warehouse.path),
+            unpublished=_unpublished(self.settings),
+            began=self.began,
+        )
+
+    def text(self, practice_id: str, number: int) -> None:
+        """Send a message; the last digits of the number decide what becomes of it."""
+        told = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
+        answer = Partner(self.platform, practice_id).http.post("/services/core/open_api/v1/messages", json=told)
+        assert answer.status_code in (200, 201), answer.text
+        self.texted.append((practice_id, answer.json()["data"]["id"]))
+
+    @property
+    def strangers(self) -> list[str]:
+        """Practices that the platform does not know, so that none of their lists can be read."""
+        known = {practice.id for practice in self.platform.practices}
+        return [one.id for one in self.settings.practices if one.id not in known]
+
+    def _keys(self) -> Iterator[tuple[str, str]]:
+        read = [one.id for one in self.settings.practices if one.id not in self.strangers]
+        return ((practice, name) for practice in read for name in LISTS)
+
+    def _held(self, practice_id: str, name: str) -> list[dict[str, Any]]:
+        if (practice_id, name) in self.unreachable:
+            return self.visits[-1].lists[practice_id, name]
+        return self.platform.truth(practice_id, name)
+
+    def _message(self, practice_id: str, identity: str) -> dict[str, Any]:
+        return {**Partner(self.platform, practice_id).page(f"messages/{identity}"), "practice_id": practice_id}
+
+
+@contextmanager
+def following(folder: Path, *, seed: int, practices: Sequence[str]) -> Generator[Follower]:
+    """A platform of eight practices, of which some are followed. Those that are no `loc-` it does not know."""
+    with sandbox.running(practices=8, days=DAYS, calls=8 * 200, seed=seed, frozen=True, start=START) as platform:
+        plain = settings_for(platform, folder, DAYS)
+        followed = tuple(one for one in plain.practices if one.id in practices)
+        extra = tuple(
+            Practice(one, one, "America/Santiago", date(2026, 2, 1))
+            for one in practices
+            if not one.startswith("loc-")
+        )
+        settings = plain.model_copy(
+            update={
+                "practices": followed + extra,
+                "phone_calls": plain.phone_calls.model_copy(update={"details": "all"}),
+                "webhooks": WebhooksSettings(inbox=folder / "warehouse" / "data" / "inbox.sqlite"),
+            }
+        )
+        yield Follower(platform, settings)
+
+
+def _marts(path: Path) -> dict[str, Mart]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        found: dict[str, Mart] = {}
+        for (name,) in connection.sql(
+            "select table_name from duckdb_tables() where schema_name = 'marts'"
+        ).fetchall():
+            cursor = connection.execute(f"select * from marts.{name}")
+            found[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
+        return found
+
+
+def _unpublished(settings: Settings) -> list[str]:
+    """What is not in the published file as it is in the private one, columns of personal data aside."""
+    with duckdb.connect() as connection:
+        for name, path in (("private", settings.warehouse.path), ("public", settings.warehouse.published)):
+            connection.execute(f"attach '{path}' as {name} (read_only)")
+        wrong: list[str] = []
+        for name, columns in _described(settings.warehouse.path).items():
+            hidden = [
+                *(one for one in columns if columns[one]["config"].get("meta", {}).get("contains_pii")),
+                "none",
+            ]
+            shown = f"columns(lambda c: c not in {tuple(hidden)})"
+            for one, other in (("private", "public"), ("public", "private")):
+                here, there = (f"select {shown} from {file}.marts.{name}" for file in (one, other))
+                alone = connection.execute(f"{here} except all {there}").fetchmany(3)
+                wrong += [f"{name}: {row} is in the {one} file alone" for row in alone]
+        return wrong
+
+
+def _described(warehouse: Path) -> dict[str, dict[str, Any]]:
+    """What dbt knows of the columns of each mart."""
+    manifest = json.loads((state_folder(warehouse) / "target" / "manifest.json").read_text())
+    models = [node for node in manifest["nodes"].values() if node["resource_type"] == "model"]
+    return {model["name"]: model["columns"] for model in models if model["schema"] == "marts"}
