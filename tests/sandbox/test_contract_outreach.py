@@ -266,7 +266,7 @@ def test_a_historical_request_is_got_by_either_id(partner: Partner) -> None:
         assert partner.page(f"{REQUESTS}/{either}") == request
 
 
-@rule(GET, edited("server.envelopes:encoded", '"data": data', '"data": {"request": data}'), says="data")
+@rule(GET, edited("server.records:_rendered", "encoded(record)", 'encoded({"request": record})'), says="data")
 def test_a_request_stands_in_data(partner: Partner) -> None:
     request = every(partner)[3]
     body = partner.get(f"{REQUESTS}/{request['id']}").json()
