@@ -1,7 +1,7 @@
 """Bad rows: which there are, and taking them in again."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from secrets import token_hex
@@ -12,6 +12,8 @@ from pipelines.endpoints import REGISTRY
 from pipelines.loading.quarantine import Held
 from pipelines.loading.warehouse import Warehouse
 from pipelines.pages import Changes
+from pipelines.receiving.drain import EVENTS, intakes
+from pipelines.receiving.inbox import Entry, Waiting
 from pipelines.results import Report
 from pipelines.settings import Settings
 from pipelines.steps import MergeRows
@@ -51,7 +53,7 @@ def retry(settings: Settings, progress: Report) -> Retried:
     """
     with _opened(settings) as warehouse:
         before = warehouse.held()
-        changes = _take_in(warehouse, before)
+        changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
     by_day = {item.name for item in REGISTRY if isinstance(item.strategy, DateWindows)}
     practices = sorted({row.practice_id for row in before if row.endpoint in by_day})
     known = [practice.id for practice in settings.practices if practice.id in practices]
@@ -72,13 +74,39 @@ def _take_in(warehouse: Warehouse, held: list[Held]) -> Changes:
     """Merge the kept rows of lists whose rows have ids, in one commit for each list."""
     lists = {item.name: item for item in REGISTRY if not isinstance(item.strategy, DateWindows)}
     rows = [row for row in held if row.endpoint in lists]
-    started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    run_id = _run_id()
     changes = Changes()
     for (practice_id, name), group in groupby(rows, key=lambda row: (row.practice_id, row.endpoint)):
         saves = [MergeRows([json.loads(row.payload)], row.last_seen) for row in group]
         changes += warehouse.commit(run_id, practice_id, lists[name], saves)
     return changes
+
+
+def _take_in_deliveries(warehouse: Warehouse, held: list[Held]) -> Changes:
+    """Read again what webhooks told. A message is held beside its event, and comes in with it."""
+    channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
+    run_id = _run_id()
+    changes = Changes()
+    for row in held:
+        if row.endpoint in channels:
+            body, received_at = _delivery(row)
+            entry = Entry(channels[row.endpoint], row.practice_id, b"", body, received_at)
+            events, *messages = intakes([Waiting(0, entry)])
+            changes += warehouse.take_in(run_id, [replace(events, settles=[row.row_key]), *messages])
+    return changes
+
+
+def _delivery(row: Held) -> tuple[bytes, datetime]:
+    """The body of a delivery and when it came: kept as it was, or in the row that it had become."""
+    try:
+        found = json.loads(row.payload)
+        return json.dumps(found["body"]).encode(), datetime.fromisoformat(found["received_at"])
+    except (ValueError, TypeError, KeyError):
+        return row.payload.encode(), row.first_seen
+
+
+def _run_id() -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(4)}"
 
 
 def _opened(settings: Settings) -> Warehouse:

@@ -28,7 +28,8 @@ class Intake:
     """Rows for one table of one practice.
 
     `read_by_id`: they come from the platform's get endpoint, not from a webhook; `unknown_ids` are those that
-    it was asked for and does not have.
+    it was asked for and does not have. `settles`: keys in quarantine that these rows
+    were held under, and are no more if none of them is bad.
     """
 
     practice_id: str
@@ -38,6 +39,7 @@ class Intake:
     bad: Sequence[BadRow] = ()
     read_by_id: bool = False
     unknown_ids: Sequence[str] = ()
+    settles: Sequence[str] = ()
 
 
 def take_in(commit: Commit, intake: Intake) -> Changes:
@@ -49,6 +51,9 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     found = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
     told = drift.keep(commit, found)
     incoming = batch.frame.with_columns(_loaded_at=pl.lit(intake.read_at))
+    key = pl.concat_str([pl.col(name) for name in endpoint.key], separator="/")
+    settled = pl.Series([] if bad else intake.settles, dtype=pl.String)
+    quarantine.resolve_keys(commit, pl.concat([incoming.select(key).to_series(), settled.alias(endpoint.key[0])]))
     if isinstance(endpoint.strategy, Received):
         changes = _keep_first(commit, incoming)
     else:

@@ -15,6 +15,7 @@ from pipelines.drain_job import run_drain
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.warehouse import Warehouse
 from pipelines.pages import Changes
+from pipelines.partner import webhooks
 from pipelines.partner.webhooks import Channel, read
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import load_settings
@@ -103,6 +104,36 @@ def test_messages_are_got_by_ids_that_are_given_whosever_they_are(
 
     assert cli.execute(["webhooks", "drain", "--message", "m-1"]) == 2
     assert "VETL_PARTNER__BASE_URL" in capsys.readouterr().err
+
+
+def test_a_quarantined_delivery_comes_in_once_it_is_understood(
+    capsys: pytest.CaptureFixture[str], moment: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an update of vetl, here of its idea of an id and of a time."""
+    receive(
+        moment,
+        body_of(message("m-1", occurred_at="soon")),
+        body_of({"message": "m-2", "status": "sent", "clinic_id": "loc-001"}),
+        b"not JSON",
+    )
+    cli.execute(["webhooks", "drain", "--no-catch-up"])
+    assert cli.execute(["quarantine", "retry"]) == 3
+    assert status_of(capsys)["inbox"]["quarantined"] == 3
+
+    # The platform tells the first one again, well; vetl learns to read the second.
+    Path("warehouse/data/inbox.sqlite").unlink()
+    receive(moment, body_of(message("m-1")))
+    cli.execute(["webhooks", "drain", "--no-catch-up"])
+
+    def id_of(payload: dict[str, Any]) -> str:
+        return payload.get("id") or payload["message"]
+
+    monkeypatch.setattr(webhooks, "_message_id", id_of)
+    assert cli.execute(["quarantine", "retry", "--json"]) == 3
+
+    after = status_of(capsys)
+    assert after["inbox"]["quarantined"] == 1
+    assert {item["endpoint"]: item["rows"] for item in after["lists"]} == {"message_events": 2, "messages": 2}
 
 
 def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
