@@ -145,7 +145,7 @@ def _living(app: Starlette, server: uvicorn.Server) -> threading.Thread:
     def live() -> None:
         while not server.should_exit:
             platform: Platform = app.state.platform
-            platform.agenda.run_due()
+            platform.agenda.run_due(patiently=platform.clock.frozen)
             platform.agenda.wait(_LOOK_SECONDS)
 
     return threading.Thread(target=live, name="sandbox-life", daemon=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sandbox.agenda import Agenda
+from sandbox.agenda import Agenda, Work
 from sandbox.stamps import stamped
 from sandbox.switches import Switches
 from sandbox.webhooks.faults import ANSWERS_LOST, Kind, Payload, WebhookFault, WebhookFaults, forged, of_practice
@@ -83,32 +83,35 @@ class Deliveries:
             then(True)
         elif fault.kind == "duplicate":
             self._begin(webhook, lambda taken: self._duplicated(webhook, then, fault, taken=taken))
+        elif fault.kind == "replayed":
+            self._begin(webhook, then, fault)
         else:
-            if fault.kind != "replayed":
-                self._forge(webhook, fault)
-            self._begin(webhook, then, fault if fault.kind == "replayed" else None)
+            self._forge(webhook, then, fault)
 
     def _begin(self, webhook: Webhook, then: Then, fault: WebhookFault | None = None) -> None:
         self.agenda.add(self.now(), lambda: self._attempt(webhook, 1, then, fault))
 
     def _attempt(self, webhook: Webhook, number: int, then: Then, fault: WebhookFault | None) -> None:
         sent = self._letter(webhook, self._stamped(webhook.payload))
+
+        def answered(attempt: Attempt) -> None:
+            if not attempt.acknowledged and number <= len(WAITS):
+                self.agenda.after(WAITS[number - 1], lambda: self._attempt(webhook, number + 1, then, fault))
+                return
+            then(attempt.acknowledged)
+            if fault is not None and fault.kind == "replayed":
+                for after in _copies(fault):
+                    self.agenda.after(after, lambda: self._send(webhook.kind, sent, fault="replayed"))
+
         kind = None if fault is None or fault.kind == "replayed" else fault.kind
-        attempt = self._sent(webhook.kind, sent, number, kind)
-        if not attempt.acknowledged and number <= len(WAITS):
-            self.agenda.after(WAITS[number - 1], lambda: self._attempt(webhook, number + 1, then, fault))
-            return
-        then(attempt.acknowledged)
-        if fault is not None and fault.kind == "replayed":
-            for after in _copies(fault):
-                self.agenda.after(after, lambda: self._send_once(webhook.kind, sent, "replayed"))
+        self._send(webhook.kind, sent, answered, number, kind)
 
     def _duplicated(self, webhook: Webhook, then: Then, fault: WebhookFault, *, taken: bool) -> None:
         then(taken)
         for after in _copies(fault):
             self.agenda.after(after, lambda: self._attempt(webhook, 1, lambda _: None, fault))
 
-    def _forge(self, webhook: Webhook, fault: WebhookFault) -> None:
+    def _forge(self, webhook: Webhook, then: Then, fault: WebhookFault) -> None:
         """Somebody sends, just before the webhook, what the platform would not; once."""
         true = self._stamped(webhook.payload)
         if fault.kind == "wrong_practice":
@@ -119,19 +122,34 @@ class Deliveries:
         else:
             secret = _ANOTHER_SECRET if fault.kind == "forged" else None
             sent = letter(webhook.url, webhook.user_agent, forged(webhook.kind, true), secret)
-        self.agenda.add(self.now(), lambda: self._send_once(webhook.kind, sent, fault.kind))
 
-    def _send_once(self, kind: str, sent: Letter, fault: Kind) -> None:
-        self._sent(kind, sent, 1, fault)
+        def answered(_: Attempt) -> None:
+            self._begin(webhook, then)
 
-    def _sent(self, kind: str, sent: Letter, number: int, fault: Kind | None) -> Attempt:
-        at = self.now()
-        status = self.post(sent, self.switches())
-        if fault == "answer_lost" and number <= ANSWERS_LOST:
-            status = None
-        attempt = Attempt(kind, sent.url, number, at, status, sent.payload, fault)
-        self.log.append(attempt)
-        return attempt
+        self.agenda.add(self.now(), lambda: self._send(webhook.kind, sent, answered, fault=fault.kind))
+
+    def _send(
+        self,
+        kind: str,
+        sent: Letter,
+        answered: Callable[[Attempt], None] = lambda _: None,
+        number: int = 1,
+        fault: Kind | None = None,
+    ) -> None:
+        """Post beside everything else; the attempt is logged and told of when the answer is there, or too late."""
+        at, switches = self.now(), self.switches()
+
+        def landed(status: int | None) -> None:
+            lost = fault == "answer_lost" and number <= ANSWERS_LOST
+            attempt = Attempt(kind, sent.url, number, at, None if lost else status, sent.payload, fault)
+            self.log.append(attempt)
+            answered(attempt)
+
+        def errand() -> Work:
+            status = self.post(sent, switches)
+            return lambda: landed(status)
+
+        self.agenda.send_out(errand)
 
     def _letter(self, webhook: Webhook, payload: Payload) -> Letter:
         switches = self.switches()

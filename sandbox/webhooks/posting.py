@@ -49,7 +49,7 @@ def post(sent: Letter, switches: Switches) -> int | None:
             trust_env=False,
         ) as client:
             return client.post(sent.url, content=sent.body, headers=sent.headers).status_code
-    except httpx.HTTPError:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError):
         return None
 
 

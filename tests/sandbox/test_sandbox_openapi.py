@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from jsonschema import Draft202012Validator
 from starlette.routing import Mount, Route
-from support.hook_receiver import Receiver, receiving
+from support.hook_receiver import Receiver
 from support.partner_side import ROOT, Partner
 
 from sandbox.openapi.records import NAMES
@@ -25,12 +25,6 @@ OTHERWISE: dict[str, Any] = {
     "foreign_practice_status": 404,
     "appointments_withdrawn": 410,
 }
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as receiver:
-        yield receiver
 
 
 def described(partner: Partner) -> dict[str, Any]:

@@ -2,24 +2,17 @@
 
 import hashlib
 import hmac
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.hook_receiver import Got, Receiver, receiving
+from support.hook_receiver import Got, Receiver
 from support.partner_side import ROOT, Partner
 
 from sandbox import WebhookFault
 from sandbox.webhooks.faults import KINDS, PRESETS, WebhookFaults
 
 BESIDE = ("forged", "unsigned", "tampered", "wrong_practice")
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as receiver:
-        yield receiver
 
 
 @pytest.fixture
