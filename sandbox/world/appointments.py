@@ -30,6 +30,7 @@ SCHEMA: Final[Schema] = {
 }
 _A_CALL: Final = 0.12
 _QUARTER: Final = 15 * 60_000
+_CANCELED: Final = np.uint8(v.APPOINTMENT_STATUSES["CANCELED"])
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) ->
     patient = np.where(patient < 0, month.people.patient_of(client, dice.luck(len(client))), patient)
     visited = month.people.first_visit[client] < created
     referral = _referrals(sessions.referral, len(created))
-    course = _draw_course(month, created, sessions.synced, dice)
+    course = _draw_course(month, created, sessions.synced, month.people.first_visit[client], dice)
     born = {
         "number": month.numbers(len(created)),
         "created_at": created,
@@ -78,7 +79,7 @@ def _referrals(known: Referral, size: int) -> Referral:
     return Referral(*(np.concatenate([codes, missing]) for codes in (known.source, known.campaign, known.medium)))
 
 
-def _draw_course(month: Month, created: Millis, synced: Millis, dice: Dice) -> _Course:
+def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Millis, dice: Dice) -> _Course:
     size = len(created)
     visit = _slots(month, created + dice.around(6 * DAY, size).clip(3 * HOUR, 90 * DAY), dice)
     moved = np.where(
@@ -88,7 +89,9 @@ def _draw_course(month: Month, created: Millis, synced: Millis, dice: Dice) -> _
     held = np.where(moved < NEVER, new_visit, visit)
     length = (1 + dice.place(4, size).astype(np.int64)) * _QUARTER
     end = dice.pick(v.APPOINTMENT_STATUSES, {"COMPLETED": 0.8, "CANCELED": 0.13, "NO_SHOW": 0.07}, size)
-    canceled = end == v.APPOINTMENT_STATUSES["CANCELED"]
+    # Whoever is still a new client to the calls has not been here: such a visit falls through.
+    end = np.where((end == v.APPOINTMENT_STATUSES["COMPLETED"]) & (held < first_visit), _CANCELED, end)
+    canceled = end == _CANCELED
     last_change = np.where(moved < NEVER, moved, created)
     ended = np.where(
         canceled,

@@ -138,6 +138,53 @@ def test_unknown_callers_were_never_matched_to_a_client(partner: Partner) -> Non
     assert all((call["client_id"] is None) == (call["caller_type"] == "unknown") for call in calls(partner))
 
 
+OLDER = "pl.col('caller_type').cast(pl.String).replace('existing', 'new')"
+
+
+@rule("Resources / Phone call record", shown_as("caller_type", OLDER), says="new")
+def test_a_new_client_has_had_no_visit_before_the_call(partner: Partner) -> None:
+    """Who had one by now is known by the telephone number."""
+    visits = partner.everything("appointments", start_date="2025-01-01")
+    kept = sorted((row["booking_date"], row["client_phone"]) for row in visits if row["status"] == "COMPLETED")
+    first = {phone: at for at, phone in reversed(kept)}
+    new = [call for call in calls(partner) if call["caller_type"] == "new"]
+    assert new
+    assert all(call["created_at"] <= first.get(call["phone_number"], call["created_at"]) for call in new)
+
+
+@rule(
+    "Resources / Phone call record",
+    edited("resources.phone_calls:render", '"client_name",', 'pl.col("client_phone").alias("client_name"),'),
+    edited("resources.phone_calls:render", 'text_id("client_number")', 'text_id("patient_number")'),
+    says="client",
+)
+@rule(
+    "Resources / Phone call record",
+    edited("resources.phone_calls:render", '"patient_name",', 'pl.col("client_name").alias("patient_name"),'),
+    edited("resources.phone_calls:render", 'text_id("patient_number")', 'text_id("client_number")'),
+    says="patient",
+)
+def test_a_call_names_its_client_and_patient(partner: Partner) -> None:
+    known = [call for call in partner.page("phone_calls")["content"] if call["client_id"]][:10]
+    for call in known:
+        answer = partner.get(f"clients/{call['client_id']}")
+        assert answer.status_code == 200
+        client = answer.json()["data"]
+        assert client["name"] == call["client_name"]
+        pets = {patient["id"]: patient["name"] for patient in client["patients"]}
+        assert pets.get(call["patient_id"]) == call["patient_name"]
+
+
+@rule(
+    "Resources / Phone call record",
+    edited("resources.phone_calls:render", "pl.lit(practice.name)", "pl.lit(practice.id)"),
+    says="practice_name",
+)
+def test_a_call_names_its_practice(partner: Partner) -> None:
+    told = {call["practice_name"] for call in partner.page("phone_calls")["content"]}
+    assert told == {partner.platform.practices[0].name}
+
+
 PLAIN = edited(
     "resources.phone_calls:render",
     '"client_remote_client_id"',
