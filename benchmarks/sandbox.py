@@ -1,0 +1,143 @@
+"""The sandbox at size: `python -m benchmarks.sandbox [--practices 500] [--calls 10000000] [--seconds 5]`.
+
+Serves a large world, has every practice's calls and other lists drawn, and tells how long that took and how much
+memory the server had at most; then asks for CSV pages, eight in flight, by a client that drops the bodies: pages
+that are ready, and pages that are rendered anew. Shares of the machine that others use count as the sandbox's.
+"""
+
+import argparse
+import http.client
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+ROOT = "/services/core/open_api/v1"
+SIGN_IN = "/services/user/v1/auth/sign-in"
+OTHERS = ("booking_sessions", "appointments", "ai_outbound/requests", "staff_tasks")
+PAGE, IN_FLIGHT = 5000, 8
+_LINE = "{:44}{:>14}"
+
+
+class Client:
+    """One connection that is kept."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self._connection = http.client.HTTPConnection(told["base_url"].removeprefix("http://"), timeout=600)
+        credentials = {name: told[name] for name in ("username", "password", "role")}
+        body, _ = self.ask("POST", SIGN_IN, {"Content-Type": "application/json"}, json.dumps(credentials))
+        self._token = json.loads(body)["data"]["token"]
+
+    def get(self, path: str, practice_id: str) -> tuple[bytes, http.client.HTTPMessage]:
+        """The body and headers of an answer, which must be a 200."""
+        return self.ask("GET", ROOT + path, {"Authorization": f"Bearer {self._token}", "X-Client-Id": practice_id})
+
+    def ask(
+        self, method: str, path: str, headers: dict[str, str], body: str | None = None
+    ) -> tuple[bytes, http.client.HTTPMessage]:
+        """Any request."""
+        self._connection.request(method, path, body, headers)
+        answer = self._connection.getresponse()
+        read = answer.read()
+        if answer.status != http.client.OK:
+            raise RuntimeError(f"{path}: {answer.status} {read[:200]!r}")
+        return read, answer.headers
+
+
+def main() -> None:
+    """Measure, and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--practices", type=int, default=500)
+    parser.add_argument("--calls", type=int, default=10_000_000)
+    parser.add_argument("--days", type=int, default=365)
+    parser.add_argument("--seconds", type=float, default=5)
+    given = parser.parse_args()
+    sizes = [f"--{name}={getattr(given, name)}" for name in ("practices", "calls", "days")]
+    began = time.monotonic()
+    with _served(*sizes) as (process, told):
+        _say("ready after", f"{time.monotonic() - began:.1f} s")
+        _draw(told, process.pid, began)
+    with _served("--practices=1", "--days=60", "--calls=200000") as (_, told):
+        # The same few pages again and again, or every page a different one of ever other ranges.
+        _csv("CSV, pages that are ready", told, given.seconds, lambda n: f"page={n % IN_FLIGHT}")
+        _csv("CSV, each page rendered", told, given.seconds, lambda n: f"page={n % 30}&unread={n}")
+        _json("JSON, 100 calls a page, rendered", told, given.seconds)
+
+
+@contextmanager
+def _served(*arguments: str) -> Generator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    command = [sys.executable, "-m", "sandbox", "--json", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this interpreter
+    try:
+        assert process.stdout is not None
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _draw(told: dict[str, Any], pid: int, began: float) -> None:
+    client = Client(told)
+    practices = [practice["id"] for practice in told["practices"]]
+    calls = sum(
+        int(client.get(f"/phone_calls?format=csv&per_page={PAGE}", practice)[1]["X-Total-Count"])
+        for practice in practices
+    )
+    _say(f"{calls:,} calls of {len(practices)} practices drawn after", f"{time.monotonic() - began:.1f} s")
+    _say("memory at most", f"{_peak(pid):.2f} GiB")
+    for name in OTHERS:
+        for practice in practices:
+            client.get(f"/{name}?per_page=100&start_date=2000-01-01", practice)
+    _say("all five lists asked for after", f"{time.monotonic() - began:.1f} s")
+    _say("memory at most", f"{_peak(pid):.2f} GiB")
+
+
+def _csv(label: str, told: dict[str, Any], seconds: float, query: Callable[[int], str]) -> None:
+    rows = _pages(told, seconds, lambda n: f"/phone_calls?format=csv&per_page={PAGE}&{query(n)}") * PAGE
+    _say(label, f"{rows / seconds:,.0f} rows/s")
+
+
+def _json(label: str, told: dict[str, Any], seconds: float) -> None:
+    pages = _pages(told, seconds, lambda n: f"/phone_calls?per_page=100&page={n % 1000}&unread={n}")
+    _say(label, f"{1000 * seconds / max(pages, 1):.1f} ms each")
+
+
+def _pages(told: dict[str, Any], seconds: float, path: Callable[[int], str]) -> int:
+    """How many pages come in this time, some in flight; each is asked for once before if that makes it ready."""
+    practice = told["practices"][0]["id"]
+    numbers, done = count(), [0] * IN_FLIGHT
+    clients = [Client(told) for _ in range(IN_FLIGHT)]
+    for client in clients:
+        client.get(path(next(numbers)), practice)
+    until = time.monotonic() + seconds
+
+    def drop(place: int) -> None:
+        while time.monotonic() < until:
+            clients[place].get(path(next(numbers)), practice)
+            done[place] += 1
+
+    threads = [threading.Thread(target=drop, args=(place,)) for place in range(IN_FLIGHT)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done)
+
+
+def _peak(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 2**20
+
+
+def _say(label: str, value: str) -> None:
+    print(_LINE.format(label, value), flush=True)
+
+
+if __name__ == "__main__":
+    main()
