@@ -144,6 +144,13 @@ class IdsHere:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdatesOf:
+    """When the rows of these ids were last updated. Answer: `list[datetime | None]`, each time once, ascending."""
+
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class StatusCounts:
     """How many rows are here by status. Answer: `dict[str, int]`."""
 
@@ -183,7 +190,14 @@ class ReferencedIds:
 
 
 Question = (
-    IdsWithStatus | IdsHere | StatusCounts | CallsPerDay | DaysWithState | DaysLackingDetails | ReferencedIds
+    IdsWithStatus
+    | IdsHere
+    | UpdatesOf
+    | StatusCounts
+    | CallsPerDay
+    | DaysWithState
+    | DaysLackingDetails
+    | ReferencedIds
 )
 """What a strategy asks of the warehouse. It sees what has been flushed."""
 

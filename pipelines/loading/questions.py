@@ -17,6 +17,7 @@ from pipelines.steps import (
     Question,
     ReferencedIds,
     StatusCounts,
+    UpdatesOf,
 )
 
 
@@ -28,6 +29,8 @@ def answer(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTa
             return asked.ids_with_status(list(statuses))
         case IdsHere(time, start, end):
             return asked.ids_here(time, start, end)
+        case UpdatesOf(ids):
+            return asked.updates_of(list(ids))
         case StatusCounts():
             return asked.status_counts()
         case CallsPerDay(first, last):
@@ -88,6 +91,10 @@ class _Asked:
         conditions = [f"and {time} >= $start"] * (start is not None) + [f"and {time} < $end"] * (end is not None)
         values = {name: bound for name, bound in (("start", start), ("end", end)) if bound is not None}
         return [identity for (identity,) in self.rows("id", " ".join([*conditions, "order by id"]), **values)]
+
+    def updates_of(self, ids: list[str]) -> list[datetime | None]:
+        found = self.rows("distinct updated_at", "and list_contains($ids, id) order by 1", ids=ids)
+        return [at for (at,) in found]
 
     def status_counts(self) -> dict[str, int]:
         return dict(self.rows("coalesce(status, ''), count(*)", "group by 1"))

@@ -110,7 +110,9 @@ def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Gene
     """Get what the descent did not meet: open requests, and in a reconcile what it should have met."""
     yield Flush()
     wanted: list[str] = yield IdsWithStatus(strategy.open_statuses)
-    if reading.reconcile != "no" and descent.lowest is not None:
+    if reading.reconcile == "full":
+        wanted += yield IdsHere()
+    elif reading.reconcile == "recent" and descent.lowest is not None:
         # Rows of one instant may lie on both sides of the descent's end.
         wanted += yield IdsHere("created_at", descent.lowest + timedelta(seconds=1), None)
     yield from get_by_id(

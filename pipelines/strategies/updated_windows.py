@@ -15,7 +15,17 @@ from typing import Any
 from pipelines.endpoint import UpdatedWindows
 from pipelines.errors import RequestRefused
 from pipelines.pages import Window
-from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MissingRecords, MoveCursor, Step
+from pipelines.steps import (
+    Flush,
+    IdsHere,
+    IdsWithStatus,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    SideBySide,
+    Step,
+    UpdatesOf,
+)
 from pipelines.strategies import coverage
 from pipelines.strategies.certified import Purpose, read_window
 from pipelines.strategies.dialect import Dialect, dialect_of
@@ -24,6 +34,9 @@ from pipelines.strategies.learning import learn_bounds, learn_paging, open_list,
 from pipelines.strategies.paging import read_pass
 from pipelines.strategies.reading import Outcome, Reading
 from pipelines.strategies.records import get_by_id, strange
+
+BESIDE = timedelta(seconds=2)
+"""Bounds may be exclusive and are sent in whole seconds."""
 
 
 def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Outcome]:
@@ -104,8 +117,9 @@ def _vanished(
 ) -> Generator[Step, Any, None]:
     """Rows that a certified read of their time did not meet are looked for once more, then marked as deleted.
 
-    Where the list has no get by id, the second look is another certified read of the time that they are in,
-    and of the tail, where a row that has changed meanwhile is now.
+    Where the list has no get by id, the second look is a certified read of the instants at which they were last
+    updated, one request for each (or of all the time again, where that is less), and of the tail, where a row that
+    has changed meanwhile is now.
     """
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
@@ -115,11 +129,32 @@ def _vanished(
         yield from get_by_id(gone, reading.now)
     elif gone:
         again = Purpose("second look", met=set())
-        certain = yield from read_window(dialect, Window(start - reading.margins.overlap, through), again)
+        windows = yield from _around(
+            gone, start - reading.margins.overlap, through, len(here) // dialect.page_size
+        )
+        verdicts: list[bool] = yield SideBySide([read_window(dialect, window, again) for window in windows])
+        certain = all(verdicts)
         certain = (yield from _tail(dialect, reading, through, again.met)) and certain
         if certain:
             yield MissingRecords([item for item in gone if item not in (again.met or ())], reading.now)
     yield Flush()
+
+
+def _around(
+    ids: Sequence[str], start: datetime, through: datetime, most: int
+) -> Generator[Step, Any, list[Window]]:
+    """Short windows around the last updates of these rows; one for all the time where they would be too many."""
+    times: list[datetime | None] = yield UpdatesOf(ids)
+    windows: list[Window] = []
+    for at in times:
+        if at is None or len(windows) > most:
+            return [Window(start, through)]
+        last = windows[-1].end if windows else None
+        if isinstance(last, datetime) and at - BESIDE <= last:
+            windows[-1] = replace(windows[-1], end=at + BESIDE)
+        else:
+            windows.append(Window(at - BESIDE, at + BESIDE))
+    return windows
 
 
 def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generator[Step, Any, list[str]]:

@@ -35,6 +35,7 @@ from pipelines.steps import (
     SideBySide,
     StatusCounts,
     Step,
+    UpdatesOf,
 )
 from pipelines.strategies.dialect import check_page
 from pipelines.strategies.learning import instant
@@ -229,6 +230,9 @@ class ModelStore:
                 return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
             case IdsHere(time, start, end):
                 return [key for key, row in self.rows.items() if _within(time and instant(row[time]), start, end)]
+            case UpdatesOf():
+                times = {instant(self.rows[identity]["updated_at"]) for identity in question.ids}
+                return sorted(at for at in times if at is not None)
             case StatusCounts():
                 counts: dict[str, int] = {}
                 for row in self.rows.values():

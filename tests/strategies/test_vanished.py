@@ -1,0 +1,92 @@
+"""Rows that vanish at the source without a trace: found by a full reconcile, looked at twice, at little cost."""
+
+from datetime import date, timedelta
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+from support.model_source import START, Driver, ModelSource, ModelStore
+
+from pipelines.endpoint import Endpoint
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.endpoints.appointments import APPOINTMENTS
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.strategies import plan
+from pipelines.strategies.reading import Outcome, Reading, Reconcile
+
+LISTS = pytest.mark.parametrize(
+    "endpoint", [APPOINTMENTS, BOOKING_SESSIONS, AI_OUTBOUND], ids=lambda item: item.name
+)
+
+
+def filled(rows: int) -> ModelSource:
+    source = ModelSource(Random(5))
+    source.manners.order = "created_desc"
+    for number in range(rows):
+        source.add(START - timedelta(days=9) + timedelta(hours=number), status="completed")
+    source.now += timedelta(days=2)
+    return source
+
+
+def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore, reconcile: Reconcile = "no") -> Outcome:
+    reading = Reading(
+        endpoint=endpoint,
+        names=endpoint.names,
+        now=source.now,
+        time_zone=ZoneInfo("America/New_York"),
+        history_start=date(2026, 2, 15),
+        cursor=dict(store.cursor),
+        capabilities=dict(store.capabilities),
+        reconcile=reconcile,
+    )
+    return Driver(source, store, source.rng).run(plan(reading))
+
+
+@LISTS
+@pytest.mark.parametrize("gone", [(0, 1, 2), (50,), (10, 80, 199)])
+def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: tuple[int, ...]) -> None:
+    source, store = filled(200), ModelStore()
+    sync(endpoint, source, store)
+    before = source.requests
+    sync(endpoint, source, store, "full")
+    undisturbed = source.requests - before
+    for number in gone:
+        del source.rows[f"r{number:05d}"]
+    before = source.requests
+
+    outcome = sync(endpoint, source, store, "full")
+
+    assert outcome.certified
+    assert store.rows == source.rows
+    assert len(store.missing) == len(gone)
+    assert source.requests - before <= undisturbed + len(gone) + 2
+
+
+def test_where_most_have_vanished_the_time_is_read_again_at_once() -> None:
+    source, store = filled(200), ModelStore()
+    sync(APPOINTMENTS, source, store)
+    for number in range(0, 200, 2):
+        del source.rows[f"r{number:05d}"]
+    before = source.requests
+
+    assert sync(APPOINTMENTS, source, store, "full").certified
+
+    assert store.rows == source.rows
+    assert source.requests - before < 60
+
+
+def test_a_row_that_is_back_at_the_second_look_has_not_vanished() -> None:
+    source, store = filled(40), ModelStore()
+    sync(APPOINTMENTS, source, store)
+    hidden, answers = source.rows.pop("r00007"), iter(range(10**6))
+    back = 4
+
+    def come_back() -> None:
+        if next(answers) == back:
+            source.rows["r00007"] = hidden
+
+    source.move = come_back
+    sync(APPOINTMENTS, source, store, "full")
+
+    assert store.missing == set()
+    assert "r00007" in store.rows
