@@ -64,6 +64,9 @@ def show(report: Report) -> None:
                 say(f"{where}: {finding.evidence}; {finding.remedy}")
     for key in report.written:
         say(f"written: {key}")
+    for key in report.overridden:
+        variable = f"VETL_{key.upper().replace('.', '__')}"
+        say(f"{key}: the environment overrides what is written, see {variable} and the like")
     limited = f", {report.rate_limited} met a rate limit" if report.rate_limited else ""
     say(f"{report.requests} requests, all of them reads{limited}")
     if report.exit_code and any(finding.correction for _, finding in report.contradictions):

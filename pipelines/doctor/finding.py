@@ -42,7 +42,10 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `vetl doctor` found. `written` are the keys of `vetl.toml` that were corrected."""
+    """What `vetl doctor` found. `written` are the keys of `vetl.toml` that were corrected.
+
+    `overridden` are those among them that the environment says otherwise, so that nothing is mended.
+    """
 
     source_clock: datetime
     practices: tuple[Examined, ...]
@@ -50,6 +53,7 @@ class Report:
     rate_limited: int
     written: tuple[str, ...] = ()
     mended: bool = field(default=False)
+    overridden: tuple[str, ...] = ()
 
     @property
     def contradictions(self) -> list[tuple[str, Finding]]:
@@ -67,7 +71,7 @@ class Report:
         open_ones = [
             finding for _, finding in self.contradictions if not (self.mended and finding.correction is not None)
         ]
-        return 3 if open_ones else 0
+        return 3 if open_ones or self.overridden else 0
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON values."""
@@ -77,6 +81,7 @@ class Report:
             "requests": self.requests,
             "rate_limited": self.rate_limited,
             "written": list(self.written),
+            "overridden": list(self.overridden),
             "practices": [_without_empty(asdict(practice)) for practice in self.practices],
         }
 

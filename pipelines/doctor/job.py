@@ -9,7 +9,7 @@ from secrets import token_hex
 
 from pipelines.doctor.csv_calls import parse_plainly
 from pipelines.doctor.finding import Report
-from pipelines.doctor.mending import mend
+from pipelines.doctor.mending import mend, overridden
 from pipelines.doctor.notes import Notes
 from pipelines.doctor.visit import visit
 from pipelines.endpoints import REGISTRY, by_name
@@ -17,7 +17,7 @@ from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.client import Account, Limits, PartnerClient
 from pipelines.performing import Order, Run
 from pipelines.results import Report as Progressing
-from pipelines.settings import Settings
+from pipelines.settings import Settings, load_settings
 from pipelines.sync_job import chosen_endpoints, chosen_practices
 
 
@@ -55,7 +55,10 @@ def run_doctor(
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
     report = asyncio.run(_examine(client, order, notes, run_id, progress))
     _keep(settings, notes, run_id, started, report)
-    return report if config is None else replace(report, written=mend(config, report), mended=True)
+    if config is None:
+        return report
+    written = mend(config, report)
+    return replace(report, written=written, mended=True, overridden=overridden(load_settings(config), report))
 
 
 async def _examine(

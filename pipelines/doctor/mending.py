@@ -10,6 +10,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from pipelines.doctor.finding import Finding, Report
 from pipelines.errors import ConfigurationError
+from pipelines.settings import Settings
 
 TIME_ZONE = "time_zone"
 
@@ -34,6 +35,25 @@ def mend(config: Path, report: Report) -> tuple[str, ...]:
     return written
 
 
+def overridden(settings: Settings, report: Report) -> tuple[str, ...]:
+    """The keys that were written and have another value all the same: the environment comes before the file."""
+    zones = {practice.id: practice.time_zone for practice in settings.practices}
+    wrong: dict[str, bool] = {}
+    for practice_id, finding in report.contradictions:
+        correction = finding.correction
+        if correction is None:
+            continue
+        key = _key(practice_id, finding.endpoint, correction.key)
+        named = {str(name): value for name, value in settings.partner.parameters.get(finding.endpoint, {}).items()}
+        now = zones.get(practice_id) if correction.key == TIME_ZONE else named.get(correction.key)
+        wrong.setdefault(key, now != correction.value)
+    return tuple(key for key, is_wrong in wrong.items() if is_wrong)
+
+
+def _key(practice_id: str, endpoint: str, name: str) -> str:
+    return f"practices.{practice_id}.{name}" if name == TIME_ZONE else f"partner.parameters.{endpoint}.{name}"
+
+
 def _corrected(
     document: MutableMapping[str, Any], config: Path, corrections: list[tuple[str, Finding]]
 ) -> Iterator[str]:
@@ -44,12 +64,12 @@ def _corrected(
         assert correction is not None
         if correction.key == TIME_ZONE:
             _practice(document, config, practice_id)[TIME_ZONE] = correction.value
-            yield f"practices.{practice_id}.{TIME_ZONE}"
+            yield _key(practice_id, finding.endpoint, TIME_ZONE)
             continue
         key = finding.endpoint, correction.key
         if names.setdefault(key, correction.value) == correction.value:
             _table(document, "partner", "parameters", finding.endpoint)[correction.key] = correction.value
-            yield f"partner.parameters.{finding.endpoint}.{correction.key}"
+            yield _key(practice_id, finding.endpoint, correction.key)
 
 
 def _practice(document: MutableMapping[str, Any], config: Path, practice_id: str) -> MutableMapping[str, Any]:

@@ -105,7 +105,7 @@ def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
     _, learnt, asked = drive(essentials(reading()), lambda _: [])
 
     assert learnt == {"parameters": dict.fromkeys(EVERY, "open")}
-    assert asked == 2
+    assert asked == 3
     assert drive(essentials(reading(**learnt)), lambda _: sessions(60))[1]["names"]["status"] == "status"
 
 
