@@ -157,12 +157,29 @@ quarantined as (
     group by practice_id, endpoint
 ),
 
+-- A reconcile may be of some practices alone: it counts for the lists that it read.
 reconciled as (
-    select max(source_clock) as last_reconcile_at
-    from {{ ref('stg_control__runs') }}
+    select
+        windows.practice_id,
+        windows.endpoint,
+        max(runs.source_clock) as last_reconcile_at
+    from windows
+    inner join {{ ref('stg_control__runs') }} as runs
+        on windows.run_id = runs.run_id
     where
-        command = 'reconcile'
-        and exit_code != 1
+        windows.is_certified
+        and runs.command = 'reconcile'
+        and runs.exit_code != 1
+    group by windows.practice_id, windows.endpoint
+),
+
+-- What is read by id has no windows.
+reconciled_practices as (
+    select
+        practice_id,
+        max(last_reconcile_at) as last_reconcile_at
+    from reconciled
+    group by practice_id
 ),
 
 -- A list that could not be read yet is there too: nothing is known of it.
@@ -192,12 +209,20 @@ select
     coalesce(held.warehouse_count, 0) as warehouse_count,
     certified.certified_through,
     told.evidence,
-    reconciled.last_reconcile_at,
+    coalesce(
+        reconciled.last_reconcile_at,
+        case when known.endpoint in ('clients', 'patients') then reconciled_practices.last_reconcile_at end
+    ) as last_reconcile_at,
     coalesce(restated.restated_rows, 0) as restated_rows,
     coalesce(quarantined.quarantined_rows, 0) as quarantined_rows,
     told.source_counted_at
 from known
-cross join reconciled
+left join reconciled
+    on
+        known.practice_id = reconciled.practice_id
+        and known.endpoint = reconciled.endpoint
+left join reconciled_practices
+    on known.practice_id = reconciled_practices.practice_id
 left join told
     on
         known.practice_id = told.practice_id
