@@ -170,6 +170,10 @@ def _change_behind_the_back(follower: Follower, practices: Sequence[str], random
         for name in ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks"):
             for row in random.sample(platform.truth(practice, name), 3):
                 platform.delete(practice, name, row["id"])
+        walker = next(
+            row for row in platform.truth(practice, "booking_sessions") if row["referral_source"] == "walk"
+        )
+        platform.delete(practice, "booking_sessions", walker["id"])
         for row in random.sample(platform.truth(practice, "phone_calls"), 8):
             told = {"booked": not row["booked"], "booking_intent": True, "outcome": "appointment_booked"}
             platform.update(practice, "phone_calls", row["id"], told)
