@@ -3,6 +3,7 @@
 from support.breaking import edited
 from support.partner_side import Partner, at_fault, made
 from support.rules import rule
+from support.shapes import ISO
 from support.texting import PHONE, RCS_PHONE, course, send, to
 
 READ = 'return delivered, Step(timedelta(seconds=_READ_AFTER), "read_at", {"status": "read"})'
@@ -152,3 +153,12 @@ def test_rcs_is_refused_where_the_sender_is_not_live(partner: Partner) -> None:
     assert at_fault(send(partner, channel="rcs")) == ["channel"]
     assert send(partner, channel="auto").status_code == 201
     assert send(partner, channel="sms").status_code == 201
+
+
+@rule("Resources / Message", edited("stamps:stamped", "stamp(value,", "'at ' + stamp(value,"), says="times")
+def test_its_times_are_date_times(partner: Partner) -> None:
+    message = made(send(partner, recipient={"phone_number": RCS_PHONE}))
+    partner.later(minutes=5)
+    shown = partner.page(f"messages/{message['id']}")
+    times = [shown[name] for name in ("created_at", "sent_at", "delivered_at", "read_at")]
+    assert all(ISO.fullmatch(at) for at in times)

@@ -6,6 +6,7 @@ from support.contacting import REQUESTS, newcomer, number, reach_out
 from support.hook_receiver import Receiver
 from support.partner_side import Partner, Row, made
 from support.rules import rule
+from support.shapes import ISO
 
 OUTCOME = "Events / AI outbound outcome webhook"
 FINISHED = "webhooks.outcomes:OutcomeWebhooks.finished"
@@ -217,3 +218,18 @@ def test_after_three_attempts_it_is_given_up(partner: Partner, receiver: Receive
 )
 def test_a_declined_request_tells_why(partner: Partner, receiver: Receiver) -> None:
     assert told(partner, receiver, "21")["suppression_reason"] == "client_inactive"
+
+
+@rule(
+    OUTCOME, edited("desk:Desk.create_outreach", "= callback_url", '= "http://127.0.0.1:1/"'), says="callback_url"
+)
+def test_nothing_is_told_without_a_callback_address(partner: Partner) -> None:
+    made(reach_out(partner, contact_number=number("00")))
+    partner.later(hours=2)
+    assert partner.platform.webhooks == []
+
+
+@rule(OUTCOME, edited("stamps:stamped", "stamp(value,", "'at ' + stamp(value,"), says="times")
+def test_its_times_are_date_times(partner: Partner, receiver: Receiver) -> None:
+    body = told(partner, receiver, "39")
+    assert all(ISO.fullmatch(body[name]) for name in ("contacted_at", "completed_at", "timestamp"))

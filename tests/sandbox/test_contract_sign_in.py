@@ -1,8 +1,8 @@
 """Contract: What the service does; Endpoints; Sign-in; Authentication; Versioning."""
 
 import httpx
-from support.breaking import Break, edited, switched
-from support.partner_side import ROOT, SIGN_IN, Partner, Row
+from support.breaking import edited, switched
+from support.partner_side import ROOT, SIGN_IN, Partner
 from support.rules import rule
 
 ENDPOINTS = [
@@ -159,69 +159,7 @@ def test_bodies_are_json(partner: Partner) -> None:
         assert partner.http.get(f"{ROOT}/{path}").headers["Content-Type"].startswith("application/json")
 
 
-def everybodys(name: str) -> str:
-    """A practice for all, as far as one list goes."""
-    return f'practice_id = "loc-001" if name == "{name}" else practice_id; key = practice_id, name'
-
-
-def mixed(name: str) -> Break:
-    return edited("platform:Platform.table", "key = practice_id, name", everybodys(name))
-
-
-def ids(partner: Partner, path: str, query: Row) -> set[str]:
-    data = partner.page(path, **query)
-    rows = data if isinstance(data, list) else data["content"]
-    assert rows
-    return {row["id"] for row in rows}
-
-
 EARLY = {"start_date": "2025-01-01"}
-
-
-@rule("What the service does", mixed("phone_calls"), path="phone_calls", query={}, says="5: phone calls")
-@rule("What the service does", mixed("booking_sessions"), path="booking_sessions", query=EARLY, says="5: sessions")
-@rule("What the service does", mixed("appointments"), path="appointments", query=EARLY, says="5: appointments")
-@rule("What the service does", mixed("ai_outbound"), path="ai_outbound/requests", query={}, says="5: outreach")
-@rule("What the service does", mixed("staff_tasks"), path="staff_tasks", query={}, says="5: tasks")
-@rule("What the service does", mixed("clients"), path="clients", query={"name": "a"}, says="5: clients")
-def test_a_list_holds_the_rows_of_one_practice(partner: Partner, path: str, query: Row) -> None:
-    ours = ids(partner, path, query)
-    partner.act_for("loc-002")
-    assert ids(partner, path, query).isdisjoint(ours)
-
-
-@rule("What the service does", mixed("phone_calls"), path="phone_calls", name="phone_calls", says="5: a call")
-@rule(
-    "What the service does",
-    mixed("booking_sessions"),
-    path="booking_sessions",
-    name="booking_sessions",
-    says="5: a session",
-)
-@rule(
-    "What the service does",
-    mixed("ai_outbound"),
-    path="ai_outbound/requests",
-    name="ai_outbound",
-    says="5: a request",
-)
-@rule("What the service does", mixed("clients"), path="clients", name="clients", says="5: a client")
-@rule("What the service does", mixed("patients"), path="patients", name="patients", says="5: a patient")
-def test_a_record_of_another_practice_is_not_there(partner: Partner, path: str, name: str) -> None:
-    theirs = f"{path}/{partner.truth(name)[0]['id']}"
-    assert partner.get(theirs).status_code == 200
-    partner.act_for("loc-002")
-    assert partner.get(theirs).status_code == 404
-
-
-@rule("What the service does", mixed("staff_tasks"), says="5: writing a task")
-def test_a_task_of_another_practice_is_not_there(partner: Partner) -> None:
-    theirs = f"staff_tasks/{partner.truth('staff_tasks')[0]['id']}"
-    partner.act_for("loc-002")
-    assert partner.put(theirs, {"title": "Ours"}).status_code == 404
-    assert partner.delete(theirs).status_code == 404
-
-
 ANY_VERSION = 'scope = scope | {"path": scope["path"].replace("/v2/", "/v1/")}; fault = self._fault(scope)'
 
 
