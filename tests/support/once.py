@@ -2,6 +2,7 @@
 
 import fcntl
 import pickle
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,26 +19,38 @@ def shared_folder(factory: pytest.TempPathFactory, config: pytest.Config) -> Pat
 
 
 def once(shared: Path, name: str, works: Mapping[str, Work]) -> Any:
-    """The result of one of several works, each done in a folder of its own.
+    """The result of one of several works, each done in a folder of its own; where it failed, the test fails too.
 
     While another process is at it, this one begins with the others: it will be asked for them soon.
     """
-    for other in (name, *works):
-        result = _done(shared, other, works[other], wait=False)
-        if other == name and result is not None:
-            return result
-    return _done(shared, name, works[name], wait=True)
+    done = _try(shared / name, works[name], wait=False)
+    if done is None:
+        for other in works:
+            _try(shared / other, works[other], wait=False)
+        done = _try(shared / name, works[name], wait=True)
+    assert done is not None
+    result, failure = done
+    if failure:
+        pytest.fail(failure, pytrace=False)
+    return result
 
 
-def _done(shared: Path, name: str, work: Work, *, wait: bool) -> Any:
-    folder = shared / name
+def _try(folder: Path, work: Work, *, wait: bool) -> tuple[Any, str] | None:
+    """What came of a work, result or failure; nothing while another process does it, unless one waits for that."""
     folder.mkdir(exist_ok=True)
-    result = folder / "result.pickle"
+    stored = folder / "result.pickle"
     with (folder / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return None
-        if not result.exists():
-            result.write_bytes(pickle.dumps(work(folder)))
-        return pickle.loads(result.read_bytes())
+        if not stored.exists():
+            stored.write_bytes(pickle.dumps(_done(folder, work)))
+        return pickle.loads(stored.read_bytes())
+
+
+def _done(folder: Path, work: Work) -> tuple[Any, str]:
+    try:
+        return work(folder), ""
+    except Exception:  # noqa: BLE001 - told to every test that asks for the result
+        return None, traceback.format_exc()
