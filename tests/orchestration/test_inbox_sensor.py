@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
 import pytest
 from support.deliveries import body_of, message
 
 from pipelines.orchestration.assets import raw_key
-from pipelines.orchestration.received import received_tables
+from pipelines.orchestration.received import drain, received_tables
 from pipelines.orchestration.resources import VetlResource
 from pipelines.orchestration.sensors import inbox_sensor
 from pipelines.partner.webhooks import Channel, read
@@ -51,6 +52,26 @@ def test_what_waits_is_drained_once_and_then_nothing_is_run(vetl: VetlResource, 
         raw_key(endpoint.table) for endpoint in RECEIVED
     }
     assert isinstance(tick(vetl), dg.SkipReason)
+
+
+def test_what_the_sensor_asks_for_is_a_job_that_drains(vetl: VetlResource, tmp_path: Path) -> None:
+    """As the daemon does it: a tick of the sensor, and its request as a run of the job."""
+    vetl_side = dg.Definitions(
+        assets=[received_tables], jobs=[drain], sensors=[inbox_sensor], resources={"vetl": vetl}
+    )
+    receive(tmp_path)
+    with dg.DagsterInstance.ephemeral() as instance:
+        context = dg.build_sensor_context(instance=instance, definitions=vetl_side, resources={"vetl": vetl})
+        asked = vetl_side.resolve_sensor_def("inbox").evaluate_tick(context).run_requests
+        assert asked
+        [request] = asked
+        job = vetl_side.resolve_job_def(request.job_name or "drain")
+        assert job.execute_in_process(instance=instance, tags=request.tags).success
+        after = vetl_side.resolve_sensor_def("inbox").evaluate_tick(context)
+
+    assert (after.run_requests or [], after.skip_message) == ([], "nothing waits in the inbox")
+    with duckdb.connect(tmp_path / "warehouse/data/vetl.duckdb", read_only=True) as connection:
+        assert connection.execute("select id from raw.messages").fetchall() == [("m-1",)]
 
 
 def test_a_broken_inbox_is_told_and_stops_no_sensor(vetl: VetlResource, tmp_path: Path) -> None:
