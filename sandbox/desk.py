@@ -33,9 +33,7 @@ class Desk:
                 write=self._write_request,
                 closed=self._closed_gate,
                 book=self._book_for_request,
-                finished=lambda practice, request, appointment_id: events.outreach_finished(
-                    practice.id, request, appointment_id, self._callbacks.get(request["id"])
-                ),
+                finished=self._outreach_finished,
             )
         )
 
@@ -92,6 +90,12 @@ class Desk:
         with self._ground.lock:
             table = self._ground.table(practice_id, "ai_outbound")
             table.update(row_id, changes, self._ground.now(), self._ground.switches)
+
+    def _outreach_finished(self, practice: Practice, request: Record, appointment_id: str | None) -> None:
+        if request["outcome"] == "opted_out":
+            self.messages.stop(practice.id, request["contact_number"])
+        callback_url = self._callbacks.get(request["id"])
+        self._events.outreach_finished(practice.id, request, appointment_id, callback_url)
 
     def _closed_gate(self, practice: Practice, request: Record) -> str | None:
         ground = self._ground

@@ -14,7 +14,6 @@ from sandbox.table import Table
 
 RECENT: Final = timedelta(hours=72)
 _RECENT_VISIT: Final = timedelta(days=14)
-_BY_NUMBER: Final = {"opted_out": "sms_opted_out", "notifications_disabled": "notifications_disabled"}
 
 
 @dataclass(frozen=True)
@@ -34,9 +33,10 @@ def closed_gate(request: Record, past: Past, remote_client_id: str | None) -> st
     """The reason why a client must not be contacted now, if there is one."""
     if request["channel"] == "voice":
         return "voice_not_supported"
-    by_number = _BY_NUMBER.get(behaviour(request["contact_number"]) or "")
-    if by_number is not None:
-        return by_number
+    if past.messages.refusal(past.practice_id, request["contact_number"]) == "opted_out":
+        return "sms_opted_out"
+    if behaviour(request["contact_number"]) == "notifications_disabled":
+        return "notifications_disabled"
     client_id = request["client_id"]
     if client_id is None:
         return None

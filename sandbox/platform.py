@@ -21,6 +21,8 @@ from sandbox.table import Table
 from sandbox.world import World
 
 _CACHED_BYTES: Final = 64 * 2**20
+_ROWS_AT_HAND: Final = 3_000_000
+"""Rows of all lists together that are kept as they are now; a practice's own may be more."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Platform:
         self.requests = Requests()
         self.lock = RLock()
         self._tokens: dict[str, datetime] = {}
-        self._tables: dict[tuple[str, str], Table] = {}
+        self._tables: OrderedDict[tuple[str, str], Table] = OrderedDict()
         self._pages: OrderedDict[Hashable, tuple[bytes, Any]] = OrderedDict()
         self._page_bytes = 0
         self.agenda = Agenda(self.clock)
@@ -136,7 +138,20 @@ class Platform:
         if key not in self._tables:
             _ = self.world.practices[practice_id]
             self._tables[key] = Table(self.world, practice_id, RESOURCES[name])
-        return self._tables[key]
+        self._tables.move_to_end(key)
+        table = self._tables[key]
+        if not table.rows_at_hand:
+            self._make_room()
+        return table
+
+    def _make_room(self) -> None:
+        """Lists that were not asked for lately are drawn anew when they are."""
+        rows = sum(table.rows_at_hand for table in self._tables.values())
+        for table in self._tables.values():
+            if rows <= _ROWS_AT_HAND:
+                break
+            rows -= table.rows_at_hand
+            table.put_away()
 
     def directory(self, practice_id: str) -> Directory:
         """The people of a practice as they are now."""

@@ -118,6 +118,15 @@ class Table:
             known = self._snapshot = self._draw(now, switches)
         return known
 
+    @property
+    def rows_at_hand(self) -> int:
+        """How many rows are kept as they were when the list was last asked for."""
+        return 0 if self._snapshot is None else self._snapshot.frame.height
+
+    def put_away(self) -> None:
+        """Keep no more than it takes to draw the list anew."""
+        self._snapshot = None
+
     def records(self, rows: pl.DataFrame, snapshot: Snapshot) -> list[Record]:
         """Rows of a snapshot as records, in their order."""
         drawn = iter(

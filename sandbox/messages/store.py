@@ -13,6 +13,7 @@ from sandbox.messages.numbers import behaviour
 from sandbox.world.practices import Practice
 
 A_MINUTE: Final = 120
+_REFUSALS: Final = {"opted_out": "opted_out", "blocked": "blocked_number"}
 _TIMES: Final = ("sent_at", "delivered_at", "read_at", "failed_at")
 
 
@@ -33,6 +34,7 @@ class Messages:
     _known: dict[tuple[str, str], Message] = field(default_factory=dict)
     _failed_once: set[tuple[str, str]] = field(default_factory=set)
     _recent: dict[str, deque[datetime]] = field(default_factory=dict)
+    _stopped: set[tuple[str, str]] = field(default_factory=set)
 
     def admits(self, practice_id: str) -> bool:
         """Count a request to create; false beyond 120 within a minute."""
@@ -57,6 +59,16 @@ class Messages:
             if (message.record["sent_at"] or datetime.min.replace(tzinfo=since.tzinfo)) >= since
         )
 
+    def stop(self, practice_id: str, phone: str) -> None:
+        """Somebody has replied STOP to a practice, and is not texted by it again."""
+        self._stopped.add((practice_id, phone))
+
+    def refusal(self, practice_id: str, phone: str) -> str | None:
+        """Why a number is not texted, if it is not (contract: `status_reason`)."""
+        if (practice_id, phone) in self._stopped:
+            return "opted_out"
+        return _REFUSALS.get(behaviour(phone) or "")
+
     def create(self, practice: Practice, wanted: Wanted) -> Message:
         """Send, or suppress, a message that passed every check.
 
@@ -64,15 +76,15 @@ class Messages:
             ProviderUnavailableError: The provider of this number fails once for each reference.
         """
         special = behaviour(wanted.phone)
-        suppressed = special in ("opted_out", "blocked")
+        reason = self.refusal(practice.id, wanted.phone)
         attempt = practice.id, wanted.reference_id or ""
         fails = special in ("confirmation_lost", "not_handed_over") and attempt not in self._failed_once
         if fails:
             self._failed_once.add(attempt)
         if fails and special == "not_handed_over":
             raise ProviderUnavailableError
-        message = self._born(practice, wanted, suppressed=suppressed)
-        if not suppressed:
+        message = self._born(practice, wanted, reason)
+        if reason is None:
             for step in course(wanted, rcs_live=practice.rcs_live):
                 self.agenda.add(message.changed_at + step.after, lambda step=step: self._move(message, step))
         self.changed(message)
@@ -80,9 +92,8 @@ class Messages:
             raise ProviderUnavailableError
         return message
 
-    def _born(self, practice: Practice, wanted: Wanted, *, suppressed: bool) -> Message:
-        now = self.now()
-        reason = {"opted_out": "opted_out", "blocked": "blocked_number"}.get(behaviour(wanted.phone) or "")
+    def _born(self, practice: Practice, wanted: Wanted, reason: str | None) -> Message:
+        now, suppressed = self.now(), reason is not None
         record = {
             "id": f"msg_{uuid4().hex}",
             "reference_id": wanted.reference_id,

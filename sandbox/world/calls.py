@@ -90,7 +90,9 @@ def _versions(month: Month, created: Millis, callers: Callers, talks: Talks) -> 
         "booking_intent": False, "summary": NONE, "duration_seconds": NO_SMALL,
     }  # fmt: skip
     states = v.CALL_STATES
-    first = np.where(callers.direction == v.DIRECTIONS["inbound"], states["ringing"], states["queued"])
+    outbound = callers.direction == v.DIRECTIONS["outbound"]
+    first = np.where(outbound, states["pending"], states["ringing"])
+    third = (talks.answered - created) // 3
     final = live | {
         "state": talks.end,
         "call_classification": talks.subject,
@@ -112,6 +114,8 @@ def _versions(month: Month, created: Millis, callers: Callers, talks: Talks) -> 
         },
         phases=[
             Phase(created, live | {"state": first}),
+            Phase(created + third, live | {"state": states["queued"]}, outbound),
+            Phase(created + 2 * third, live | {"state": states["ringing"]}, outbound),
             Phase(talks.answered, live | {"state": states["in_progress"]}, talks.end == states["completed"]),
             Phase(talks.ended, final),
             Phase(
