@@ -95,7 +95,7 @@ def test_statuses_only_move_forward(partner: Partner) -> None:
 
 @rule(
     "States / Message",
-    edited("messages.store:Messages.create", "if not suppressed:", "if True:"),
+    edited("messages.store:Messages.create", "if reason is None:", "if True:"),
     says="suppressed is an end",
 )
 def test_a_suppressed_message_stays_so(partner: Partner) -> None:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from support.booking import booking
-from support.breaking import Break, edited, replaced
+from support.breaking import edited, replaced
 from support.contacting import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, made
 from support.rules import rule
@@ -57,15 +57,9 @@ def test_an_open_request_comes_by_the_non_terminal_statuses(partner: Partner) ->
     assert set(seen) == OPEN
 
 
-def passing(reason: str) -> Break:
-    """A gate that is open."""
-    others = f"{{known: why for known, why in _BY_NUMBER.items() if why != {reason!r}}}"
-    return edited(GATE, "_BY_NUMBER", others)
-
-
 @rule(
     STATES,
-    passing("sms_opted_out"),
+    edited(GATE, '== "opted_out"', '== "?"'),
     says="sms_opted_out",
     ending="00",
     channel="sms",
@@ -73,7 +67,7 @@ def passing(reason: str) -> Break:
 )
 @rule(
     STATES,
-    passing("notifications_disabled"),
+    edited(GATE, '== "notifications_disabled"', '== "?"'),
     says="notifications_disabled",
     ending="20",
     channel="sms",
@@ -286,3 +280,20 @@ def test_a_request_that_has_ended_stays_so(partner: Partner) -> None:
     request = ended(partner, 60)
     partner.later(hours=60)
     assert partner.page(f"{REQUESTS}/{request['id']}") == request
+
+
+@rule(
+    STATES,
+    edited("desk:Desk._outreach_finished", 'request["outcome"] == "opted_out"', "False"),
+    edited("messages.store:Messages.refusal", "(practice_id, phone) in self._stopped", "False"),
+    says="opted_out, for good",
+)
+def test_who_opted_out_of_outreach_is_texted_no_more(partner: Partner) -> None:
+    """Neither by message nor by another request, and by this practice alone."""
+    ended(partner, 3, contact_number=number("22"))
+    message = made(send(partner, recipient={"phone_number": number("22")}))
+    assert (message["status"], message["status_reason"]) == ("suppressed", "opted_out")
+    again = made(reach_out(partner, contact_number=number("22")))
+    assert again["suppression_reason"] == "sms_opted_out"
+    partner.act_for("loc-002")
+    assert made(send(partner, recipient={"phone_number": number("22")}))["status"] == "sent"
