@@ -39,8 +39,8 @@ def list_parameters(name: str, switches: Switches) -> list[Parameter]:
             f"of the range of updated_at, ISO 8601; bounds {of.bounds}, by {of.granularity}, days in {of.day_zone}"
         )
         shown += [
-            query(of.start, _BOUND, f"Start {how}", required=of.start_required),
-            query(of.end, _BOUND, "End"),
+            query(of.start, bound, f"Start {how}", required=of.start_required),
+            query(of.end, bound, "End"),
         ]
     if statuses:
         known = choice(statuses) if of.unknown_status == "refuse" else TEXT

@@ -99,6 +99,10 @@ def test_parameters_go_by_their_switched_names(partner: Partner) -> None:
     pages = taken("listAppointments")
     assert (pages["page"]["schema"]["minimum"], pages["per_page"]["schema"]["maximum"]) == (1, 100)
     assert not pages["start_date"]["required"]
+    assert "anyOf" in pages["start_date"]["schema"]
+    partner.platform.set(appointments={"instants": "refused"})
+    told = {of["operationId"]: of for _, _, of in operations(described(partner))}
+    assert taken("listAppointments")["start_date"]["schema"]["format"] == "date"
 
 
 def test_statuses_are_those_that_are_switched(partner: Partner) -> None:
