@@ -123,7 +123,10 @@ def _open_transport(base_url: str, limits: Limits) -> Transport:
     total = limits.max_in_flight_total
     pool = httpx.Limits(max_connections=total, max_keepalive_connections=total, keepalive_expiry=IDLE_SECONDS)
     try:
-        return httpx.AsyncHTTPTransport(proxy=_proxy(base_url), limits=pool)
+        # Without TLS no certificates are read, which takes longer than a request. Redirects are not followed.
+        return httpx.AsyncHTTPTransport(
+            proxy=_proxy(base_url), limits=pool, verify=urlsplit(base_url).scheme == "https"
+        )
     except (ValueError, ImportError, httpx.InvalidURL):
         raise ConfigurationError(
             "the proxy that the environment names for partner.base_url cannot be used;"
