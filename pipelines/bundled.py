@@ -1,5 +1,6 @@
 """Where the files lie that vetl ships beside its code: the dbt project, the migrations, the example settings."""
 
+from hashlib import sha256
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -23,3 +24,14 @@ def migrations() -> Path:
 def example_settings() -> Path:
     """The commented `vetl.toml` that `vetl init` writes, in a wheel or in a checkout."""
     return _find("vetl.example.toml", "vetl.example.toml")
+
+
+def dbt_fingerprint() -> str:
+    """What tells one text of the dbt project from another: marts of another text are built in full."""
+    project = dbt_project()
+    text = sha256()
+    for path in sorted(project.rglob("*")):
+        folder = path.relative_to(project).parts[0]
+        if folder not in {"target", "logs"} and path.suffix in {".sql", ".yml", ".csv"}:
+            text.update(f"{path.relative_to(project)}\0".encode() + path.read_bytes() + b"\0")
+    return text.hexdigest()

@@ -104,6 +104,7 @@ def environment(warehouse: Path) -> dict[str, str]:
     return {
         **kept,
         "VETL_WAREHOUSE__PATH": str(warehouse),
+        "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
     }
 

@@ -88,7 +88,11 @@ def _manifest(warehouse: Path) -> Path:
 @contextmanager
 def _environment(warehouse: Path, target: Path) -> Generator[None]:
     """dagster-dbt starts dbt with the environment of this process; it is as before once dbt has started."""
-    wanted = {"VETL_WAREHOUSE__PATH": os.fspath(warehouse), "DBT_TARGET_PATH": os.fspath(target)}
+    wanted = {
+        "VETL_WAREHOUSE__PATH": os.fspath(warehouse),
+        "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
+        "DBT_TARGET_PATH": os.fspath(target),
+    }
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:

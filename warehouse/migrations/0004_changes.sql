@@ -6,11 +6,13 @@ create table control.changes (
     day date
 );
 
--- The last build of the marts, one row: what it was built with and from, whether in full, and whether every model was.
+-- The last build of the marts, one row: what it was built with and from, whether in full, whether every model
+-- was, and the clock of the build before where this one takes in only what changed.
 create table control.builds (
     fingerprint varchar not null,
     practices varchar,
     source_clock timestamptz,
     is_full boolean not null,
-    is_complete boolean not null
+    is_complete boolean not null,
+    previous_clock timestamptz
 );

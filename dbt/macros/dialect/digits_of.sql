@@ -6,3 +6,7 @@
 {% macro duckdb__digits_of(text) -%}
     regexp_replace({{ text }}, '[^0-9]', '', 'g')
 {%- endmacro %}
+
+{% macro spark__digits_of(text) -%}
+    regexp_replace({{ text }}, '[^0-9]', '')
+{%- endmacro %}

@@ -15,6 +15,10 @@
     date_diff('microsecond', {{ start }}, {{ end }})
 {%- endmacro %}
 
+{% macro spark__microseconds_between(start, end) -%}
+    timestampdiff(microsecond, {{ start }}, {{ end }})
+{%- endmacro %}
+
 {#- Whole days from one date to another. -#}
 {% macro days_between(start, end) -%}
     {{ return(adapter.dispatch('days_between', 'vetl')(start, end)) }}
@@ -22,4 +26,8 @@
 
 {% macro duckdb__days_between(start, end) -%}
     date_diff('day', {{ start }}, {{ end }})
+{%- endmacro %}
+
+{% macro spark__days_between(start, end) -%}
+    datediff({{ end }}, {{ start }})
 {%- endmacro %}

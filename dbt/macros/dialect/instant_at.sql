@@ -6,3 +6,7 @@
 {% macro duckdb__instant_at(local, time_zone) -%}
     timezone({{ time_zone }}, {{ local }})
 {%- endmacro %}
+
+{% macro spark__instant_at(local, time_zone) -%}
+    cast(convert_timezone({{ time_zone }}, 'UTC', cast({{ local }} as timestamp_ntz)) as timestamp)
+{%- endmacro %}

@@ -6,3 +6,7 @@
 {% macro duckdb__local_time(instant, time_zone) -%}
     timezone({{ time_zone }}, {{ instant }})
 {%- endmacro %}
+
+{% macro spark__local_time(instant, time_zone) -%}
+    convert_timezone('UTC', {{ time_zone }}, cast({{ instant }} as timestamp_ntz))
+{%- endmacro %}

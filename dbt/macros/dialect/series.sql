@@ -7,10 +7,21 @@
     cast(unnest(generate_series(cast({{ first }} as timestamp), cast({{ last }} as timestamp), interval 1 day)) as date)
 {%- endmacro %}
 
+{#- Its sequences run backwards or fail where the last comes before the first. -#}
+{% macro spark__each_day(first, last) -%}
+    explode(
+        case when {{ first }} <= {{ last }} then sequence(cast({{ first }} as date), cast({{ last }} as date), interval 1 day) end
+    )
+{%- endmacro %}
+
 {% macro each_hour(first, last) -%}
     {{ return(adapter.dispatch('each_hour', 'vetl')(first, last)) }}
 {%- endmacro %}
 
 {% macro duckdb__each_hour(first, last) -%}
     unnest(generate_series({{ first }}, {{ last }}, interval 1 hour))
+{%- endmacro %}
+
+{% macro spark__each_hour(first, last) -%}
+    explode(case when {{ first }} <= {{ last }} then sequence({{ first }}, {{ last }}, interval 1 hour) end)
 {%- endmacro %}

@@ -6,3 +6,7 @@
 {% macro duckdb__iso_weekday(day) -%}
     isodow({{ day }})
 {%- endmacro %}
+
+{% macro spark__iso_weekday(day) -%}
+    (weekday({{ day }}) + 1)
+{%- endmacro %}

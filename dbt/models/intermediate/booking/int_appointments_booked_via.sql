@@ -1,18 +1,55 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'appointment_id'],
+) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, appointment_id from {{ changed(ref('int_appointments_identified')) }}
+union
+    select appointments.practice_id, appointments.appointment_id
+    from {{ ref('int_appointments_identified') }} as appointments
+    inner join {{ changed(ref('booking_sessions')) }} as evidence
+        on appointments.practice_id = evidence.practice_id and appointments.appointment_id = evidence.appointment_id
+union
+    select appointments.practice_id, appointments.appointment_id
+    from {{ ref('int_appointments_identified') }} as appointments
+    inner join {{ changed(ref('booking_sessions')) }} as evidence
+        on appointments.practice_id = evidence.practice_id and appointments.remote_appointment_id = evidence.remote_appointment_id
+union
+    select appointments.practice_id, appointments.appointment_id
+    from {{ ref('int_appointments_identified') }} as appointments
+    inner join {{ changed(ref('phone_calls')) }} as evidence
+        on appointments.practice_id = evidence.practice_id and appointments.remote_client_id = evidence.remote_client_id
+    where evidence.outcome = 'appointment_booked'
+union
+    select appointments.practice_id, appointments.appointment_id
+    from {{ ref('int_appointments_identified') }} as appointments
+    inner join {{ changed(ref('outreach_requests')) }} as evidence
+        on appointments.practice_id = evidence.practice_id and appointments.client_id = evidence.client_id
+    where evidence.outcome = 'booked'
+union
+    select practice_id, appointment_id from {{ ref('stg_partner__outreach_events') }}
+    where appointment_id is not null and {{ has_changed('outreach_events') }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with appointments as (
-    select * from {{ ref('int_appointments_identified') }}
+    select * from {{ in_scope(ref('int_appointments_identified'), ['practice_id', 'appointment_id']) }}
 ),
 
 sessions as (
-    select * from {{ ref('stg_partner__booking_sessions') }}
+    select * from {{ ref('booking_sessions') }}
 ),
 
 calls as (
-    select * from {{ ref('stg_partner__phone_calls') }}
+    select * from {{ ref('phone_calls') }}
     where outcome = 'appointment_booked'
 ),
 
 requests as (
-    select * from {{ ref('stg_partner__ai_outbound_requests') }}
+    select * from {{ ref('outreach_requests') }}
     where outcome = 'booked'
 ),
 

@@ -1,5 +1,27 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'appointment_id'],
+) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    {{ ids_of_changed_days('appointments', ref('stg_partner__appointments'), 'appointment_id') }}
+union
+    select held.practice_id, held.appointment_id
+    from {{ this }} as held
+    inner join {{ changed(ref('int_remote_clients')) }} as learnt
+        on held.practice_id = learnt.practice_id and held.remote_client_id = learnt.remote_client_id
+union
+    select held.practice_id, held.appointment_id
+    from {{ this }} as held
+    inner join {{ changed(ref('int_remote_patients')) }} as learnt
+        on held.practice_id = learnt.practice_id and held.remote_patient_id = learnt.remote_patient_id
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with appointments as (
-    select * from {{ ref('stg_partner__appointments') }}
+    select * from {{ in_scope(ref('stg_partner__appointments'), ['practice_id', 'appointment_id']) }}
 ),
 
 clients as (

@@ -1,3 +1,5 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'phone']) }}
+
 with mentions as (
     select
         practice_id,
@@ -9,7 +11,7 @@ with mentions as (
         practice_id,
         client_id,
         {{ phone_digits('phone_number') }} as phone
-    from {{ ref('stg_partner__phone_calls') }}
+    from {{ ref('int_call_parties') }}
     union all
     select
         practice_id,

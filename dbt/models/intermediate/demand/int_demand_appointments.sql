@@ -1,3 +1,22 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'appointment_id'],
+) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, appointment_id from {{ changed(ref('int_appointments_identified')) }}
+union
+    select practice_id, appointment_id from {{ changed(ref('int_appointments_booked_via')) }}
+union
+    select held.practice_id, held.appointment_id
+    from {{ this }} as held
+    inner join {{ changed(ref('int_client_phones')) }} as learnt
+        on held.practice_id = learnt.practice_id and held.phone = learnt.phone
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with appointments as (
     select
         practice_id,
@@ -5,7 +24,7 @@ with appointments as (
         client_id,
         {{ phone_digits('client_phone') }} as phone,
         created_at
-    from {{ ref('int_appointments_identified') }}
+    from {{ in_scope(ref('int_appointments_identified'), ['practice_id', 'appointment_id']) }}
 ),
 
 booked_via as (

@@ -1,5 +1,17 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'episode_id']) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, party from {{ changed(ref('int_demand_contacts')) }}
+union
+    select practice_id, party from {{ changed(ref('int_demand_appointments')) }}
+union
+    select practice_id, 'client:' || client_id as party from {{ changed(ref('staff_tasks')) }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with contacts as (
-    select * from {{ ref('int_demand_contacts') }}
+    select * from {{ in_scope(ref('int_demand_contacts'), ['practice_id', 'party']) }}
 ),
 
 episodes as (
@@ -71,7 +83,7 @@ completed_tasks as (
         practice_id,
         client_id,
         max(finalized_at) as completed_at
-    from {{ ref('stg_partner__staff_tasks') }}
+    from {{ ref('staff_tasks') }}
     where status = 'completed'
     group by practice_id, client_id
 )
@@ -79,6 +91,7 @@ completed_tasks as (
 select
     episodes.practice_id,
     episodes.episode_id,
+    episodes.party,
     episodes.client_id,
     episodes.contacts,
     split_part(episodes.episode_id, ':', 1) as first_channel,

@@ -1,9 +1,15 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'remote_client_id'],
+) }}
+
 with calls as (
     select distinct
         practice_id,
         remote_client_id,
         client_id
-    from {{ ref('stg_partner__phone_calls') }}
+    from {{ ref('int_call_parties') }}
     where
         remote_client_id is not null
         and client_id is not null

@@ -1,8 +1,14 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'remote_patient_id'],
+) }}
+
 select
     practice_id,
     remote_patient_id,
     min(patient_id) as patient_id
-from {{ ref('stg_partner__phone_calls') }}
+from {{ ref('int_call_parties') }}
 where
     remote_patient_id is not null
     and patient_id is not null

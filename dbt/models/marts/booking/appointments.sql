@@ -1,5 +1,19 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'appointment_id'],
+) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, appointment_id from {{ changed(ref('int_appointments_identified')) }}
+union
+    select practice_id, appointment_id from {{ changed(ref('int_appointments_booked_via')) }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with appointments as (
-    select * from {{ ref('int_appointments_identified') }}
+    select * from {{ in_scope(ref('int_appointments_identified'), ['practice_id', 'appointment_id']) }}
 ),
 
 booked_via as (

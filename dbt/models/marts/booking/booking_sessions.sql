@@ -1,3 +1,11 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'session_id']) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    {{ ids_of_changed_days('booking_sessions', ref('stg_partner__booking_sessions'), 'session_id') }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 select
     -- ids
     practice_id,
@@ -30,4 +38,4 @@ select
     updated_at_local,
     last_activity_at,
     last_activity_at_local
-from {{ ref('stg_partner__booking_sessions') }}
+from {{ in_scope(ref('stg_partner__booking_sessions'), ['practice_id', 'session_id']) }}

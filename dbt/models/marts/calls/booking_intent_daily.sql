@@ -1,3 +1,10 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'day', 'direction', 'caller_type', 'call_classification'],
+) }}
+{%- if is_incremental() %}{{ set_scope('select practice_id, day from ' ~ changed(ref('phone_calls'))) }}{% endif %}
+
 with counted as (
     select
         practice_id,
@@ -6,7 +13,7 @@ with counted as (
         caller_type,
         call_classification,
         {{ booking_intent_measures() }}
-    from {{ ref('phone_calls') }}
+    from {{ in_scope(ref('phone_calls'), ['practice_id', 'day']) }}
     group by practice_id, day, direction, caller_type, call_classification
 )
 

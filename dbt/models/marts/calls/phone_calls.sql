@@ -1,3 +1,10 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'call_key', 'day'],
+) }}
+{%- if is_incremental() %}{{ set_scope(changed_days('phone_calls')) }}{% endif %}
+
 select
     -- ids
     practice_id,
@@ -34,4 +41,4 @@ select
     called_at_local,
     called_at,
     created_at
-from {{ ref('stg_partner__phone_calls') }}
+from {{ in_scope(ref('stg_partner__phone_calls'), ['practice_id', 'day']) }}

@@ -1,5 +1,17 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'channel', 'contact_id'],
+) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, channel, contact_id from {{ changed(ref('int_demand_contacts')) }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with contacts as (
-    select * from {{ ref('int_demand_contacts') }}
+    select * from {{ in_scope(ref('int_demand_contacts'), ['practice_id', 'channel', 'contact_id']) }}
 ),
 
 practices as (

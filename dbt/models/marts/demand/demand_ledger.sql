@@ -1,5 +1,16 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'episode_id']) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, episode_id from {{ changed(ref('int_demand_episodes')) }}
+union
+    select practice_id, episode_id from {{ ref('int_demand_episodes') }}
+    where booked_via is null and {{ became_older_than(14 * 24, 'last_at') }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with episodes as (
-    select * from {{ ref('int_demand_episodes') }}
+    select * from {{ in_scope(ref('int_demand_episodes'), ['practice_id', 'episode_id']) }}
 ),
 
 clock as (

@@ -1,5 +1,16 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'request_id']) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    {{ ids_of_changed_days('ai_outbound_requests', ref('stg_partner__ai_outbound_requests'), 'request_id') }}
+union
+    select practice_id, request_id from {{ this }}
+    where not is_mature and {{ became_older_than(96, 'created_at') }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with requests as (
-    select * from {{ ref('stg_partner__ai_outbound_requests') }}
+    select * from {{ in_scope(ref('stg_partner__ai_outbound_requests'), ['practice_id', 'request_id']) }}
 ),
 
 clock as (

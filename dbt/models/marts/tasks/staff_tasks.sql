@@ -1,3 +1,11 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'task_id']) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    {{ ids_of_changed_days('staff_tasks', ref('stg_partner__staff_tasks'), 'task_id') }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 select
     -- ids
     practice_id,
@@ -29,4 +37,4 @@ select
     finalized_at_local,
     reference_time_at,
     reference_time_at_local
-from {{ ref('stg_partner__staff_tasks') }}
+from {{ in_scope(ref('stg_partner__staff_tasks'), ['practice_id', 'task_id']) }}

@@ -1,0 +1,65 @@
+"""`python -m benchmarks.marts`: the marts over 10 million calls built in full, then again after a small sync."""
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from benchmarks.marts_world import CLOCK, PRACTICES, make, small_sync
+from pipelines.dbt_process import dbt_build, state_folder
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One build in a process of its own; `models` are seconds by model and test, the longest first."""
+
+    wall: float
+    cpu: float
+    peak_mib: float
+    models: list[tuple[str, float]]
+
+
+def main() -> None:
+    """Make the warehouse, build it in full, sync a little, build what changed; print what each cost."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.marts")
+    parser.add_argument("--calls", type=int, default=10_000_000, help="a multiple of 1,000")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "vetl.duckdb"
+        make(path, options.calls)
+        print(f"{options.calls:,} calls, {len(PRACTICES)} practices: {path.stat().st_size / 2**20:,.0f} MiB")
+        full = _timed("in full", path)
+        small_sync(path, CLOCK + timedelta(hours=2))
+        little = _timed("after a small sync", path)
+        small_sync(path, CLOCK + timedelta(hours=4))
+        again = _timed("after another", path)
+        nothing = _timed("after none", path)
+    for name, one in (("a small sync", little), ("another", again), ("none", nothing)):
+        print(f"after {name} / in full: CPU {one.cpu / full.cpu:.3f}, wall {one.wall / full.wall:.3f}")
+
+
+def _timed(label: str, path: Path) -> Timed:
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    result = dbt_build(path, full_refresh=False, advance=lambda _done, _total: None)
+    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if result.failures:
+        raise RuntimeError(f"the build failed: {result.failures}")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    run = json.loads((state_folder(path) / "target" / "run_results.json").read_text("utf-8"))
+    nodes = ((".".join(node["unique_id"].split(".")[:3:2]), node["execution_time"]) for node in run["results"])
+    timed = Timed(wall, cpu, after.ru_maxrss / 1024, sorted(nodes, key=lambda node: -node[1]))
+    # The peak is that of the largest build so far: the first one, in full.
+    print(f"\n{label}: {wall:.1f} s wall, {cpu:.1f} s CPU, at most {timed.peak_mib:,.0f} MiB")
+    for name, seconds in timed.models[:_SHOWN]:
+        print(f"{seconds:8.2f} s  {name}")
+    return timed
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+{#-
+    Whether a build may take in only what changed (decision 0403). Decided once, when it begins, and kept in
+    `control.builds`: every model of the build goes by it.
+
+    In full where it was asked for, where the last build left a model out, and where the marts were made by another text
+    of this project, for practices that were set otherwise, or by a later clock than the source shows now.
+-#}
+{% macro begin_build() -%}
+    {%- if execute and flags.WHICH in ('build', 'run') -%}
+        {{ return(adapter.dispatch('begin_build', 'vetl')()) }}
+    {%- endif -%}
+{%- endmacro %}
+
+{#- Other engines build in full: what changed is noted in the private file alone. -#}
+{% macro default__begin_build() -%}{%- endmacro %}
+
+{% macro duckdb__begin_build() -%}
+    {%- if notes_like('builds') -%}
+        {% set text = env_var('VETL_BUILD_FINGERPRINT', '') %}
+        {% set fingerprint = text ~ tojson(invocation_args_dict.get('vars', {})) %}
+        {% do drop_notes() %}
+        {% do run_query("create or replace table control.building as select distinct * from control.changes") %}
+        {% do run_query(
+            "create or replace temp table this_build as select '" ~ fingerprint | replace("'", "''")
+            ~ "' as fingerprint,"
+            ~ " (select md5(string_agg(practices::varchar, ';' order by id)) from control.practices) as practices,"
+            ~ " (select max_by(source_clock, started_at) from control.runs where source_clock is not null)"
+            ~ " as source_clock"
+        ) %}
+        {% do run_query(
+            "create or replace temp table next_build as select this_build.*, " ~ (flags.FULL_REFRESH or not text)
+            ~ " or last_build.fingerprint is null as is_full, false as is_complete,"
+            ~ " last_build.source_clock as previous_clock"
+            ~ " from this_build left join control.builds as last_build on last_build.is_complete"
+            ~ " and last_build.fingerprint = this_build.fingerprint and last_build.practices = this_build.practices"
+            ~ " and last_build.source_clock <= this_build.source_clock"
+        ) %}
+        {% do run_query("delete from control.builds") %}
+        {% do run_query("insert into control.builds select * from next_build") %}
+    {%- endif -%}
+{%- endmacro %}
+
+{#- What was taken in is changed no more; only where each model was built, or a later one would never see it. -#}
+{% macro end_build(results) -%}
+    {%- if execute and flags.WHICH in ('build', 'run') -%}
+        {{ return(adapter.dispatch('end_build', 'vetl')(results)) }}
+    {%- endif -%}
+{%- endmacro %}
+
+{% macro default__end_build(results) -%}{%- endmacro %}
+
+{% macro duckdb__end_build(results) -%}
+    {%- if notes_like('building') -%}
+        {%- set built = [] -%}
+        {%- for result in results if result.node.resource_type == 'model' and result.status == 'success' -%}
+            {%- do built.append(result.node.unique_id) -%}
+        {%- endfor -%}
+        {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | list -%}
+        {%- if built | length == models | length -%}
+            {% do run_query("update control.builds set is_complete = true") %}
+            {% do run_query(
+                "delete from control.changes as noted using control.building as taken"
+                ~ " where noted.practice_id = taken.practice_id and noted.table_name = taken.table_name"
+                ~ " and noted.day is not distinct from taken.day"
+            ) %}
+        {%- endif -%}
+        {% do drop_notes() %}
+        {% do run_query("drop table control.building") %}
+    {%- endif -%}
+{%- endmacro %}
+
+{#- What models told each other of the last build, see scope.sql. -#}
+{% macro drop_notes() -%}
+    {%- for note in notes_like('(scope_of|changed_in)_.*') -%}
+        {% do run_query("drop table control." ~ note[0]) %}
+    {%- endfor -%}
+{%- endmacro %}
+
+{#- The tables of `control` whose names are like this. Asked anew each time: dbt's cache does not see them come and go. -#}
+{% macro notes_like(pattern) -%}
+    {{ return(run_query(
+        "select table_name from duckdb_tables() where schema_name = 'control' and database_name = current_database()"
+        ~ " and regexp_full_match(table_name, '" ~ pattern ~ "')"
+    ).rows) }}
+{%- endmacro %}
+
+{#- dbt asks this of each incremental model, and of `is_incremental()`. -#}
+{% macro should_full_refresh() -%}
+    {{ return(adapter.dispatch('should_full_refresh', 'vetl')()) }}
+{%- endmacro %}
+
+{% macro default__should_full_refresh() -%}
+    {{ return(true) }}
+{%- endmacro %}
+
+{% macro duckdb__should_full_refresh() -%}
+    {%- if not execute or flags.WHICH not in ('build', 'run') or not notes_like('builds') -%}
+        {{ return(true) }}
+    {%- endif -%}
+    {%- set told = run_query("select is_full from control.builds").rows -%}
+    {{ return(not told or told[0][0]) }}
+{%- endmacro %}

@@ -1,0 +1,90 @@
+"""What differs between engines is in `dbt/macros/dialect` alone, and is there for each of them."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import jinja2
+import pytest
+
+from pipelines.bundled import dbt_project
+
+MACROS = dbt_project() / "macros"
+DIALECT = sorted((MACROS / "dialect").glob("*.sql"))
+DISPATCHED = sorted(re.findall(r"dispatch\('(\w+)', 'vetl'\)", "".join(path.read_text() for path in DIALECT)))
+
+DUCKDB_ONLY = re.compile(r"\b(timezone|date_diff|isodow|unnest|generate_series|strftime|epoch)\(|'g'\)|::")
+SPARK_ONLY = re.compile(r"\b(convert_timezone|timestampdiff|explode|sequence|weekday)\(|timestamp_ntz")
+
+QUESTIONS = {
+    "local_time": ("timestamptz '2025-07-01 12:00:00+00'", "'America/New_York'"),
+    "instant_at": ("timestamp '2025-07-01 08:00:00'", "'America/New_York'"),
+    "microseconds_between": ("timestamptz '2025-07-01 12:00:00+00'", "timestamptz '2025-07-01 14:30:00.5+00'"),
+    "days_between": ("date '2025-02-27'", "date '2025-03-02'"),
+    "iso_weekday": ("date '2025-03-02'",),
+    "each_day": ("date '2025-02-28'", "date '2025-03-01'"),
+    "each_hour": ("timestamptz '2025-07-01 12:00:00+00'", "timestamptz '2025-07-01 13:00:00+00'"),
+    "digits_of": ("'+1 (212) 555-0100'",),
+    "utc_day": ("timestamptz '2025-07-01 00:30:00+02'",),
+}
+ANSWERS = {
+    "local_time": ["2025-07-01 08:00:00"],
+    "instant_at": ["2025-07-01 12:00:00+00"],
+    "microseconds_between": ["9000500000"],
+    "days_between": ["3"],
+    "iso_weekday": ["7"],
+    "each_day": ["2025-02-28", "2025-03-01"],
+    "each_hour": ["2025-07-01 12:00:00+00", "2025-07-01 13:00:00+00"],
+    "digits_of": ["12125550100"],
+    "utc_day": ["2025-06-30"],
+}
+
+
+def rendered(name: str, engine: str, *arguments: str) -> str:
+    """A macro's text for an engine, as dbt dispatches it."""
+
+    def give_back(value: str) -> str:
+        return value
+
+    text = "\n".join(path.read_text() for path in MACROS.rglob("*.sql"))
+    environment = jinja2.Environment(extensions=["jinja2.ext.do"], autoescape=False)
+    module: Any = None
+    adapter = SimpleNamespace(
+        dispatch=lambda macro, _: (
+            getattr(module, f"{engine}__{macro}", None) or getattr(module, f"default__{macro}")
+        )
+    )
+    environment.globals.update({"adapter": adapter, "return": give_back})
+    module = environment.from_string(text).module
+    return str(getattr(module, name)(*arguments))
+
+
+@pytest.mark.parametrize("macro", DISPATCHED)
+def test_a_dialect_macro_speaks_each_engines_own_language(macro: str) -> None:
+    arguments = QUESTIONS[macro]
+
+    assert not SPARK_ONLY.search(rendered(macro, "duckdb", *arguments))
+    assert not DUCKDB_ONLY.search(rendered(macro, "spark", *arguments))
+    assert rendered(macro, "duckdb", *arguments).strip() != ""
+    assert rendered(macro, "spark", *arguments).strip() != ""
+
+
+@pytest.mark.parametrize("macro", DISPATCHED)
+def test_a_dialect_macro_answers_on_duckdb(macro: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        asked = rendered(macro, "duckdb", *QUESTIONS[macro])
+        sql = f"select cast(answer as varchar) from (select {asked} as answer)"
+        found = [answer for (answer,) in connection.execute(sql).fetchall()]
+
+    assert ANSWERS[macro] == found
+
+
+@pytest.mark.parametrize("path", sorted((dbt_project() / "models").rglob("*.sql")), ids=lambda path: path.stem)
+def test_a_model_holds_no_word_of_one_engine(path: Path) -> None:
+    text = re.sub(r"--.*", "", path.read_text()).lower()
+
+    assert not DUCKDB_ONLY.search(text)
+    assert not SPARK_ONLY.search(text)
