@@ -35,13 +35,10 @@ def list_parameters(name: str, switches: Switches) -> list[Parameter]:
     statuses = RESOURCES[name].statuses
     shown: list[Parameter] = []
     if ranged:
-        how = (
-            f"of the range of updated_at, ISO 8601; bounds {of.bounds}, by {of.granularity}, days in {of.day_zone}"
-        )
-        shown += [
-            query(of.start, bound, f"Start {how}", required=of.start_required),
-            query(of.end, bound, "End"),
-        ]
+        bound = DAY if of.instants == "refused" else _BOUND
+        how = f"bounds {of.bounds}, by {of.granularity}, days in {of.day_zone}"
+        shown.append(query(of.start, bound, f"Start of updated_at; {how}", required=of.start_required))
+        shown.append(query(of.end, bound, "End; now if not given"))
     if statuses:
         known = choice(statuses) if of.unknown_status == "refuse" else TEXT
         shown.append(query(of.status, known, f"Only these; another value: {of.unknown_status}"))
