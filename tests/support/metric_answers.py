@@ -1,8 +1,8 @@
 """MetricFlow in a process of its own, as `mf` runs it: it keeps dbt's global state and takes over the log.
 
 python metric_answers.py PROJECT QUESTIONS ANSWERS: `PROJECT` is a dbt project with its semantic manifest in
-`target/`, `QUESTIONS` a pickled list of `(metrics, group by)`. `ANSWERS` takes, pickled, what the validation
-objects to, and an answer `(columns, rows)` for each question.
+`target/`, `QUESTIONS` a pickled list of `(metrics, group by)`, or of names of saved queries. `ANSWERS` takes what
+the validation objects to, and an answer `(columns, rows)` for each question, pickled.
 """
 
 import pickle
@@ -20,8 +20,12 @@ def main(project: Path, questions: Path, answers: Path) -> None:
     configuration = CLIConfiguration()
     configuration.setup(dbt_profiles_path=project, dbt_project_path=project)
     found = []
-    for metrics, group_by in pickle.loads(questions.read_bytes()):
-        request = MetricFlowQueryRequest.create(metric_names=metrics, group_by_names=group_by)
+    for question in pickle.loads(questions.read_bytes()):
+        if isinstance(question, str):
+            request = MetricFlowQueryRequest.create(saved_query_name=question)
+        else:
+            metrics, group_by = question
+            request = MetricFlowQueryRequest.create(metric_names=metrics, group_by_names=group_by)
         table = configuration.mf.query(request).result_df
         assert table is not None
         found.append((tuple(table.column_names), [tuple(row) for row in table.rows]))

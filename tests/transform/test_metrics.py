@@ -1,6 +1,9 @@
 """What MetricFlow answers, against the marts: the same numbers by practice and day, by group, and by month."""
 
+import csv
 import pickle
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +14,7 @@ from typing import Any
 
 import pytest
 import support.metric_answers
+from support.analysts_page import PAGE
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
 from support.dbt_project import copy_of
@@ -30,11 +34,12 @@ class Asked:
 @pytest.fixture(scope="session")
 def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], Asked]) -> Asked:
     """All questions to MetricFlow, put in one process; it is slow to start."""
-    questions: dict[tuple[str, str], Question] = {
+    questions: dict[tuple[str, str], Question | str] = {
         **{(mart.name, "day"): mart.question(BY_DAY) for mart in MARTS},
         **{(mart.name, "group"): mart.question(BY_GROUP) for mart in MARTS},
         **{(mart.name, "month"): months(mart) for mart in MARTS},
         **{(name, ""): question for name, question in OTHERS.items()},
+        **{(node["name"], "kept"): node["name"] for node in filled.manifest["saved_queries"].values()},
     }
 
     def work(folder: Path) -> Asked:
@@ -54,9 +59,11 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
     return once_per_run("metrics", work)
 
 
-def in_order(question: Question, answer: tuple[Sequence[str], list[Any]]) -> list[Any]:
-    metrics, group_by = question
+def in_order(question: Question | str, answer: tuple[Sequence[str], list[Any]]) -> list[Any]:
     columns, rows = answer
+    if isinstance(question, str):
+        return rows
+    metrics, group_by = question
     places = [columns.index(name) for name in (*group_by, *metrics)]
     return [tuple(as_date(row[place]) for place in places) for row in rows]
 
@@ -171,12 +178,19 @@ def test_every_metric_says_what_it_is(filled: Build) -> None:
         assert model["config"]["meta"]["owner"], model["name"]
 
 
-def test_mf_answers_in_the_terminal(filled: Build, tmp_path: Path, query: Query) -> None:
-    """The command that analysts are told of, with a query that is kept in the project."""
+def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path, query: Query) -> None:
+    """The command of warehouse/README.md, as it stands there, in a process of its own."""
+    told = re.search(r"\S+/mf (query(?:.*\\\n)*.*)", PAGE.read_text("utf-8"))
+    assert told
     copy = copy_of(filled, tmp_path)
-    command = ["mf", "query", "--saved-query", "booking_intent", "--csv", str(tmp_path / "answer.csv")]
+    answer = tmp_path / "answer.csv"
     done = subprocess.run(
-        [str(Path(sys.executable).with_name(command[0])), *command[1:]],
+        [
+            str(Path(sys.executable).with_name("mf")),
+            *shlex.split(told[1].replace("\\\n", "")),
+            "--csv",
+            str(answer),
+        ],
         env=copy.environment,
         cwd=copy.project,
         check=False,
@@ -185,8 +199,18 @@ def test_mf_answers_in_the_terminal(filled: Build, tmp_path: Path, query: Query)
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    header, *lines = (tmp_path / "answer.csv").read_text().splitlines()
-    calls = header.split(",").index("calls")
-    assert query("select count(*) from marts.phone_calls") == [
-        (sum(int(line.split(",")[calls]) for line in lines),)
-    ]
+    with answer.open() as lines:
+        found = [(row["practice__group_name"], int(row["calls"])) for row in csv.DictReader(lines)]
+    expected = query(
+        "select group_name, cast(sum(calls) as bigint) from marts.booking_intent_by_group"
+        " group by group_name, date_trunc('month', day)"
+    )
+    assert sorted(expected) == sorted((group, calls) for group, calls in found if group)
+
+
+def test_every_kept_question_is_told_of_and_answered(filled: Build, asked: Asked) -> None:
+    kept = {node["name"] for node in filled.manifest["saved_queries"].values()}
+
+    assert kept
+    assert kept == {name for (name, kind), rows in asked.answers.items() if kind == "kept" and rows}
+    assert all(f"`{name}`" in PAGE.read_text("utf-8").replace("mf query --saved-query ", "") for name in kept)
