@@ -96,6 +96,15 @@ def test_draining_again_changes_nothing(side: Side) -> None:
     assert side.drain() == Changes()
 
 
+def test_the_status_counts_what_each_drain_brought(side: Side) -> None:
+    for number in (1, 2):
+        side.receive(("messages", message(f"m-{number}")))
+        side.drain()
+        told = {item["endpoint"]: item["rows"] for item in side.warehouse.status()}
+        assert (told["messages"], told["message_events"]) == (number, number)
+        assert "outreach_events" not in told
+
+
 def test_a_drain_that_stops_before_it_tells_the_inbox_counts_nothing_twice(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
