@@ -24,6 +24,7 @@ Its own bound of 50 is less than one page of a list."""
 
 _LOOK_AGAIN_SECONDS = 0.25
 _HELD = ("Could not set lock", "Unique file handle conflict")
+_NOT_WRITTEN = "Could not write"
 _CAUSE_OF_THE_MACHINE = (
     duckdb.IOException,
     duckdb.OutOfMemoryException,
@@ -93,7 +94,9 @@ def told_in_one_line(path: Path) -> Generator[None]:
     try:
         yield
     except _CAUSE_OF_THE_MACHINE as error:
-        raise WarehouseError(f"{path}: {first_line(error)}") from None
+        line = first_line(error)
+        remedy = "; make room and run it again, what was committed is kept" if _NOT_WRITTEN in line else ""
+        raise WarehouseError(f"{path}: {line}{remedy}") from None
     except duckdb.DataError as error:
         raise WarehouseError(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
 

@@ -99,7 +99,8 @@ def look_first(reading: Reading) -> Generator[Step, Any, Identity]:
         raise
     except RequestRefused:
         return Identity()  # how the list is asked for is not known yet: the look after the read will tell
-    yield Flush()
+    if found.verdict == "changing":
+        yield Flush()
     return found
 
 

@@ -34,8 +34,12 @@ def reasons(result: Any) -> dict[str, str]:
 
 def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Opened, tmp_path: Path) -> None:
     practices = opened(practices=1, calls=1500, days=150)
-    first_commit = snapshot_path(practices.warehouse)
-    killed = sync_until_killed(practices.settings, tmp_path / "ended", 0.2, after=first_commit)
+    snapshot = snapshot_path(practices.warehouse)
+
+    def some_window_is_certified() -> bool:
+        return snapshot.exists() and '"covered"' in snapshot.read_text("utf-8")
+
+    killed = sync_until_killed(practices.settings, tmp_path / "ended", 0.0, after=some_window_is_certified)
     before = {item["endpoint"]: item for item in status(practices.warehouse)}
 
     result = practices.sync()
@@ -74,6 +78,7 @@ def test_a_full_disk_is_one_line_and_nothing_is_lost(opened: Opened, tmp_path: P
 
     line = told.read_text("utf-8")
     assert str(practices.warehouse) in line
+    assert "make room and run it again" in line
     assert "\n" not in line
     practices.sync(endpoints=["booking_sessions", "staff_tasks"])
     found = [line for line in practices.differences() if "booking_sessions" in line or "staff_tasks" in line]

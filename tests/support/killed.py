@@ -2,6 +2,7 @@
 
 import multiprocessing
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from pipelines.partner import retrying
@@ -26,8 +27,10 @@ def sync_and_exit(settings: Settings, ended: Path) -> None:
     ended.write_text(str(result.exit_code), "utf-8")
 
 
-def sync_until_killed(settings: Settings, ended: Path, seconds: float, *, after: Path | None = None) -> bool:
-    """Start a sync and kill it (SIGKILL) so long after `after` is there, by default the warehouse.
+def sync_until_killed(
+    settings: Settings, ended: Path, seconds: float, *, after: Callable[[], bool] | None = None
+) -> bool:
+    """Start a sync and kill it (SIGKILL) so long after `after` holds, by default that the warehouse is there.
 
     Returns whether it was still at work.
     """
@@ -35,8 +38,8 @@ def sync_until_killed(settings: Settings, ended: Path, seconds: float, *, after:
     process = processes.Process(target=sync_and_exit, args=(settings, ended))
     process.start()
     deadline = time.monotonic() + 20
-    sign = after or settings.warehouse.path
-    while process.is_alive() and not sign.exists() and time.monotonic() < deadline:
+    sign = after or settings.warehouse.path.exists
+    while process.is_alive() and not sign() and time.monotonic() < deadline:
         process.join(0.01)
     process.join(seconds)
     process.kill()
