@@ -209,3 +209,33 @@ def test_a_body_that_is_no_object_is_a_request_level_error(partner: Partner) -> 
 )
 def test_the_list_of_calls_refuses_with_a_400(partner: Partner, query: Row) -> None:
     assert partner.get("phone_calls", **query).status_code == 400
+
+
+NOTHING = 'raise Refusal(404, "Not found")'
+
+
+@rule(
+    "Errors",
+    edited("server.records:_body", NOTHING, "return encoded(None)"),
+    says="unknown id: records",
+    paths=["phone_calls/x", "booking_sessions/x", "ai_outbound/requests/x", "clients/x", "patients/x"],
+)
+@rule(
+    "Errors",
+    edited("server.messages:get_message", NOTHING, "return success(None)"),
+    says="unknown id: messages",
+    paths=["messages/x"],
+)
+def test_an_unknown_id_gets_the_general_envelope(partner: Partner, paths: list[str]) -> None:
+    """With which status is not shown."""
+    for path in paths:
+        answer = partner.get(path)
+        assert 400 <= answer.status_code < 500
+        assert answer.json()["success"] is False
+        assert isinstance(answer.json()["message"], str)
+
+
+@rule("Errors", edited("server.envelopes:refusal", "refused.status", "200"), says="unknown id: writing")
+def test_an_unknown_task_cannot_be_written(partner: Partner) -> None:
+    assert 400 <= partner.put("staff_tasks/x", {"title": "t"}).status_code < 500
+    assert 400 <= partner.delete("staff_tasks/x").status_code < 500

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 
-from support.breaking import edited
+from support.breaking import edited, replaced
 from support.hook_receiver import Got, Receiver
 from support.partner_side import Partner, Row
 from support.rules import rule
@@ -157,3 +157,11 @@ def test_it_is_signed(partner: Partner, receiver: Receiver) -> None:
 def test_each_group_has_its_id(partner: Partner, receiver: Receiver) -> None:
     ids = [body["id"] for body in bodies(partner, receiver)]
     assert len(set(ids)) == len(ids)
+
+
+@rule(REMINDER, replaced("webhooks.deliveries:WAITS", ()), says="retried")
+def test_it_is_sent_again_where_it_was_not_taken(partner: Partner, receiver: Receiver) -> None:
+    """How often is not shown."""
+    receiver.answers = [500] * 20
+    ids = [body["id"] for body in bodies(partner, receiver)]
+    assert len(set(ids)) < len(ids)
