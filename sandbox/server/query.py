@@ -15,6 +15,8 @@ Value = TypeVar("Value")
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _WHOLE: Final = re.compile(r"-?\d{1,9}", re.ASCII)
+_EARLIEST: Final = date(2, 1, 1)
+_LATEST: Final = date(9998, 1, 1)
 Bound = date | datetime
 
 
@@ -61,7 +63,9 @@ class Query:
 
     def day(self, name: str) -> date | None:
         """A date as `YYYY-MM-DD`."""
-        return self._parsed(name, _as_day, f"{name} must be a date in the format YYYY-MM-DD")
+        return self._parsed(
+            name, lambda value: _reckonable(_as_day(value)), f"{name} must be a date in the format YYYY-MM-DD"
+        )
 
     def bound(self, name: str, *, required: bool = False, days_only: bool = False) -> Bound | None:
         """A date, or a date and time in ISO 8601 unless only days are taken."""
@@ -102,7 +106,16 @@ def _as_day(value: str) -> date:
 
 
 def _as_bound(value: str) -> Bound:
-    return _as_day(value) if _DAY.fullmatch(value) else datetime.fromisoformat(value)
+    if _DAY.fullmatch(value):
+        return _reckonable(_as_day(value))
+    moment = datetime.fromisoformat(value)
+    day = _reckonable(moment.date())
+    return moment if day == moment.date() else datetime.combine(day, time(), tzinfo=UTC)
+
+
+def _reckonable(day: date) -> date:
+    """The day itself, or the nearest that every time zone can reckon with: no row is as old or as new."""
+    return min(max(day, _EARLIEST), _LATEST)
 
 
 def start_of(day: date, zone: tzinfo) -> datetime:
