@@ -39,7 +39,7 @@ from pipelines.partner.outgoing import (
     StaffTaskChanges,
     checked,
 )
-from pipelines.partner.protocol import PHONE_CALLS, CsvAnswer, writing_request
+from pipelines.partner.protocol import PHONE_CALLS, CsvAnswer, whole_rows, writing_request
 from pipelines.partner.webhook_models import Message
 
 M = TypeVar("M", bound=BaseModel)
@@ -128,14 +128,19 @@ class PartnerPractice:
     async def phone_calls_csv(
         self, *, start_date: date | None = None, end_date: date | None = None, page: int = 0
     ) -> CsvAnswer:
-        """Contract: List phone calls, CSV: one page of up to 5000 calls, its rows as bytes."""
+        """Contract: List phone calls, CSV: one page of up to 5000 calls, its rows as bytes.
+
+        Raises:
+            TornAnswer: it has fewer rows than its own headers promise, in every attempt.
+        """
         days = {"start_date": as_text(start_date), "end_date": as_text(end_date)}
         query = {name: value for name, value in days.items() if value}
         kept: list[CsvAnswer] = []
 
         def parse(answer: CsvAnswer) -> CallsPage:
             kept[:] = [answer]
-            return CallsPage(answer.body, 0, answer.total_count, None, None, answer.server_time)
+            rows = whole_rows(answer)
+            return CallsPage(answer.body, rows, answer.total_count, None, None, answer.server_time)
 
         await self._client.calls(self.id, {**query, "page": str(page), "per_page": str(LARGEST_CSV)}, parse=parse)
         return kept[0]

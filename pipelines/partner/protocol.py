@@ -5,10 +5,12 @@ rows or raise one of vetl's errors. `TornAnswer` and `ContractBroken` both deser
 half answer looks like a broken contract. Only the last attempt decides what it was.
 """
 
+import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from io import StringIO
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode
 
@@ -163,6 +165,25 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
         _broken(answer, "the CSV has no usable header X-Total-Count")
     echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
     return CsvAnswer(utf8(body, headers), total, *echoes, answer.server_time, requests)
+
+
+def whole_rows(page: CsvAnswer) -> int:
+    """How many rows a CSV page has below its names.
+
+    Raises:
+        TornAnswer: fewer than its headers promise.
+        ContractBroken: it cannot be read as CSV.
+    """
+    text = StringIO(page.body.decode("utf-8", "replace"), newline="")
+    try:
+        rows = max(0, sum(map(bool, csv.reader(text))) - 1)
+    except csv.Error:
+        raise ContractBroken(f"{PHONE_CALLS}: a page cannot be read as CSV") from None
+    if page.per_page is not None and page.page is not None:
+        promised = min(page.per_page, page.total_count - page.page * page.per_page)
+        if rows < promised:
+            raise TornAnswer(f"{PHONE_CALLS}: a CSV page has {rows} rows where its headers promise {promised}")
+    return rows
 
 
 def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value

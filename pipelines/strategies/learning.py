@@ -122,12 +122,13 @@ def learn_paging_anew(reading: Reading) -> Generator[Step, Any, dict[str, Any]]:
     """What is known of the list, with the page base learnt again."""
     known = {name: value for name, value in reading.capabilities.items() if name != "page_base"}
     window = whole_history(reading) if isinstance(reading.endpoint.strategy, UpdatedWindows) else Window()
-    dialect = dialect_of(reading.names, reading.endpoint.page_size, known)
-    dialect = yield from open_list(dialect, window, {})
+    before = dialect_of(reading.names, reading.endpoint.page_size, known)
+    dialect = yield from open_list(before, window, {})
     dialect = yield from learn_paging(dialect, window, known)
     if dialect.page_base != reading.capabilities["page_base"]:
         yield Learnt("page_base", dialect.page_base, "learnt anew, since what was known could not be certified")
-    return {**known, "page_base": dialect.page_base}
+    renamed = {} if dialect.names == before.names else {"names": asdict(dialect.names)}
+    return {**known, **renamed, "page_base": dialect.page_base}
 
 
 def learn_bounds(dialect: Dialect, reading: Reading, known: Mapping[str, Any]) -> Finding:

@@ -109,6 +109,23 @@ def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
     assert drive(essentials(reading(**learnt)), lambda _: sessions(60))[1]["names"]["status"] == "status"
 
 
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int) -> None:
+    rows = sessions(60)
+
+    def server(query: Mapping[str, str]) -> list[dict[str, Any]]:
+        if "updated_since" not in query:
+            raise RequestRefused("a start is needed", status=status)
+        end = query.get("until", "9999")
+        found = [row for row in rows if query["updated_since"][:19] <= row["updated_at"][:19] <= end[:19]]
+        return [row for row in found if query.get("status") in (None, row["status"])]
+
+    _, learnt, _ = drive(essentials(reading()), server)
+
+    assert (learnt["names"]["start"], learnt["names"]["end"]) == ("updated_since", "until")
+    assert learnt["parameters"] == dict.fromkeys(EVERY, "proven")
+
+
 def test_what_is_known_is_not_asked_again() -> None:
     states = dict.fromkeys(EVERY, "proven") | {"status": "ignored"}
     assert drive(essentials(reading(parameters=states)), lambda _: [])[2] == 0

@@ -1,6 +1,8 @@
 """The client and its synchronous face against the real sandbox: every list, every record, as a notebook would."""
 
+import csv
 import inspect
+import io
 import json
 import threading
 from collections.abc import Iterator
@@ -81,6 +83,16 @@ def test_people_are_found_and_the_csv_tells_its_total(
     owned = [row for row in platform.truth(PRACTICE, "patients") if row["client_id"] == client["id"]]
     assert {pet.id for pet in practice.patients(str(client["id"]))} == {str(row["id"]) for row in owned}
     assert practice.phone_calls_csv().total_count == len(platform.truth(PRACTICE, "phone_calls"))
+
+
+def test_a_csv_that_was_cut_short_is_read_again(platform: sandbox.Handle, practice: BlockingPractice) -> None:
+    """Its status is 200 and its length right: only its own headers tell."""
+    platform.faults.set([sandbox.Fault("truncated_csv", path="*/phone_calls", most=1)])
+
+    page = practice.phone_calls_csv()
+
+    assert platform.faults.hits == {"truncated_csv": 1}
+    assert len(list(csv.DictReader(io.StringIO(page.body.decode())))) == page.total_count
 
 
 def test_a_withdrawn_list_is_not_found(platform: sandbox.Handle, practice: BlockingPractice) -> None:
