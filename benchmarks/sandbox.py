@@ -2,18 +2,21 @@
 
 Serves a large world, has every practice's calls and other lists drawn, and tells how long that took and how much
 memory the server had at most; then asks for CSV pages, eight in flight, by a client that drops the bodies: pages
-that are ready, and pages that are rendered anew. Shares of the machine that others use count as the sandbox's.
+that are ready, and pages that are rendered anew. Beside what came in a second stands what the server's own CPU
+would do in one, which does not depend on who else is at work on the machine.
 """
 
 import argparse
 import http.client
 import json
+import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -63,11 +66,12 @@ def main() -> None:
     with _served(*sizes) as (process, told):
         _say("ready after", f"{time.monotonic() - began:.1f} s")
         _draw(told, process.pid, began)
-    with _served("--practices=1", "--days=60", "--calls=200000") as (_, told):
+    with _served("--practices=1", "--days=60", "--calls=200000") as (process, told):
         # The same few pages again and again, or every page a different one of ever other ranges.
-        _csv("CSV, pages that are ready", told, given.seconds, lambda n: f"page={n % IN_FLIGHT}")
-        _csv("CSV, each page rendered", told, given.seconds, lambda n: f"page={n % 30}&unread={n}")
-        _json("JSON, 100 calls a page, rendered", told, given.seconds)
+        reader = Reader(told, process.pid, given.seconds)
+        _csv("CSV, pages that are ready", reader, lambda n: f"page={n % IN_FLIGHT}")
+        _csv("CSV, each page rendered", reader, lambda n: f"page={n % 30}&unread={n}")
+        _json("JSON, 100 calls a page, rendered", reader)
 
 
 @contextmanager
@@ -98,36 +102,52 @@ def _draw(told: dict[str, Any], pid: int, began: float) -> None:
     _say("memory at most", f"{_peak(pid):.2f} GiB")
 
 
-def _csv(label: str, told: dict[str, Any], seconds: float, query: Callable[[int], str]) -> None:
-    rows = _pages(told, seconds, lambda n: f"/phone_calls?format=csv&per_page={PAGE}&{query(n)}") * PAGE
-    _say(label, f"{rows / seconds:,.0f} rows/s")
+@dataclass(frozen=True)
+class Reader:
+    """Asks for pages during some seconds, several in flight, and drops them."""
+
+    told: dict[str, Any]
+    pid: int
+    seconds: float
+
+    def pages(self, path: Callable[[int], str]) -> tuple[int, float]:
+        """How many pages came, and the seconds of CPU that they took the server."""
+        practice = self.told["practices"][0]["id"]
+        numbers, done = count(), [0] * IN_FLIGHT
+        clients = [Client(self.told) for _ in range(IN_FLIGHT)]
+        for client in clients:
+            client.get(path(next(numbers)), practice)
+        began, until = _cpu(self.pid), time.monotonic() + self.seconds
+
+        def drop(place: int) -> None:
+            while time.monotonic() < until:
+                clients[place].get(path(next(numbers)), practice)
+                done[place] += 1
+
+        threads = [threading.Thread(target=drop, args=(place,)) for place in range(IN_FLIGHT)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sum(done), _cpu(self.pid) - began
 
 
-def _json(label: str, told: dict[str, Any], seconds: float) -> None:
-    pages = _pages(told, seconds, lambda n: f"/phone_calls?per_page=100&page={n % 1000}&unread={n}")
-    _say(label, f"{1000 * seconds / max(pages, 1):.1f} ms each")
+def _csv(label: str, reader: Reader, query: Callable[[int], str]) -> None:
+    pages, cpu = reader.pages(lambda n: f"/phone_calls?format=csv&per_page={PAGE}&{query(n)}")
+    _say(label, f"{pages * PAGE / reader.seconds:,.0f} rows/s")
+    _say("  a second of the server's CPU", f"{pages * PAGE / cpu:,.0f} rows")
 
 
-def _pages(told: dict[str, Any], seconds: float, path: Callable[[int], str]) -> int:
-    """How many pages come in this time, some in flight; each is asked for once before if that makes it ready."""
-    practice = told["practices"][0]["id"]
-    numbers, done = count(), [0] * IN_FLIGHT
-    clients = [Client(told) for _ in range(IN_FLIGHT)]
-    for client in clients:
-        client.get(path(next(numbers)), practice)
-    until = time.monotonic() + seconds
+def _json(label: str, reader: Reader) -> None:
+    pages, cpu = reader.pages(lambda n: f"/phone_calls?per_page=100&page={n % 1000}&unread={n}")
+    _say(label, f"{1000 * reader.seconds / pages:.1f} ms each")
+    _say("  the server's CPU", f"{1000 * cpu / pages:.1f} ms each")
 
-    def drop(place: int) -> None:
-        while time.monotonic() < until:
-            clients[place].get(path(next(numbers)), practice)
-            done[place] += 1
 
-    threads = [threading.Thread(target=drop, args=(place,)) for place in range(IN_FLIGHT)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(done)
+def _cpu(pid: int) -> float:
+    """Seconds of CPU that a process has had, in its own code and the system's."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _peak(pid: int) -> float:
