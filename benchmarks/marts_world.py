@@ -5,6 +5,7 @@ matters to the marts is drawn as it is at a practice: callers who call again, se
 appointment, remote ids that carry a server's id.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -120,12 +121,14 @@ def make(path: Path, calls: int) -> None:
         _fill(connection, "clients", _CLIENTS, {"clients": clients})
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, table: str, query: str, parameters: dict[str, object]) -> None:
+def _fill(
+    connection: duckdb.DuckDBPyConnection, table: str, query: str, parameters: Mapping[str, int | str]
+) -> None:
     [shape] = [RawTable.of(endpoint) for endpoint in REGISTRY if endpoint.table == table]
     connection.execute(
         f"insert into {shape.raw} by name select *, '{RUN}' as _run_id,"
         f" timestamptz '{CLOCK.isoformat()}' as _loaded_at from ({query})",
-        parameters,
+        dict(parameters),
     )
     connection.execute(f"update {shape.raw} as stored set _row_hash = {row_hash(shape.hashed, 'stored')}")
 

@@ -51,12 +51,12 @@ def rendered(name: str, engine: str, *arguments: str) -> str:
     text = "\n".join(path.read_text() for path in MACROS.rglob("*.sql"))
     environment = jinja2.Environment(extensions=["jinja2.ext.do"], autoescape=False)
     module: Any = None
-    adapter = SimpleNamespace(
-        dispatch=lambda macro, _: (
-            getattr(module, f"{engine}__{macro}", None) or getattr(module, f"default__{macro}")
-        )
-    )
-    environment.globals.update({"adapter": adapter, "return": give_back})
+
+    def dispatch(macro: str, _package: str) -> Any:
+        return getattr(module, f"{engine}__{macro}", None) or getattr(module, f"default__{macro}")
+
+    names: Any = environment.globals
+    names.update({"adapter": SimpleNamespace(dispatch=dispatch), "return": give_back})
     module = environment.from_string(text).module
     return str(getattr(module, name)(*arguments))
 
