@@ -57,6 +57,12 @@ def test_a_mart_equals_the_truth(story: str, moment: str, mart: str, told: Told)
     assert_mart_is_true(mart, chapter.marts[mart], known)
 
 
+@pytest.mark.parametrize("story", STORIES)
+def test_the_later_build_took_in_what_had_changed(story: str, told: Told) -> None:
+    assert told(story, AT_REST)[0].in_full
+    assert not told(story, LATER)[0].in_full
+
+
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("story", STORIES)
 def test_the_published_marts_are_the_private_ones(story: str, moment: str, told: Told) -> None:

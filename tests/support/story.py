@@ -44,7 +44,10 @@ class Visit:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A build: everything that was seen until then, and the marts. `webhooks`: kind and payload of each taken."""
+    """A build: everything that was seen until then, and the marts.
+
+    `webhooks`: kind and payload of each that was taken; `in_full`: the build took in more than what had changed.
+    """
 
     practices: Sequence[Practice]
     visits: tuple[Visit, ...]
@@ -52,6 +55,7 @@ class Chapter:
     webhooks: list[tuple[str, dict[str, Any]]]
     marts: dict[str, Mart]
     unpublished: list[str]
+    in_full: bool
     began: datetime
     """By the clock of this machine, which tells when webhooks were received."""
 
@@ -99,6 +103,7 @@ class Follower:
             webhooks=[(one.kind, one.payload) for one in self.platform.webhooks if one.acknowledged],
             marts=_marts(self.settings.warehouse.path),
             unpublished=_unpublished(self.settings),
+            in_full=_is_in_full(self.settings.warehouse.path),
             began=self.began,
         )
 
@@ -159,6 +164,12 @@ def _marts(path: Path) -> dict[str, Mart]:
             cursor = connection.execute(f"select * from marts.{name}")
             found[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
         return found
+
+
+def _is_in_full(path: Path) -> bool:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        ((in_full,),) = connection.sql("select is_full from control.builds").fetchall()
+        return in_full
 
 
 def _unpublished(settings: Settings) -> list[str]:
