@@ -104,6 +104,18 @@ def test_only_staging_reads_sources(filled: Build) -> None:
     assert {"staging"} == readers
 
 
+def test_what_is_written_of_a_mart_stands_in_the_warehouse(filled: Build) -> None:
+    """As comments, which go into the published file: analysts read there what a column means."""
+    with duckdb.connect(filled.warehouse, read_only=True) as connection:
+        uncommented = connection.execute(
+            "select table_name, null from duckdb_tables() where schema_name = 'marts' and comment is null"
+            " union all"
+            " select table_name, column_name from duckdb_columns() where schema_name = 'marts' and comment is null"
+        ).fetchall()
+
+    assert uncommented == []
+
+
 def test_every_mart_has_an_owner_a_grain_and_an_enforced_contract(filled: Build) -> None:
     for model in nodes(filled, "model"):
         if layer(model) == "marts":
