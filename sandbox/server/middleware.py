@@ -41,7 +41,12 @@ class Journal:
                     _note(platform, scope, message["status"])
             await send(message)
 
-        await self._app(scope, receive, dated)
+        try:
+            await self._app(scope, receive, dated)
+        except Exception:
+            # A defect of the sandbox: what answers it stands outside of this.
+            _note(platform, scope, 500)
+            raise
 
 
 class FaultInjector:

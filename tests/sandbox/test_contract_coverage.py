@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from support.breaking import edited
-from support.rules import Rule, Section, rule, rules_of
+from support.breaking import edited, switched
+from support.partner_side import Partner
+from support.rules import Rule, Section, noticed, rule, rules_of
 
 from sandbox import Handle
 
@@ -55,3 +56,17 @@ def test_a_break_that_is_out_of_date_is_noticed(platform: Handle) -> None:
     broken = edited("clock:VirtualClock.advance", "a line that was there once", "")
     with pytest.raises(pytest.fail.Exception, match="write its break anew"), broken(platform):
         pass
+
+
+def test_a_break_that_crashes_the_sandbox_proves_nothing(partner: Partner) -> None:
+    broken = edited("server.records:_body", "found is None", "nothing_of_this_name is None")
+    with pytest.raises(AssertionError, match="but the sandbox"), noticed(broken, partner.platform):
+        assert partner.get("phone_calls/x").status_code == 404
+
+
+def test_a_check_that_does_not_notice_the_break_fails(platform: Handle) -> None:
+    with (
+        pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"),
+        noticed(switched(auto_accept=False), platform),
+    ):
+        """A check that looks at nothing."""
