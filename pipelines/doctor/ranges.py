@@ -59,7 +59,7 @@ def _try_start(known: Known, name: str) -> Generator[Step, Any, Page | None]:
             if page is None:
                 yield from fields_at_fault(known)  # a list that is not there says so here
                 if (yield from is_unknown(known, name, query)):
-                    return None
+                    break  # an end beside it would not help; a day might, where all faults have one message
                 continue
             if page.total_count:
                 return None  # taken, and without effect

@@ -16,6 +16,7 @@ from pipelines.steps import Learnt, ReadPage
 from pipelines.strategies.reading import Reading
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+EDGES = ("start_date", "end_date")
 EVERY = ("start", "end", "per_page", "page", "status")
 Server = Callable[[Mapping[str, str]], list[dict[str, Any]]]
 
@@ -107,6 +108,25 @@ def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
     assert learnt == {"parameters": dict.fromkeys(EVERY, "open")}
     assert asked == 3
     assert drive(essentials(reading(**learnt)), lambda _: sessions(60))[1]["names"]["status"] == "status"
+
+
+def test_a_strict_server_that_takes_dates_only_and_says_the_same_of_every_fault_is_understood() -> None:
+    rows = sessions(60)
+
+    def server(query: Mapping[str, str]) -> list[dict[str, Any]]:
+        names = {"start_date", "end_date", "page", "per_page", "status"}
+        faulty = [name for name, text in query.items() if name not in names or (name in EDGES and len(text) > 10)]
+        if faulty or "start_date" not in query:
+            raise refused(*faulty, *({"start_date"} - set(query)))
+        start, end = query["start_date"], query.get("end_date", "9999")
+        status = query.get("status")
+        return [row for row in rows if start <= row["updated_at"][:10] <= end and status in (None, row["status"])]
+
+    _, learnt, asked = drive(essentials(reading()), server)
+
+    assert learnt["bounds"] == "day"
+    assert learnt["parameters"] == dict.fromkeys(EVERY, "proven")
+    assert asked <= 20
 
 
 @pytest.mark.parametrize("status", [400, 422])
