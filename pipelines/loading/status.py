@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,16 @@ def snapshot_path(warehouse: Path) -> Path:
     return warehouse.with_name(f"{warehouse.name}.status.json")
 
 
+_LAST_WINDOWS = (
+    "select practice_id, endpoint, window_start, window_end, certified, reason, finished_at from control.windows"
+    " semi join (select practice_id, endpoint, max(finished_at) as finished_at from control.windows"
+    "  where finished_at >= ? group by all) using (practice_id, endpoint, finished_at)"
+    " qualify row_number() over (partition by practice_id, endpoint order by window_end desc) = 1"
+)
+_COMMITTED_WITHIN = timedelta(days=1)
+"""How much later than another one, by the source's clock, a window may be committed after it."""
+
+
 class Status:
     """Counts are taken anew only for what has changed, so that a commit's snapshot costs little."""
 
@@ -26,6 +36,8 @@ class Status:
         self._connection = connection
         self._tables = tables
         self._rows: dict[tuple[str, str], tuple[int, int]] = {}
+        self._windows: dict[tuple[str, str], tuple[Any, ...]] = {}
+        self._searched_from = datetime(1970, 1, 1, tzinfo=UTC)
         self._told: dict[str, dict[str, int]] = {}
 
     def changed(self, practice_id: str, endpoint: str) -> None:
@@ -40,11 +52,7 @@ class Status:
         """
         practices = dict(self._rows_of("select id, name from control.practices order by id"))
         cursors = self._by_list("select practice_id, endpoint, cursor from control.cursors")
-        windows = self._by_list(
-            "select practice_id, endpoint, window_start, window_end, certified, reason, finished_at"
-            " from control.windows qualify row_number() over"
-            " (partition by practice_id, endpoint order by finished_at desc, window_end desc) = 1"
-        )
+        windows = self._last_windows()
         quarantined = self._by_list(
             "select practice_id, endpoint, count(*) from control.quarantine where resolved_at is null group by all"
         )
@@ -107,6 +115,14 @@ class Status:
         except OSError:
             draft.unlink(missing_ok=True)
 
+    def _last_windows(self) -> Mapping[tuple[str, str], tuple[Any, ...]]:
+        """The last window of each list. All that were ever read are searched once, then only the latest."""
+        found = self._by_list(_LAST_WINDOWS, self._searched_from)
+        self._windows |= found
+        last = max((window[4] for window in found.values()), default=None)
+        self._searched_from = last - _COMMITTED_WITHIN if last else self._searched_from
+        return self._windows
+
     def _counts(self, practice_id: str, table: RawTable) -> tuple[int, int]:
         """How many rows there are, and how many of them are not final yet."""
         if table.endpoint in RECEIVED:
@@ -125,11 +141,12 @@ class Status:
             self._told[name] = dict(self._rows_of(counted))
         return self._told[name]
 
-    def _rows_of(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql).fetchall()
+    def _rows_of(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values).fetchall()
 
-    def _by_list(self, sql: str) -> dict[tuple[str, str], tuple[Any, ...]]:
-        return {(practice_id, endpoint): tuple(rest) for practice_id, endpoint, *rest in self._rows_of(sql)}
+    def _by_list(self, sql: str, *values: object) -> dict[tuple[str, str], tuple[Any, ...]]:
+        found = self._rows_of(sql, *values)
+        return {(practice_id, endpoint): tuple(rest) for practice_id, endpoint, *rest in found}
 
 
 def certified_through(cursor: Mapping[str, Any]) -> str | None:
