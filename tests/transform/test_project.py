@@ -116,11 +116,14 @@ def test_what_is_written_of_a_mart_stands_in_the_warehouse(filled: Build) -> Non
     assert uncommented == []
 
 
-def test_every_mart_has_an_owner_a_grain_and_an_enforced_contract(filled: Build) -> None:
+def test_every_model_has_an_owner(filled: Build) -> None:
+    assert [model["name"] for model in nodes(filled, "model") if not model["config"]["meta"].get("owner")] == []
+
+
+def test_every_mart_has_a_grain_and_an_enforced_contract(filled: Build) -> None:
     for model in nodes(filled, "model"):
         if layer(model) == "marts":
             assert model["config"]["contract"]["enforced"], model["name"]
-            assert model["config"]["meta"]["owner"], model["name"]
             assert set(model["config"]["meta"]["grain"].split(", ")) <= model["columns"].keys(), model["name"]
 
 
