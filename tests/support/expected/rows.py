@@ -149,6 +149,15 @@ def patients(known: Known) -> Expected:
     }
 
 
+FUNNEL = {
+    "sent": {"sent", "delivered", "read", "failed"},
+    "delivered": {"delivered", "read"},
+    "read": {"read"},
+    "failed": {"failed"},
+}
+"""The statuses of a message that has come as far."""
+
+
 def messages(known: Known) -> Expected:
     texts = ("reference_id", "client_id", "status", "status_reason", "channel_requested", "channel_used")
     minutes = {"minutes_to_deliver": "delivered_at", "minutes_to_read": "read_at"}
@@ -159,6 +168,7 @@ def messages(known: Known) -> Expected:
         expected[row["practice_id"], row["id"]] = {
             **told(known, row, (*texts, "error_code", "error_message"), times),
             **{name: None if value is None else value * 60 for name, value in taken.items()},
+            **{f"is_{step}": row["status"] in reached for step, reached in FUNNEL.items()},
         }
     return expected
 
