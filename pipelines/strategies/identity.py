@@ -17,7 +17,7 @@ from json import dumps
 from typing import Any, Literal
 
 from pipelines.endpoint import ByReference, DateWindows, UpdatedWindows
-from pipelines.errors import NotFound, PracticeRefused, RequestRefused
+from pipelines.errors import PracticeRefused, RequestRefused, Unreachable
 from pipelines.pages import Page, Row, Window
 from pipelines.steps import Flush, Learnt, MergeRows, Step
 from pipelines.strategies.dialect import Dialect, dialect_of
@@ -95,10 +95,12 @@ def look_first(reading: Reading) -> Generator[Step, Any, Identity]:
         return Identity()
     try:
         found = yield from _look_at(reading)
-    except (NotFound, PracticeRefused):
+    except PracticeRefused:
         raise
-    except RequestRefused:
-        return Identity()  # how the list is asked for is not known yet: the look after the read will tell
+    except (RequestRefused, Unreachable):
+        # How the list is asked for is not known yet, and a server that counts from 1 may not have page 0, or break
+        # over it: the checks that follow find out, and the look after the read will tell.
+        return Identity()
     if found.verdict == "changing":
         yield Flush()
     return found
