@@ -9,13 +9,15 @@ from random import Random
 from typing import Any
 
 from support.receiving_side import receiving
-from support.story import MOVING, Chapter, Follower, following
+from support.story import MOVING, START, Chapter, Follower, following
 
 STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
 Walker = tuple[str, str, str]
 """A practice, a session there, and the stage that it comes to."""
 BACK = ("client_details", "started")
 DAY = timedelta(days=1)
+YESTERDAY, TODAY = ((START + by).isoformat() for by in (-DAY, 0 * DAY))
+"""Calls from between have been seen before anybody could report on their day."""
 NUMBERS = (0, 1, 2, 4, 6, 12, 13)
 """Last digits of the numbers that are texted: opted out, blocked, undelivered, in a fallback, unread, read."""
 
@@ -167,15 +169,22 @@ def _change_behind_the_back(follower: Follower, practices: Sequence[str], random
     """What leaves no trace: rows that vanish, and old calls and sessions that are told differently."""
     platform = follower.platform
     for practice in practices:
-        for name in ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks"):
-            for row in random.sample(platform.truth(practice, name), 3):
-                platform.delete(practice, name, row["id"])
-        walker = next(
-            row for row in platform.truth(practice, "booking_sessions") if row["referral_source"] == "walk"
-        )
-        platform.delete(practice, "booking_sessions", walker["id"])
+        _take_away(follower, practice, random)
         for row in random.sample(platform.truth(practice, "phone_calls"), 8):
             told = {"booked": not row["booked"], "booking_intent": True, "outcome": "appointment_booked"}
             platform.update(practice, "phone_calls", row["id"], told)
         for row in random.sample(platform.truth(practice, "booking_sessions"), 3):
             platform.update(practice, "booking_sessions", row["id"], {"referral_source": "told later"})
+
+
+def _take_away(follower: Follower, practice: str, random: Random) -> None:
+    """Some rows of each list; among them a call and a session that a report on their day had counted."""
+    platform = follower.platform
+    for name in MOVING:
+        for row in random.sample(platform.truth(practice, name), 3):
+            platform.delete(practice, name, row["id"])
+    calls, sessions = (platform.truth(practice, name) for name in ("phone_calls", "booking_sessions"))
+    for row in [row for row in calls if YESTERDAY <= row["created_at"] < TODAY][:1]:
+        platform.delete(practice, "phone_calls", row["id"])
+    for row in [row for row in sessions if row["referral_source"] == "walk"][:1]:
+        platform.delete(practice, "booking_sessions", row["id"])
