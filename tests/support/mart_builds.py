@@ -40,10 +40,12 @@ def was_full(warehouse: Path) -> bool:
 
 def differences_from_full_build(warehouse: Path) -> dict[str, tuple[int, int]]:
     """By table: how many rows a build in full would not have, and how many it would have besides."""
-    full = warehouse.with_name("full.duckdb")
-    shutil.copy(warehouse, full)
-    done = build_models(full, "--full-refresh")
+    held, full = warehouse.with_name("held.duckdb"), warehouse.with_name("full.duckdb")
+    shutil.copy(warehouse, held)
+    done = build_models(warehouse, "--full-refresh")  # under the same name: dbt parses anew for another
     assert done.returncode == 0, done.stdout
+    warehouse.replace(full)
+    held.replace(warehouse)
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as here (read_only); attach '{full}' as there (read_only)")
         tables = connection.execute(
