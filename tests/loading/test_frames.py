@@ -96,7 +96,7 @@ def test_a_text_is_an_instant_or_a_bad_row_but_never_null(text: str) -> None:
         ({"id": None}, "id: string_type"),
         ({"id": ""}, "id: missing"),
         ({"id": "a", "created_at": "yesterday"}, "created_at: datetime_from_date_parsing"),
-        ({"id": "a", "created_at": "0001-01-01T00:00:00+14:00"}, "a value is out of range"),
+        ({"id": "a", "created_at": "0001-01-01T00:00:00+14:00"}, "created_at: value_error"),
         ({"id": "a", "stage": {"name": "started"}}, "stage: string_type"),
         ({"id": "a", "stage": "\ud800"}, "stage: cannot be written in UTF-8"),
         ({"id": "a", "foo": float("nan")}, "an unknown field is not JSON"),
