@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos clean lock
+.PHONY: help setup demo test check format bench chaos fuzz answers clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
@@ -38,8 +38,16 @@ format: setup  ## Rewrite the code in the house format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: setup  ## Time the first sync against the floor of the same run
+bench: setup  ## Time the first sync against the floor of the same run, and the marts in full and after a small sync
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.marts --calls 1000000
+
+fuzz: setup  ## Look for bytes that break what reads them (Python 3.11 and 3.12)
+	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
+
+answers: setup  ## Write the outputs on the analysts' page anew
+	$(BIN)/vetl demo --days 60
+	$(BIN)/python tests/support/analysts_page.py demo/warehouse/data/analytics.duckdb
 
 lock:  ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
