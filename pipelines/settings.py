@@ -27,13 +27,14 @@ from pipelines.endpoint import QueryNames
 from pipelines.errors import ConfigurationError
 from pipelines.practice import Practice
 from pipelines.settings_sources import Sources
-from pipelines.settings_values import file_path, http_address, no_boolean
+from pipelines.settings_values import duckdb_file, file_path, http_address, no_boolean
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
 Whole = Annotated[int, BeforeValidator(no_boolean)]
 Positive = Annotated[Whole, Field(ge=1)]
 Seconds = Annotated[float, BeforeValidator(no_boolean)]
 FilePath = Annotated[Path, AfterValidator(file_path)]
+DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
 
 ENVIRONMENT_ONLY = {
     "partner": ("username", "password", "role"),
@@ -79,8 +80,8 @@ class PartnerSettings(Section):
 class WarehouseSettings(Section):
     """`[warehouse]`: the private file with its one writer, and the published one that analysts open."""
 
-    path: FilePath = Path("warehouse/data/vetl.duckdb")
-    published: FilePath = Path("warehouse/data/analytics.duckdb")
+    path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
+    published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: SecretStr | None = None
     lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
 

@@ -27,6 +27,19 @@ def file_path(path: Path) -> Path:
     return path.expanduser()
 
 
+SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts")
+
+
+def duckdb_file(path: Path) -> Path:
+    """A file that DuckDB opens. It is a catalog by its own name, which must not be that of a schema in it."""
+    if (name := path.name.split(".")[0].lower()) in SCHEMAS:
+        raise ValueError(
+            f"must not be called {name}: DuckDB could not tell the file from its schema {name}; "
+            f"call it vetl_{name}.duckdb"
+        )
+    return file_path(path)
+
+
 def no_boolean(value: object) -> object:
     """Python counts `true` as 1; a settings file does not."""
     if isinstance(value, bool):

@@ -70,6 +70,16 @@ def test_without_a_file_the_defaults_of_the_contract_hold(tmp_path: Path) -> Non
     assert settings.webhooks.inbox == tmp_path / "warehouse/data/inbox.sqlite"
 
 
+@pytest.mark.parametrize("key", ["path", "published"])
+@pytest.mark.parametrize("name", ["marts.duckdb", "Raw.db", "control"])
+def test_a_file_that_is_called_like_a_schema_in_it_is_refused(key: str, name: str) -> None:
+    """DuckDB takes `marts.phone_calls` in a file marts.duckdb for ambiguous: an analyst could ask nothing."""
+    written(f"[warehouse]\n{key} = 'data/{name}'")
+
+    with pytest.raises(ConfigurationError, match=rf"warehouse\.{key}.*must not be called"):
+        load_settings()
+
+
 def test_practices_are_read_with_their_types() -> None:
     written(HARBOR)
 

@@ -133,14 +133,18 @@ def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
         process.communicate("")
 
 
-def test_of_vetls_variables_dbt_gets_the_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_vetls_variables_dbt_gets_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")
 
     given = environment(Path("/srv/vetl.duckdb"))
 
-    assert {name: given[name] for name in given if name.startswith("VETL_")} == {
-        "VETL_WAREHOUSE__PATH": "/srv/vetl.duckdb"
+    assert {name for name in given if name.startswith("VETL_")} == {
+        "VETL_WAREHOUSE__PATH",
+        "VETL_BUILD_FINGERPRINT",
     }
+    assert given["VETL_WAREHOUSE__PATH"] == "/srv/vetl.duckdb"
     assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
 
 

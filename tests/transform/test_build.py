@@ -19,7 +19,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """
     folder = tmp_path_factory.mktemp("empty")
     shutil.copytree(dbt_project(), folder / "project", ignore=shutil.ignore_patterns("target", "logs"))
-    warehouse = create_warehouse(folder / "marts. it's-new.duckdb")
+    warehouse = create_warehouse(folder / "new-one. it's.duckdb")
     options = ("--warn-error", "--exclude-resource-type", "unit_test")
     return build(warehouse, folder, *options, project=folder / "project")
 
