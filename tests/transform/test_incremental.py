@@ -82,6 +82,7 @@ DOUBTS: dict[str, tuple[bool, Callable[[Story], None]]] = {
     "nothing": (False, ask),
     "a sync": (False, lambda story: (story.sync(1), ask(story))[1]),
     "asked for": (True, lambda story: ask(story, "--full-refresh")),
+    "a short history": (True, lambda story: ask(story, DBT_IN_FULL_BELOW="500000")),
     "another text": (True, lambda story: ask(story, VETL_BUILD_FINGERPRINT="another")),
     "a text unknown": (True, lambda story: ask(story, VETL_BUILD_FINGERPRINT="")),
     "a build that left models out": (True, lambda story: (story.build("--select", "phone_calls"), ask(story))[1]),

@@ -3,7 +3,8 @@
     `control.builds`: every model of the build goes by it.
 
     In full where it was asked for, where the last build left a model out, and where the marts were made by another text
-    of this project, for practices that were set otherwise, or by a later clock than the source shows now.
+    of this project, for practices that were set otherwise, or by a later clock than the source shows now. And in full
+    where history is short: below half a million rows dbt's own work decides, and nothing is gained.
 -#}
 {% macro begin_build() -%}
     {%- if execute and flags.WHICH in ('build', 'run') -%}
@@ -29,7 +30,8 @@
         ) %}
         {% do run_query(
             "create or replace temp table next_build as select this_build.*, " ~ (flags.FULL_REFRESH or not text)
-            ~ " or last_build.fingerprint is null as is_full, false as is_complete,"
+            ~ " or last_build.fingerprint is null or (" ~ raw_rows() ~ ") < " ~ (env_var('DBT_IN_FULL_BELOW', '500000') | int)
+            ~ " as is_full, false as is_complete,"
             ~ " last_build.source_clock as previous_clock"
             ~ " from this_build left join control.builds as last_build on last_build.is_complete"
             ~ " and last_build.fingerprint = this_build.fingerprint and last_build.practices = this_build.practices"
@@ -82,6 +84,12 @@
         "select table_name from duckdb_tables() where schema_name = 'control' and database_name = current_database()"
         ~ " and regexp_full_match(table_name, '" ~ pattern ~ "')"
     ).rows) }}
+{%- endmacro %}
+
+{#- How many rows there are in raw, by DuckDB's own count of each table. -#}
+{% macro raw_rows() -%}
+    select coalesce(sum(estimated_size), 0) from duckdb_tables()
+    where schema_name = 'raw' and database_name = current_database()
 {%- endmacro %}
 
 {#- dbt asks this of each incremental model, and of `is_incremental()`. -#}
