@@ -1,11 +1,14 @@
 """Clients and patients, by the ids that other rows mention."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from support.model_source import Driver, ModelSource, ModelStore
+from support.model_driver import Driver
+from support.model_source import ModelSource
+from support.model_store import ModelStore
 
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.pages import Row
@@ -38,13 +41,10 @@ class Mentions(ModelStore):
         self.read_at: dict[str, datetime] = {}
         self.mentioned = list(ids)
 
-    def save(self, step: Step) -> None:
-        if isinstance(step, MergeRows):
-            for row in step.rows:
-                self.rows[row["id"]] = row
-                self.read_at[row["id"]] = step.read_at
-            return
-        super().save(step)
+    def merge(self, saves: Sequence[MergeRows]) -> None:
+        super().merge(saves)
+        for save in saves:
+            self.read_at |= {row["id"]: save.read_at for row in save.rows}
 
     def answer(self, question: Step) -> Any:
         assert isinstance(question, ReferencedIds)

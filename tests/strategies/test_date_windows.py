@@ -6,7 +6,9 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.model_source import Driver, ModelCalls, ModelStore
+from support.model_driver import Driver
+from support.model_source import ModelCalls
+from support.model_store import ModelStore
 
 from pipelines.endpoint import DateWindows
 from pipelines.endpoints.phone_calls import PHONE_CALLS

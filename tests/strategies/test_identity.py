@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.model_source import START, Driver, ModelSource, ModelStore
+from support.model_driver import Driver
+from support.model_source import START, ModelSource
+from support.model_store import ModelStore
 
 from pipelines.endpoint import Endpoint
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS

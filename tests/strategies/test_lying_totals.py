@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.model_source import START, Driver, Manners, ModelSource, ModelStore
+from support.model_driver import Driver
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
 
 from pipelines.endpoint import Endpoint
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND

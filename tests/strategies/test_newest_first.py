@@ -7,7 +7,9 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.model_source import START, Driver, Manners, ModelSource, ModelStore
+from support.model_driver import Driver
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
 
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.errors import TornAnswer

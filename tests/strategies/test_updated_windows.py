@@ -8,7 +8,9 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.model_source import START, Driver, Manners, ModelSource, ModelStore
+from support.model_driver import Driver
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
 
 from pipelines.endpoint import QueryNames
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS

@@ -5,7 +5,9 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.model_source import START, Driver, ModelSource, ModelStore
+from support.model_driver import Driver
+from support.model_source import START, ModelSource
+from support.model_store import ModelStore
 
 from pipelines.endpoint import Endpoint
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND

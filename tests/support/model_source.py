@@ -1,42 +1,19 @@
-"""A source and a store small enough to be obviously right, for driving strategies without I/O.
+"""A source small enough to be obviously right, for driving strategies without I/O.
 
-The source may change its rows before any request; readers that run side by side are interleaved at random. All
-choices come from one `random.Random`, so a failing example replays.
+It may change its rows before any request. All choices come from one `random.Random`, so a failing example replays.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import count
 from random import Random
 from typing import Any, Literal
 
 from pipelines.endpoint import QueryNames
-from pipelines.errors import NotFound, RequestRefused, TornAnswer
-from pipelines.pages import CallsPage, Certificate, Changes, Page, Row
-from pipelines.steps import (
-    AttachDetails,
-    CallsPerDay,
-    DaysLackingDetails,
-    DaysWithState,
-    Flush,
-    GetRecords,
-    IdsHere,
-    IdsWithStatus,
-    Learnt,
-    MergeRows,
-    MissingRecords,
-    MoveCursor,
-    Plan,
-    Query,
-    ReadCalls,
-    ReadPage,
-    ReferencedIds,
-    ReplaceDays,
-    SideBySide,
-    StatusCounts,
-    Step,
-    UpdatesOf,
-)
+from pipelines.errors import NotFound, RequestRefused
+from pipelines.pages import CallsPage, Page, Row
+from pipelines.steps import Query, ReadCalls, ReadPage
 from pipelines.strategies.dialect import check_page
 from pipelines.strategies.learning import instant
 
@@ -64,28 +41,63 @@ class Manners:
     """The last page, counted from 0, that is given at all; `None`: as many as there are."""
 
 
-class ModelSource:
-    """One list. `move` is called before each request and may change `rows`; the clock goes on with each."""
+@dataclass
+class Version:
+    """What a row was from `since` on, `until` it was changed or deleted; both by the source's clock."""
 
-    def __init__(self, rng: Random, manners: Manners | None = None) -> None:
+    row: Row
+    since: datetime
+    until: datetime | None = None
+
+
+class ModelSource:
+    """One list. `move` is called before each request and may change `rows`; the clock goes on with each.
+
+    `versions` has every version that a row ever had. Rows of a list that is not `stamped` have no `updated_at`.
+    """
+
+    def __init__(self, rng: Random, manners: Manners | None = None, *, stamped: bool = True) -> None:
         self.rng = rng
         self.manners = manners or Manners()
+        self.stamped = stamped
         self.rows: dict[str, dict[str, Any]] = {}
+        self.versions: dict[str, list[Version]] = {}
         self.now = START
         self.requests = 0
         self.move: Callable[[], None] = lambda: None
+        self._numbers = count()
 
     def add(self, at: datetime | None = None, **fields: object) -> str:
         """A new row, created and last updated at the given instant, or now."""
-        identity = f"r{len(self.rows):05d}"
+        identity = f"r{next(self._numbers):05d}"
         stamp = _iso(at or self.now)
-        self.rows[identity] = {"id": identity, "created_at": stamp, "updated_at": stamp, "v": 0, **fields}
+        stamps = {"created_at": stamp, "updated_at": stamp} if self.stamped else {"created_at": stamp}
+        self._becomes(identity, {"id": identity, **stamps, "v": 0, **fields})
         return identity
 
-    def touch(self, identity: str, **fields: object) -> None:
-        """Change a row; its `updated_at` moves to now."""
+    def touch(self, identity: str, at: datetime | None = None, **fields: object) -> None:
+        """Change a row; its `updated_at` moves to the given instant, or now."""
+        stamp = {"updated_at": _iso(at or self.now)} if self.stamped else {}
+        self.retell(identity, **fields, **stamp)
+
+    def retell(self, identity: str, **fields: object) -> None:
+        """Change a row without a trace: its `updated_at` stays as it is."""
         row = self.rows[identity]
-        self.rows[identity] = {**row, **fields, "v": row["v"] + 1, "updated_at": _iso(self.now)}
+        self._becomes(identity, {**row, "v": row["v"] + 1, **fields})
+
+    def remove(self, identity: str) -> None:
+        """Delete a row, as if it had never been."""
+        self._ends(identity)
+        del self.rows[identity]
+
+    def _becomes(self, identity: str, row: dict[str, Any]) -> None:
+        if identity in self.rows:
+            self._ends(identity)
+        self.rows[identity] = row
+        self.versions.setdefault(identity, []).append(Version(row, self.now))
+
+    def _ends(self, identity: str) -> None:
+        self.versions[identity][-1].until = self.now
 
     def page(self, step: ReadPage) -> Page:
         self._tick()
@@ -177,153 +189,6 @@ def _at(row: Row) -> datetime:
 
 def _iso(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-class ModelStore:
-    """What the warehouse promises, as dictionaries."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Row] = {}
-        self.days: dict[date, list[Any]] = {}
-        self.certificates: list[Certificate] = []
-        self.cursor: dict[str, Any] = {}
-        self.capabilities: dict[str, Any] = {}
-        self.missing: set[str] = set()
-
-    def save(self, step: Step) -> None:
-        match step:
-            case MergeRows():
-                for row in step.rows:
-                    self._merge(row)
-            case ReplaceDays():
-                self._replace(step)
-            case MoveCursor():
-                self.cursor = dict(step.cursor)
-            case Learnt():
-                self.capabilities[step.name] = step.value
-            case MissingRecords():
-                self.missing.update(step.ids)
-                for identity in step.ids:
-                    self.rows.pop(identity, None)
-            case _:
-                pass
-        evidence = getattr(step, "certificate", None)
-        if evidence is not None:
-            self.certificates.append(evidence)
-
-    def _merge(self, row: Row) -> None:
-        here = self.rows.get(row["id"])
-        if here is None or row["updated_at"] >= here["updated_at"]:
-            self.rows[row["id"]] = row
-
-    def _replace(self, step: ReplaceDays) -> None:
-        if not step.frames:
-            return
-        day = step.first_day
-        while day <= step.last_day:
-            self.days[day] = [row for frame in step.frames for row in frame if row["day"] == day]
-            day += timedelta(days=1)
-
-    def answer(self, question: Step) -> Any:
-        match question:
-            case IdsWithStatus():
-                return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
-            case IdsHere(time, start, end):
-                return [key for key, row in self.rows.items() if _within(time and instant(row[time]), start, end)]
-            case UpdatesOf():
-                times = {instant(self.rows[identity]["updated_at"]) for identity in question.ids}
-                return sorted(at for at in times if at is not None)
-            case StatusCounts():
-                counts: dict[str, int] = {}
-                for row in self.rows.values():
-                    counts[row["status"]] = counts.get(row["status"], 0) + 1
-                return counts
-            case CallsPerDay():
-                return {
-                    day: len(rows)
-                    for day, rows in self.days.items()
-                    if question.first_day <= day <= question.last_day and rows
-                }
-            case DaysWithState():
-                return sorted(
-                    day for day, rows in self.days.items() if any(row["state"] in question.states for row in rows)
-                )
-            case DaysLackingDetails():
-                return {}
-            case ReferencedIds():
-                raise AssertionError("not asked here")
-            case _:
-                raise AssertionError(question)
-
-
-def _within(at: datetime | None, start: datetime | None, end: datetime | None) -> bool:
-    return at is None or ((start is None or at >= start) and (end is None or at < end))
-
-
-Fiber = Generator[None, None, Any]
-
-
-class Driver:
-    """Performs plans against a source and a store, interleaving what runs side by side."""
-
-    def __init__(self, source: Any, store: ModelStore, rng: Random) -> None:
-        self.source = source
-        self.store = store
-        self.rng = rng
-
-    def run(self, plan: Plan) -> Any:
-        """The plan's return value."""
-        fiber = self._fiber(plan)
-        while True:
-            try:
-                next(fiber)
-            except StopIteration as finished:
-                return finished.value
-
-    def _fiber(self, plan: Plan) -> Fiber:
-        answer, failure = None, None
-        while True:
-            try:
-                step = plan.send(answer) if failure is None else plan.throw(failure)
-            except StopIteration as finished:
-                return finished.value
-            answer, failure = None, None
-            yield
-            try:
-                if isinstance(step, SideBySide):
-                    answer = yield from self._interleaved([self._fiber(reader) for reader in step.readers])
-                else:
-                    answer = self._perform(step)
-            except (RequestRefused, TornAnswer) as error:
-                failure = error
-
-    def _interleaved(self, fibers: list[Fiber]) -> Generator[None, None, list[Any]]:
-        results: list[Any] = [None] * len(fibers)
-        alive = list(range(len(fibers)))
-        while alive:
-            chosen = self.rng.choice(alive)
-            try:
-                next(fibers[chosen])
-            except StopIteration as finished:
-                results[chosen] = finished.value
-                alive.remove(chosen)
-            yield
-        return results
-
-    def _perform(self, step: Step) -> Any:
-        match step:
-            case ReadPage():
-                return self.source.page(step)
-            case ReadCalls():
-                return self.source.read_calls(step)
-            case GetRecords():
-                return {identity: self.source.record(identity) for identity in step.ids}
-            case Flush():
-                return Changes()
-            case MergeRows() | ReplaceDays() | AttachDetails() | MoveCursor() | Learnt() | MissingRecords():
-                return self.store.save(step)
-            case question:
-                return self.store.answer(question)
 
 
 class ModelCalls:

@@ -1,0 +1,102 @@
+"""Performs plans against a model source and a model store, as `performing` does against the real ones."""
+
+from collections.abc import Generator
+from random import Random
+from typing import Any
+
+from support.model_store import ModelStore
+
+from pipelines.errors import RequestRefused, TornAnswer, VetlError
+from pipelines.pages import Changes
+from pipelines.steps import (
+    AttachDetails,
+    Flush,
+    GetRecords,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    Plan,
+    ReadCalls,
+    ReadPage,
+    ReplaceDays,
+    SideBySide,
+    Step,
+)
+
+Fiber = Generator[None, None, Any]
+
+
+class Killed(Exception):  # noqa: N818 - no error of the program: its end
+    """The process ends here, whatever it was doing. Raised by a source."""
+
+
+class Driver:
+    """Interleaves what runs side by side at random. What waits at the end, or at a failure, is committed."""
+
+    def __init__(self, source: Any, store: ModelStore, rng: Random) -> None:
+        self.source = source
+        self.store = store
+        self.rng = rng
+
+    def run(self, plan: Plan) -> Any:
+        """The plan's return value."""
+        fiber = self._fiber(plan)
+        while True:
+            try:
+                next(fiber)
+            except StopIteration as finished:
+                self.store.flush()
+                return finished.value
+            except VetlError:
+                self.store.flush()
+                raise
+            except Killed:
+                self.store.lose()
+                raise
+
+    def _fiber(self, plan: Plan) -> Fiber:
+        answer, failure = None, None
+        while True:
+            try:
+                step = plan.send(answer) if failure is None else plan.throw(failure)
+            except StopIteration as finished:
+                return finished.value
+            answer, failure = None, None
+            yield
+            try:
+                if isinstance(step, SideBySide):
+                    answer = yield from self._interleaved([self._fiber(reader) for reader in step.readers])
+                else:
+                    answer = self._perform(step)
+            except (RequestRefused, TornAnswer) as error:
+                failure = error
+
+    def _interleaved(self, fibers: list[Fiber]) -> Generator[None, None, list[Any]]:
+        results: list[Any] = [None] * len(fibers)
+        alive = list(range(len(fibers)))
+        while alive:
+            chosen = self.rng.choice(alive)
+            try:
+                next(fibers[chosen])
+            except StopIteration as finished:
+                results[chosen] = finished.value
+                alive.remove(chosen)
+            yield
+        return results
+
+    def _perform(self, step: Step) -> Any:
+        match step:
+            case ReadPage():
+                return self.source.page(step)
+            case ReadCalls():
+                return self.source.read_calls(step)
+            case GetRecords():
+                return {identity: self.source.record(identity) for identity in step.ids}
+            case Flush():
+                self.store.flush()
+                return Changes()
+            case MergeRows() | ReplaceDays() | AttachDetails() | MoveCursor() | Learnt() | MissingRecords():
+                return self.store.put(step)
+            case question:
+                return self.store.answer(question)

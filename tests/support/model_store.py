@@ -1,0 +1,133 @@
+"""What the warehouse promises, as dictionaries: commits, merges by version, answers from what is committed."""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from pipelines.committing import ROWS_AT_ONCE, rows_in
+from pipelines.pages import Certificate, Row
+from pipelines.steps import (
+    CallsPerDay,
+    DaysLackingDetails,
+    DaysWithState,
+    IdsHere,
+    IdsWithStatus,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    ReplaceDays,
+    Save,
+    StatusCounts,
+    Step,
+    UpdatesOf,
+)
+from pipelines.strategies.learning import instant
+
+
+class ModelStore:
+    """One list. What is saved waits until it is committed, at a flush or when enough rows are waiting.
+
+    A process that is killed loses what waits (`lose`) and nothing else.
+    """
+
+    def __init__(self, rows_at_once: int = ROWS_AT_ONCE) -> None:
+        self.rows: dict[str, Row] = {}
+        self.days: dict[date, list[Any]] = {}
+        self.certificates: list[Certificate] = []
+        self.cursor: dict[str, Any] = {}
+        self.cursor_moves = 0
+        self.capabilities: dict[str, Any] = {}
+        self.missing: set[str] = set()
+        self._rows_at_once = rows_at_once
+        self._waiting: list[Save] = []
+
+    def put(self, step: Save) -> None:
+        """Keep for the next commit."""
+        self._waiting.append(step)
+        if sum(map(rows_in, self._waiting)) >= self._rows_at_once:
+            self.flush()
+
+    def lose(self) -> None:
+        """The process has ended before its commit."""
+        self._waiting = []
+
+    def flush(self) -> None:
+        """Commit all that waits: rows in their order, then what they prove."""
+        work, self._waiting = self._waiting, []
+        for kind, saves in groupby((save for save in work if isinstance(save, MergeRows | MissingRecords)), type):
+            if kind is MergeRows:
+                self.merge([save for save in saves if isinstance(save, MergeRows)])
+            else:
+                self._miss([identity for save in saves for identity in getattr(save, "ids", ())])
+        for save in work:
+            self._keep(save)
+
+    def _keep(self, save: Save) -> None:
+        match save:
+            case ReplaceDays():
+                self._replace(save)
+            case MoveCursor():
+                self.cursor = dict(save.cursor)
+                self.cursor_moves += 1
+            case Learnt():
+                self.capabilities[save.name] = save.value
+            case _:
+                pass
+        if save.certificate is not None:
+            self.certificates.append(save.certificate)
+
+    def _miss(self, ids: Sequence[str]) -> None:
+        self.missing.update(ids)
+        for identity in ids:
+            self.rows.pop(identity, None)
+
+    def merge(self, saves: Sequence[MergeRows]) -> None:
+        """The latest `updated_at` stays, between equals and where there is none the latest read of a commit."""
+        reads = [(row, save.read_at) for save in saves for row in save.rows]
+        for row, _ in sorted(reads, key=lambda read: (read[0].get("updated_at", ""), read[1])):
+            here = self.rows.get(row["id"])
+            if here is None or row.get("updated_at", "") >= here.get("updated_at", ""):
+                self.rows[row["id"]] = row
+
+    def _replace(self, step: ReplaceDays) -> None:
+        if not step.frames:
+            return
+        day = step.first_day
+        while day <= step.last_day:
+            self.days[day] = [row for frame in step.frames for row in frame if row["day"] == day]
+            day += timedelta(days=1)
+
+    def answer(self, question: Step) -> Any:
+        match question:
+            case IdsWithStatus():
+                return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
+            case IdsHere(time, start, end):
+                return [key for key, row in self.rows.items() if _within(time and instant(row[time]), start, end)]
+            case UpdatesOf():
+                times = {instant(self.rows[identity]["updated_at"]) for identity in question.ids}
+                return sorted(at for at in times if at is not None)
+            case StatusCounts():
+                counts: dict[str, int] = {}
+                for row in self.rows.values():
+                    counts[row["status"]] = counts.get(row["status"], 0) + 1
+                return counts
+            case CallsPerDay():
+                return {
+                    day: len(rows)
+                    for day, rows in self.days.items()
+                    if question.first_day <= day <= question.last_day and rows
+                }
+            case DaysWithState():
+                return sorted(
+                    day for day, rows in self.days.items() if any(row["state"] in question.states for row in rows)
+                )
+            case DaysLackingDetails():
+                return {}
+            case _:
+                raise AssertionError(question)
+
+
+def _within(at: datetime | None, start: datetime | None, end: datetime | None) -> bool:
+    return at is None or ((start is None or at >= start) and (end is None or at < end))
