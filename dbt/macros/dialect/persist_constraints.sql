@@ -1,0 +1,20 @@
+{#-
+    dbt asks this of a table with a contract, once it is made. Spark's own tables hold no constraints, whatever their
+    format: a null where the contract forbids one is looked for, and fails the model as it does on DuckDB.
+-#}
+{% macro spark__persist_constraints(relation, model) -%}
+    {%- set held = [] -%}
+    {%- for column in model.columns.values() if column.constraints | selectattr('type', 'equalto', 'not_null') | list -%}
+        {%- do held.append(column.name) -%}
+    {%- endfor -%}
+    {%- if held and config.get('contract').enforced -%}
+        {%- set counts -%}
+            select {% for name in held %}count_if({{ name }} is null) as {{ name }}{{ ', ' if not loop.last }}{% endfor %}
+            from {{ relation }}
+        {%- endset -%}
+        {%- set nulls = run_query(counts).rows[0] -%}
+        {%- for name in held if nulls[name] > 0 -%}
+            {% do exceptions.raise_compiler_error(relation ~ "." ~ name ~ " is null in " ~ nulls[name] ~ " rows: its contract forbids it") %}
+        {%- endfor -%}
+    {%- endif -%}
+{%- endmacro %}
