@@ -4,14 +4,18 @@ Three stories, three seeds; past vetl's models on both sides (`support.seen`, `s
 zones with and without summer time, one of them half an hour off, and the days cross both changes of the clock.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from statistics import mean
+from typing import Any
 
 import pytest
 from support.cells import count
 from support.expected import EXPECTED, assert_mart_is_true
 from support.expected.booking import stage_order
+from support.expected.groups import group_of
 from support.expected.practice import practice_days
 from support.expected.restatements import booking_funnel_restatements, booking_intent_restatements
 from support.expected.tasks import reopened
@@ -141,6 +145,41 @@ def test_exact_outreach_messages_and_long_and_short_days_occur(told: Told) -> No
         assert {True, False, None} == moved
     assert any(("outreach", "exact") in ways(chapter) for chapter, _ in last)
     assert {"delivered", "read", "failed", "suppressed"} <= statuses
+
+
+def test_groups_are_more_than_sums(told: Told) -> None:
+    """A median that is no mean of medians, a practice with rows but no group, a group without a row."""
+    for mart, width, column in (
+        ("staff_task_turnaround", 3, "median_hours_to_finalize"),
+        ("outreach_outcomes", 4, "median_hours_to_contact"),
+        ("booking_funnel", 6, "median_minutes_to_complete"),
+    ):
+        assert any(is_no_mean(told(story, LATER), mart, width, column) for story in STORIES)
+    named = {
+        row["group_name"] for story in STORIES for row in told(story, LATER)[0].rows("booking_intent_by_group")
+    }
+    practices = [row for story in STORIES for row in told(story, LATER)[0].rows("practices")]
+    assert {"Atlantic", "Ports", "West"} == named
+    assert {None, "Andes"} == {row["group_name"] for row in practices} - named
+
+
+def is_no_mean(seen: tuple[Chapter, Known], mart: str, width: int, column: str) -> bool:
+    chapter, known = seen
+    group = group_of(known)
+    parts: dict[Any, list[float]] = defaultdict(list)
+    for practice, *rest, value in columns(chapter, f"{mart}_daily", width, column):
+        if practice in group and value is not None:
+            parts[group[practice], *rest].append(value)
+    return any(
+        value is not None and abs(value - mean(parts[tuple(key)])) > 0.01
+        for *key, value in columns(chapter, f"{mart}_by_group", width, column)
+    )
+
+
+def columns(chapter: Chapter, mart: str, width: int, column: str) -> list[tuple[Any, ...]]:
+    """A mart's grain and one column."""
+    at = chapter.marts[mart].columns.index(column)
+    return [(*row[:width], row[at]) for row in chapter.marts[mart].rows]
 
 
 def ways(chapter: Chapter) -> set[tuple[str | None, str | None]]:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from statistics import median
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from support.random_rows import ZONES, Row
+from support.random_rows import Row
 
 Query = Callable[[str], list[tuple[Any, ...]]]
 Cells = dict[tuple[Any, ...], tuple[Any, ...]]
@@ -21,12 +20,6 @@ def groups(rows: Iterable[Row], day: Callable[[Row], date | None], *columns: str
         if row["_deleted_at"] is None:
             found[row["practice_id"], day(row), *(row[column] or None for column in columns)].append(row)
     return found
-
-
-def local_day(row: Row) -> date | None:
-    """The day of `created_at` on the practice's wall clock."""
-    zone = ZONES.get(row["practice_id"])
-    return row["created_at"].astimezone(ZoneInfo(zone)).date() if zone and row["created_at"] else None
 
 
 def hours(start: datetime | None, end: datetime | None) -> float | None:

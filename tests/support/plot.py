@@ -1,6 +1,6 @@
 """What happens on a platform in the thirty days of a story: a life as it is drawn, and what no draw brings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -65,22 +65,31 @@ PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_in
 class Plot:
     """A story's world, and its turns.
 
-    `loose_end`: a stage is seen that nobody came to or went on from, so that stages have no order. `withdrawn`: in
-    the end the platform has no list of appointments any more.
+    `groups`: what practices belong to. `loose_end`: a stage is seen that nobody came to or went on from, so that
+    stages have no order. `withdrawn`: in the end the platform has no list of appointments any more.
     """
 
     name: str
     seed: int
     practices: tuple[str, ...]
+    groups: Mapping[str, str]
     loose_end: bool = False
     withdrawn: bool = False
 
 
 STORIES = {
-    "New York, London without a server id, St John's": Plot("story-1", 3, ("loc-001", "loc-004", "loc-008")),
-    "Sydney, St John's, a stage in doubt": Plot("story-2", 11, ("loc-003", "loc-008"), loose_end=True),
+    "New York, London without a server id, St John's without a group": Plot(
+        "story-1", 3, ("loc-001", "loc-004", "loc-008"), {"loc-001": "Atlantic", "loc-004": "Atlantic"}
+    ),
+    "Sydney, St John's, a stage in doubt": Plot(
+        "story-2", 11, ("loc-003", "loc-008"), {"loc-003": "Ports", "loc-008": "Ports"}, loose_end=True
+    ),
     "Phoenix, Los Angeles, one that cannot be read": Plot(
-        "story-3", 29, ("loc-002", "loc-005", "quiet"), withdrawn=True
+        "story-3",
+        29,
+        ("loc-002", "loc-005", "quiet"),
+        {"loc-002": "West", "loc-005": "West", "quiet": "Andes"},
+        withdrawn=True,
     ),
 }
 
@@ -89,10 +98,11 @@ def tell(plot: Plot, folder: Path) -> tuple[Chapter, Chapter]:
     """The story's chapters: at rest, and after thirty days."""
     known = [name for name in plot.practices if name.startswith("loc-")]
     with (
-        following(folder, seed=plot.seed, practices=plot.practices) as follower,
+        following(folder, seed=plot.seed, practices=plot.practices, groups=plot.groups) as follower,
         receiving(folder, follower.platform) as address,
     ):
         walkers = _set_out(follower, known)
+        _take_their_time(follower, known)
         follower.visit()
         at_rest = follower.chapter()
         follower.platform.set(webhooks_to=f"{address}/webhooks")
@@ -146,6 +156,22 @@ def _set_out(follower: Follower, practices: Sequence[str]) -> list[Walker]:
             identity = follower.platform.insert(practice, "booking_sessions", record)
             walkers.append((practice, identity, there))
     return walkers
+
+
+def _take_their_time(follower: Follower, practices: Sequence[str]) -> None:
+    """The one practice has few that are slow and the next many that are quick: no group is as the mean of both."""
+    platform = follower.platform
+    now = platform.now()
+    done: dict[str, dict[str, Any]] = {
+        "booking_sessions": {"referral_source": "patience", "last_activity_at": now},
+        "ai_outbound": {"purpose": "general", "channel": "sms", "contacted_at": now, "completed_at": now},
+        "staff_tasks": {"task_type": "task", "finalized_at": now},
+    }
+    for place, practice in enumerate(practices):
+        for number in range(1 + 2 * place):
+            began = {"status": "completed", "created_at": now - timedelta(minutes=60 - 20 * place + number)}
+            for name, record in done.items():
+                platform.insert(practice, name, {**record, **began})
 
 
 def _arrive(follower: Follower, walkers: Sequence[Walker]) -> None:

@@ -5,9 +5,9 @@ kept of it is plain data, so that several test processes can share one story.
 """
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -134,7 +134,9 @@ class Follower:
 
 
 @contextmanager
-def following(folder: Path, *, seed: int, practices: Sequence[str]) -> Generator[Follower]:
+def following(
+    folder: Path, *, seed: int, practices: Sequence[str], groups: Mapping[str, str]
+) -> Generator[Follower]:
     """A platform of eight practices, of which some are followed. Those that are no `loc-` it does not know."""
     with sandbox.running(practices=8, days=DAYS, calls=8 * 200, seed=seed, frozen=True, start=START) as platform:
         plain = settings_for(platform, folder, DAYS)
@@ -146,7 +148,7 @@ def following(folder: Path, *, seed: int, practices: Sequence[str]) -> Generator
         )
         settings = plain.model_copy(
             update={
-                "practices": followed + extra,
+                "practices": tuple(replace(one, group=groups.get(one.id)) for one in followed + extra),
                 "phone_calls": plain.phone_calls.model_copy(update={"details": "all"}),
                 "webhooks": WebhooksSettings(inbox=folder / "warehouse" / "data" / "inbox.sqlite"),
             }

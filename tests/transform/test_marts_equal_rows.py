@@ -84,3 +84,35 @@ def test_every_way_to_an_appointment_occurs(wishes: list[Episode], query: Query)
     assert exact | inferred | {("other", "inferred")} <= ways
     found = set(query("select distinct booked_via, attribution from marts.appointments"))
     assert exact | {("call", "inferred"), (None, None)} <= found
+
+
+def test_a_median_of_a_group_is_no_mean_of_medians(query: Query) -> None:
+    """What a roll-up of daily marts would say."""
+    (differing,) = query(
+        "with means as (select group_name, day, task_type, avg(median_hours_to_finalize) as mean"
+        " from marts.staff_task_turnaround_daily join marts.practices using (practice_id) group by all)"
+        " select count(*) from means"
+        " join marts.staff_task_turnaround_by_group as roll_up using (group_name, day, task_type)"
+        " where abs(mean - median_hours_to_finalize) > 0.01"
+    )
+
+    assert differing > (10,)
+
+
+def test_a_group_without_a_row_and_a_practice_without_a_group_are_in_no_rollup(query: Query) -> None:
+    marts = [
+        name for (name,) in query("select table_name from duckdb_tables() where table_name like '%_by_group'")
+    ]
+
+    assert len(marts) == 7
+    for mart in marts:
+        assert query(f"select distinct group_name from marts.{mart}") == [("coast",)]
+
+
+def test_a_report_told_other_numbers(query: Query) -> None:
+    """Each of the five numbers of a day's sessions moved on some day."""
+    names = ["sessions", "completed", "abandoned", "active", "with_appointment"]
+    moved = [f"count(*) filter (where {name}_then != {name})" for name in names]
+    (found,) = query(f"select {', '.join(moved)} from marts.booking_funnel_restatements")
+
+    assert all(found), found

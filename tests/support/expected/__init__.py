@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import booking, calls, demand, outreach, practice, restatements, rows, tasks
+from support.expected import booking, calls, demand, groups, outreach, practice, restatements, rows, tasks
 from support.known import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
@@ -18,6 +18,13 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (4, outreach.outreach_outcomes_daily),
     (4, outreach.outreach_suppressions_daily),
     (3, tasks.staff_task_turnaround_daily),
+    (6, groups.booking_funnel_by_group),
+    (3, groups.booking_funnel_stages_by_group),
+    (5, groups.booking_intent_by_group),
+    (3, groups.booking_intent_hourly_by_group),
+    (4, groups.outreach_outcomes_by_group),
+    (4, groups.outreach_suppressions_by_group),
+    (3, groups.staff_task_turnaround_by_group),
     (2, demand.demand_ledger),
     (2, demand.leak_list),
     (3, demand.demand_contacts),

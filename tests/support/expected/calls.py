@@ -11,25 +11,37 @@ from support.random_rows import Row
 from support.zones import zone
 
 QUARTER = timedelta(minutes=15)
+Hour = tuple[Any, ...]
+"""A practice, a day of the week from 1, and an hour."""
+KINDS = ("direction", "caller_type", "call_classification")
 
 
 def booking_intent_daily(known: Known) -> Expected:
-    kinds = ("direction", "caller_type", "call_classification")
-    found = groups(known.rows("phone_calls"), lambda row: row["call_date"], *kinds)
+    found = groups(known.rows("phone_calls"), lambda row: row["call_date"], *KINDS)
     return {key: intent(calls) for key, calls in found.items()}
 
 
 def booking_intent_hourly(known: Known) -> Expected:
-    calls: dict[Any, list[Row]] = defaultdict(list)
+    calls, passed = calls_by_hour(known), hours_passed(known)
+    return {key: (*intent(calls.get(key, [])), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
+
+
+def calls_by_hour(known: Known) -> dict[Hour, list[Row]]:
+    """The calls of each practice by weekday and hour of the wall clock."""
+    calls: dict[Hour, list[Row]] = defaultdict(list)
     for row in known.rows("phone_calls"):
         local = row["called_at_local"]
         calls[row["practice_id"], local.isoweekday(), local.hour].append(row)
-    passed = {
+    return calls
+
+
+def hours_passed(known: Known) -> dict[Hour, int]:
+    """How often the clock of each practice began each hour of the week."""
+    return {
         (practice.id, *name): times
         for practice in known.practices
         for name, times in wall_hours(known, practice.id, practice.time_zone).items()
     }
-    return {key: (*intent(calls[key]), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
 
 
 def wall_hours(known: Known, practice_id: str, zone_name: str) -> Counter[tuple[int, int]]:

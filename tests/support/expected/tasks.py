@@ -1,11 +1,13 @@
 """The mart of staff tasks, read from design §7 once more: how long they take, also in opening hours."""
 
+from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 
 from support.cells import count, hours, median_of
 from support.known import Expected, Known
+from support.random_rows import Row
 
 OPENS, CLOSES, DAYS = 8, 18, 6
 """From hour to hour, on how many days of the week from Monday: the project's defaults."""
@@ -13,9 +15,14 @@ FINAL = {"completed", "canceled"}
 
 
 def staff_task_turnaround_daily(known: Known) -> Expected:
+    return turnaround(known, known.by_day(known.rows("staff_tasks"), "task_type"))
+
+
+def turnaround(known: Known, found: Mapping[Any, list[Row]]) -> Expected:
+    """How long the tasks of each cell took, by practice or by group."""
     again = reopened(known)
     expected: dict[Any, tuple[Any, ...]] = {}
-    for key, tasks in known.by_day(known.rows("staff_tasks"), "task_type").items():
+    for key, tasks in found.items():
         local = [(known.local(row, "created_at"), known.local(row, "finalized_at")) for row in tasks]
         expected[key] = (
             len(tasks),
