@@ -5,5 +5,5 @@
     count(*) filter (where status = 'abandoned') as abandoned,
     count(*) filter (where status = 'active') as active,
     count(*) filter (where has_appointment) as with_appointment,
-    median(minutes_to_complete) as median_minutes_to_complete
+    {{ median('minutes_to_complete') }} as median_minutes_to_complete
 {%- endmacro %}

@@ -9,7 +9,7 @@
     count(*) filter (where status = 'suppressed') as suppressed,
     count(*) filter (where is_failed_undispatched) as failed_undispatched,
     count(*) filter (where is_open) as open,
-    median(hours_to_contact) as median_hours_to_contact,
-    median(hours_to_outcome) as median_hours_to_outcome,
+    {{ median('hours_to_contact') }} as median_hours_to_contact,
+    {{ median('hours_to_outcome') }} as median_hours_to_outcome,
     bool_and(is_mature) as is_mature
 {%- endmacro %}
