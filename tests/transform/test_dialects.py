@@ -20,7 +20,7 @@ SPARK_ONLY = re.compile(r"\b(convert_timezone|timestampdiff|explode|sequence|wee
 
 QUESTIONS = {
     "local_time": ("timestamptz '2025-07-01 12:00:00+00'", "'America/New_York'"),
-    "instant_at": ("timestamp '2025-07-01 08:00:00'", "'America/New_York'"),
+    "instant_at": ("timestamp '2025-11-02 00:00:00'", "'America/Havana'"),  # midnight strikes twice
     "microseconds_between": ("timestamptz '2025-07-01 12:00:00+00'", "timestamptz '2025-07-01 14:30:00.5+00'"),
     "days_between": ("date '2025-02-27'", "date '2025-03-02'"),
     "iso_weekday": ("date '2025-03-02'",),
@@ -28,11 +28,12 @@ QUESTIONS = {
     "each_hour": ("timestamptz '2025-07-01 12:00:00+00'", "timestamptz '2025-07-01 13:00:00+00'"),
     "digits_of": ("'+1 (212) 555-0100'",),
     "utc_day": ("timestamptz '2025-07-01 00:30:00+02'",),
+    "each_record": ('\'{"told": [{"list": "calls", "rows": 2}, {"list": "tasks"}]}\'', "$.told", "list rows"),
     "median": ("2.5e0",),
 }
 ANSWERS = {
     "local_time": ["2025-07-01 08:00:00"],
-    "instant_at": ["2025-07-01 12:00:00+00"],
+    "instant_at": ["2025-11-02 04:00:00+00"],
     "microseconds_between": ["9000500000"],
     "days_between": ["3"],
     "iso_weekday": ["7"],
@@ -40,6 +41,7 @@ ANSWERS = {
     "each_hour": ["2025-07-01 12:00:00+00", "2025-07-01 13:00:00+00"],
     "digits_of": ["12125550100"],
     "utc_day": ["2025-06-30"],
+    "each_record": ["{'list': calls, 'rows': 2}", "{'list': tasks, 'rows': NULL}"],
     "median": ["2.5"],
 }
 
