@@ -1,0 +1,78 @@
+"""What two engines made of the same models, table by table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+_SCHEMAS = ("intermediate", "marts")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One table on both: `ours` and `theirs` count rows that the other has not, values, types and all."""
+
+    name: str
+    rows: int
+    ours: int
+    theirs: int
+    columns: str
+    """How the columns differ, or nothing."""
+
+    @property
+    def is_equal(self) -> bool:
+        return not (self.ours or self.theirs or self.columns)
+
+    def __str__(self) -> str:
+        if self.is_equal:
+            return f"equal   {self.name}: {self.rows:,} rows"
+        unlike = self.columns or f"{self.ours:,} rows on DuckDB alone, {self.theirs:,} on Spark alone"
+        return f"DIFFERS {self.name}: {unlike}"
+
+
+def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
+    """Every table of DuckDB's marts, and of what they are made of, with Spark's of that name."""
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        connection.execute(f"attach '{warehouse}' as duck (read_only)")
+        names = connection.execute(
+            "select schema_name, table_name from duckdb_tables()"
+            " where database_name = 'duck' and schema_name in $schemas order by all",
+            {"schemas": _SCHEMAS},
+        ).fetchall()
+        for schema, table in names:
+            files = tables / f"{schema}.db" / table
+            theirs = f"read_parquet('{files}/*.parquet')" if any(files.glob("*.parquet")) else ""
+            yield _one(connection, f"{schema}.{table}", theirs)
+
+
+def _one(connection: duckdb.DuckDBPyConnection, name: str, theirs: str) -> Compared:
+    ours = f"duck.{name}"
+    rows = _number(connection, f"from {ours}")
+    if not theirs:
+        return Compared(name, rows, rows, 0, "it is not on Spark")
+    here, there = _columns(connection, ours), _columns(connection, theirs)
+    if here != there:
+        unlike = f"{_unlike(here, there)} on DuckDB, {_unlike(there, here)} on Spark"
+        return Compared(name, rows, 0, 0, f"columns are {unlike}")
+    return Compared(
+        name,
+        rows,
+        _number(connection, f"from {ours} except all from {theirs}"),
+        _number(connection, f"from {theirs} except all from {ours}"),
+        "",
+    )
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, relation: str) -> list[str]:
+    return [f"{name} {kind}" for name, kind, *_ in connection.execute(f"describe from {relation}").fetchall()]
+
+
+def _unlike(here: list[str], there: list[str]) -> str:
+    return ", ".join(column for column in here if column not in there) or "in another order"
+
+
+def _number(connection: duckdb.DuckDBPyConnection, query: str) -> int:
+    [(number,)] = connection.execute(f"select count(*) from ({query})").fetchall()
+    return number
