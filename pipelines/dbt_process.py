@@ -125,7 +125,8 @@ def _run(warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance)
     state.mkdir(parents=True, exist_ok=True)
     command = [
         *_COMMAND,
-        *("--no-version-check", "--no-use-colors", "--log-format", "json"),
+        # Its log file would tell every statement, at a tenth of the time of a build in which little changed.
+        *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "info"),
         *arguments,
         *("--project-dir", str(project), "--profiles-dir", str(project)),
         *("--target-path", str(state / "target"), "--log-path", str(state / "logs")),

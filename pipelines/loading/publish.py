@@ -133,8 +133,10 @@ def _copy_comments(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     target = f"target.marts.{quoted(name)}"
     for (comment,) in connection.execute(
         "select comment from duckdb_tables() where database_name = 'source' and schema_name = 'marts'"
-        " and table_name = ? and comment is not null",
-        [name],
+        " and table_name = $name and comment is not null"
+        " union all select comment from duckdb_views() where database_name = 'source' and schema_name = 'marts'"
+        " and view_name = $name and comment is not null",
+        {"name": name},
     ).fetchall():
         connection.execute(f"comment on table {target} is {literal(comment)}")
     for column, comment in connection.execute(

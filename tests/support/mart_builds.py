@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -11,20 +12,32 @@ import duckdb
 from pipelines.bundled import dbt_project
 from pipelines.dbt_process import environment
 
+DBT = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
+SCRIPT = (sys.executable, "-P", str(Path(__file__).with_name("watched_scopes.py")))
+"""`-P`: dbt imports whatever is called `dbt_...` beside a script."""
+WATCHED, BROKEN = (*SCRIPT, "watched"), (*SCRIPT, "broken")
 
-def build_models(warehouse: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+
+def command(warehouse: Path, *options: str, program: Sequence[str] = DBT) -> list[str]:
     """`dbt build` as vetl runs it, without tests: what is asked here is what the models hold."""
     folder, scratch = str(dbt_project()), warehouse.parent
+    return [
+        *(*program, "--no-use-colors", "build"),
+        *("--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"),
+        *options,
+        *("--project-dir", folder, "--profiles-dir", folder),
+        *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
+    ]
+
+
+def build_models(
+    warehouse: Path, *options: str, program: Sequence[str] = DBT, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Build, and wait for it."""
     return subprocess.run(
-        [
-            *(sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", "build"),
-            *("--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"),
-            *("--project-dir", folder, "--profiles-dir", folder),
-            *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
-            *options,
-        ],
+        command(warehouse, *options, program=program),
         env={**os.environ, **environment(warehouse), **variables},
-        cwd=scratch,
+        cwd=warehouse.parent,
         capture_output=True,
         text=True,
         check=False,
@@ -38,22 +51,37 @@ def was_full(warehouse: Path) -> bool:
     return is_full
 
 
-def differences_from_full_build(warehouse: Path) -> dict[str, tuple[int, int]]:
-    """By table: how many rows a build in full would not have, and how many it would have besides."""
+def built_in_full(warehouse: Path) -> Path:
+    """A copy of a warehouse beside it, built anew."""
     held, full = warehouse.with_name("held.duckdb"), warehouse.with_name("full.duckdb")
     shutil.copy(warehouse, held)
     done = build_models(warehouse, "--full-refresh")  # under the same name: dbt parses anew for another
     assert done.returncode == 0, done.stdout
     warehouse.replace(full)
     held.replace(warehouse)
+    return full
+
+
+def differences(warehouse: Path, full: Path) -> dict[str, tuple[int, int]]:
+    """By table: how many rows there are that a build in full has not, and how many it has besides.
+
+    A table that the one has and the other has not is there with -1.
+    """
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as here (read_only); attach '{full}' as there (read_only)")
-        tables = connection.execute(
-            "select schema_name || '.' || table_name from duckdb_tables()"
-            " where database_name = 'there' and schema_name in ('intermediate', 'marts')"
-        ).fetchall()
-        found = {name: _unlike(connection, name) for (name,) in tables}
+        here, there = (_tables(connection, file) for file in ("here", "there"))
+        found = {name: _unlike(connection, name) for name in here & there}
+    found |= dict.fromkeys(here - there, (-1, 0)) | dict.fromkeys(there - here, (0, -1))
     return {name: unlike for name, unlike in found.items() if unlike != (0, 0)}
+
+
+def _tables(connection: duckdb.DuckDBPyConnection, file: str) -> set[str]:
+    found = connection.execute(
+        "select distinct schema_name || '.' || table_name from duckdb_columns()"
+        " where database_name = ? and schema_name in ('intermediate', 'marts')",
+        [file],
+    ).fetchall()
+    return {name for (name,) in found}
 
 
 def _unlike(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:

@@ -161,7 +161,7 @@ def _marts(path: Path) -> dict[str, Mart]:
         connection.execute("set timezone = 'UTC'")
         found: dict[str, Mart] = {}
         for (name,) in connection.sql(
-            "select table_name from duckdb_tables() where schema_name = 'marts'"
+            "select distinct table_name from duckdb_columns() where schema_name = 'marts'"
         ).fetchall():
             cursor = connection.execute(f"select * from marts.{name}")
             found[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())

@@ -110,6 +110,8 @@ def test_what_is_written_of_a_mart_stands_in_the_warehouse(filled: Build) -> Non
         uncommented = connection.execute(
             "select table_name, null from duckdb_tables() where schema_name = 'marts' and comment is null"
             " union all"
+            " select view_name, null from duckdb_views() where schema_name = 'marts' and comment is null"
+            " union all"
             " select table_name, column_name from duckdb_columns() where schema_name = 'marts' and comment is null"
         ).fetchall()
 

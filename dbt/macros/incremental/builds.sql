@@ -2,7 +2,8 @@
     Whether a build may take in only what changed (decision 0403). Decided once, when it begins, and kept in
     `control.builds`: every model of the build goes by it.
 
-    In full where it was asked for, where the last build left a model out, and where the marts were made by another text
+    In full where it was asked for, where the last build left a model out or a test of it failed (an incremental build judges
+    what it wrote, and would not look there again), and where the marts were made by another text
     of this project, for practices that were set otherwise, or by a later clock than the source shows now. And in full
     where history is short: below half a million rows dbt's own work decides, and nothing is gained.
 -#}
@@ -39,6 +40,7 @@
         ) %}
         {% do run_query("delete from control.builds") %}
         {% do run_query("insert into control.builds select * from next_build") %}
+        {% do graph.update({'is_incremental': not run_query("select is_full from control.builds").rows[0][0]}) %}
     {%- endif -%}
 {%- endmacro %}
 
@@ -53,12 +55,11 @@
 
 {% macro duckdb__end_build(results) -%}
     {%- if notes_like('building') -%}
-        {%- set built = [] -%}
-        {%- for result in results if result.node.resource_type == 'model' and result.status == 'success' -%}
-            {%- do built.append(result.node.unique_id) -%}
-        {%- endfor -%}
+        {%- set built = results | selectattr('status', 'equalto', 'success') | map(attribute='node')
+            | selectattr('resource_type', 'equalto', 'model') | list -%}
         {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | list -%}
-        {%- if built | length == models | length -%}
+        {%- set failed = results | selectattr('status', 'in', ['error', 'fail']) | list -%}
+        {%- if built | length == models | length and not failed -%}
             {% do run_query("update control.builds set is_complete = true") %}
             {% do run_query(
                 "delete from control.changes as noted using control.building as taken"
@@ -92,19 +93,10 @@
     where schema_name = 'raw' and database_name = current_database()
 {%- endmacro %}
 
-{#- dbt asks this of each incremental model, and of `is_incremental()`. -#}
+{#-
+    dbt asks this of each incremental model, many times, and so does `is_incremental()`. The answer was found when the build
+    began, and is kept in the one dictionary that all of its models see.
+-#}
 {% macro should_full_refresh() -%}
-    {{ return(adapter.dispatch('should_full_refresh', 'vetl')()) }}
-{%- endmacro %}
-
-{% macro default__should_full_refresh() -%}
-    {{ return(true) }}
-{%- endmacro %}
-
-{% macro duckdb__should_full_refresh() -%}
-    {%- if not execute or flags.WHICH not in ('build', 'run') or not notes_like('builds') -%}
-        {{ return(true) }}
-    {%- endif -%}
-    {%- set told = run_query("select is_full from control.builds").rows -%}
-    {{ return(not told or told[0][0]) }}
+    {{ return(not graph.get('is_incremental', false)) }}
 {%- endmacro %}

@@ -12,17 +12,24 @@
     ).columns[0].values() -%}
     {%- set key = config.get('unique_key') -%}
     {%- set notes = 'control.changed_in_' ~ target_relation.identifier -%}
-    {%- set held -%}
-        select {{ columns }} from {{ in_scope(target_relation, scope) if scope else target_relation }}
-    {%- endset -%}
-    create or replace table {{ notes }} as
-    select *, -1 as weight from ({{ held }} except select {{ columns }} from {{ fresh }})
-    union all
-    select *, 1 as weight from (select {{ columns }} from {{ fresh }} except {{ held }});
+    {%- set held = 'held_by_' ~ target_relation.identifier -%}
+    create or replace temp table {{ held }} as
+    select {{ columns }}, place from {{ in_scope('(select *, rowid as place from ' ~ target_relation ~ ')', scope) if scope
+        else '(select *, rowid as place from ' ~ target_relation ~ ')' }};
 
-    delete from {{ target_relation }} as held using {{ notes }} as gone
-    where gone.weight = -1 and {{ same('held', 'gone', key) }};
+    create or replace table {{ notes }} as
+    select *, -1 as weight from (select {{ columns }} from {{ held }} except select {{ columns }} from {{ fresh }})
+    union all
+    select *, 1 as weight from (select {{ columns }} from {{ fresh }} except select {{ columns }} from {{ held }});
+
+    delete from {{ target_relation }}
+    where rowid in (
+        select held.place from {{ held }} as held
+        inner join {{ notes }} as gone on gone.weight = -1 and {{ same('held', 'gone', key) }}
+    );
 
     insert into {{ target_relation }} ({{ columns }})
     select {{ columns }} from {{ notes }} where weight = 1;
+
+    drop table {{ held }};
 {%- endmacro %}

@@ -29,6 +29,18 @@
     control.changed_in_{{ relation.identifier }}
 {%- endmacro %}
 
+{#-
+    The rows of a relation, each with the `weight` 1: in an incremental build only those that a model before this one
+    took out (-1) and put in (1). What is counted of them is kept up by adding, without a look at the rest.
+-#}
+{% macro weighted(relation) -%}
+    {%- if is_incremental() -%}
+        {{ changed(relation) }}
+    {%- else -%}
+        (select *, 1 as weight from {{ relation }})
+    {%- endif -%}
+{%- endmacro %}
+
 {#- The days of a raw table in which rows changed since the last build. Only in an incremental build. -#}
 {% macro changed_days(table) -%}
     select practice_id, day from control.building where table_name = '{{ table }}'
@@ -53,6 +65,23 @@
     )
 {%- endmacro %}
 
+{#- The ids of which a history holds a version that was created on a day on which something changed. -#}
+{% macro ids_with_history(table, history, id) -%}
+    select versions.practice_id, versions.{{ id }}
+    from (select practice_id, {{ id }}, {{ utc_day('created_at') }} as day from {{ history }}) as versions
+    where exists (
+        select 1 from ({{ changed_days(table) }}) as noted where {{ same('versions', 'noted', ['practice_id', 'day']) }}
+    )
+{%- endmacro %}
+
+{#- The days of groups, instead of practices, on which a model before this one changed something. -#}
+{% macro days_of_groups(relation) -%}
+    select practices.group_name, part.day
+    from {{ changed(relation) }} as part
+    inner join {{ ref('practices') }} as practices
+        on part.practice_id = practices.practice_id
+{%- endmacro %}
+
 {#- Whether anything of a raw table without days changed at the row's practice. -#}
 {% macro has_changed(table) -%}
     practice_id in (select practice_id from ({{ changed_days(table) }}) as noted)
@@ -60,10 +89,9 @@
 
 {#- Whether an instant passed an age of so many hours since the last build, by the source's clock. -#}
 {% macro became_older_than(hours, instant) -%}
-    (
-        {{ hours_between(instant, '(select source_clock from control.builds)') }} >= {{ hours }}
-        and {{ hours_between(instant, '(select previous_clock from control.builds)') }} <= {{ hours }}
-    )
+    {{ instant }} between
+        (select previous_clock - interval {{ hours }} hours from control.builds)
+        and (select source_clock - interval {{ hours }} hours from control.builds)
 {%- endmacro %}
 
 {#- The rows of one channel whose contacts lie in the scope of this model. -#}
@@ -82,7 +110,7 @@
 {%- endmacro %}
 
 {#- Of a model's or a source's rows those that have a key in common with a row that this build wrote; else all. -#}
-{% macro rows_to_judge(relation, key) -%}
+{% macro rows_to_judge(relation, key, written) -%}
     {%- if should_full_refresh() -%}
         {{ relation }}
     {%- elif relation.schema == 'raw' and relation.identifier == 'phone_calls' -%}
@@ -93,11 +121,11 @@
                 where whole.practice_id = part.practice_id and whole.call_date = part.day
             )
         )
-    {%- elif notes_like('changed_in_' ~ relation.identifier) -%}
+    {%- elif notes_like('changed_in_' ~ written.identifier) -%}
         (
             select * from {{ relation }} as whole
             where exists (
-                select 1 from {{ changed(relation) }} as part where part.weight = 1 and {{ same('whole', 'part', key) }}
+                select 1 from {{ changed(written) }} as part where part.weight = 1 and {{ same('whole', 'part', key) }}
             )
         )
     {%- else -%}

@@ -1,3 +1,5 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['stage']) }}
+
 with reach_0 as (
     select * from {{ ref('int_booking_stage_steps') }}
 ),

@@ -1,3 +1,6 @@
+-- A table: it is asked for several times, and unfolds every hour of the history.
+{{ config(materialized='table') }}
+
 with first_calls as (
     select
         practice_id,

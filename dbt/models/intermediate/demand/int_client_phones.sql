@@ -1,32 +1,15 @@
 {{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'phone']) }}
-
-with mentions as (
-    select
-        practice_id,
-        client_id,
-        {{ phone_digits('phone') }} as phone
-    from {{ ref('stg_partner__clients') }}
-    union all
-    select
-        practice_id,
-        client_id,
-        {{ phone_digits('phone_number') }} as phone
-    from {{ ref('int_call_parties') }}
-    union all
-    select
-        practice_id,
-        client_id,
-        {{ phone_digits('contact_number') }} as phone
-    from {{ ref('stg_partner__ai_outbound_requests') }}
-)
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, phone from {{ changed(ref('int_phone_mentions')) }}
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
 
 select
     practice_id,
     phone,
     min(client_id) as client_id
-from mentions
-where
-    phone is not null
-    and client_id is not null
+from {{ in_scope(ref('int_phone_mentions'), ['practice_id', 'phone']) }}
 group by practice_id, phone
-having count(distinct client_id) = 1
+having count(*) = 1

@@ -1,13 +1,13 @@
 with episodes as (
-    select * from {{ ref('demand_ledger') }}
-),
-
-leaks as (
-    select * from {{ ref('leak_list') }}
+    select * from {{ ref('int_demand_episodes') }}
 ),
 
 practices as (
     select * from {{ ref('stg_control__practices') }}
+),
+
+clock as (
+    select * from {{ ref('int_source_clock') }}
 )
 
 select
@@ -17,14 +17,11 @@ select
     episodes.booked_via,
     episodes.attribution,
     episodes.contacts,
-    episodes.hours_to_booking,
-    episodes.lost_at is not null as is_lost,
-    leaks.episode_id is not null as is_leaking,
+    {{ hours_between('episodes.first_at', 'episodes.booked_at') }} as hours_to_booking,
+    {{ lost_at('episodes', 'clock') }} is not null as is_lost,
+    episodes.booked_via is null and not episodes.is_followed_up as is_leaking,
     cast({{ local_time('episodes.first_at', 'practices.time_zone') }} as date) as day
 from episodes
-left join leaks
-    on
-        episodes.practice_id = leaks.practice_id
-        and episodes.episode_id = leaks.episode_id
 left join practices
     on episodes.practice_id = practices.practice_id
+cross join clock

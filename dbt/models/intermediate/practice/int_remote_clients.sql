@@ -1,11 +1,42 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'remote_client_id'],
-) }}
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'remote_client_id']) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    select practice_id, remote_client_id from {{ changed(ref('int_call_parties')) }}
+    where client_id is not null and remote_client_id is not null
+union
+    select practice_id, remote_client_id from {{ changed(ref('clients')) }}
+    where remote_client_id is not null
+union
+    select clients.practice_id, clients.remote_client_id || servers.suffix as remote_client_id
+    from {{ changed(ref('clients')) }} as clients
+    inner join {{ ref('int_servers') }} as servers
+        on clients.practice_id = servers.practice_id
+    where clients.remote_client_id is not null
+union
+    select clients.practice_id, clients.remote_client_id || servers.suffix as remote_client_id
+    from (
+        select practice_id, remote_client_id from {{ ref('clients') }}
+        union
+        select practice_id, remote_client_id from {{ changed(ref('clients')) }}
+    ) as clients
+    inner join {{ changed(ref('int_servers')) }} as servers
+        on clients.practice_id = servers.practice_id
+    where clients.remote_client_id is not null
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
 
-with calls as (
-    select distinct
+with clients as (
+    select
+        practice_id,
+        remote_client_id,
+        client_id
+    from {{ ref('clients') }}
+    where remote_client_id is not null
+),
+
+mentions as (
+    select
         practice_id,
         remote_client_id,
         client_id
@@ -13,43 +44,16 @@ with calls as (
     where
         remote_client_id is not null
         and client_id is not null
-),
-
-clients as (
-    select
-        practice_id,
-        remote_client_id,
-        client_id
-    from {{ ref('stg_partner__clients') }}
-    where remote_client_id is not null
-),
-
--- A call qualifies a remote id with the server's, `<remote id>-<server id>`, where the client's own record may not:
--- a client seen both ways tells a server id of the practice.
-servers as (
-    select distinct
-        calls.practice_id,
-        substr(calls.remote_client_id, length(clients.remote_client_id) + 1) as suffix
-    from calls
-    inner join clients
-        on
-            calls.practice_id = clients.practice_id
-            and calls.client_id = clients.client_id
-    where
-        substr(calls.remote_client_id, 1, length(clients.remote_client_id) + 1) = clients.remote_client_id || '-'
-),
-
-mentions as (
-    select * from calls
-    union
+    union all
     select * from clients
-    union
+    -- A call carries the server's id behind the client's own: each client may be called so by each server.
+    union all
     select
         clients.practice_id,
         clients.remote_client_id || servers.suffix as remote_client_id,
         clients.client_id
     from clients
-    inner join servers
+    inner join {{ ref('int_servers') }} as servers
         on clients.practice_id = servers.practice_id
 )
 
@@ -57,6 +61,6 @@ select
     practice_id,
     remote_client_id,
     min(client_id) as client_id
-from mentions
+from {{ in_scope('mentions', ['practice_id', 'remote_client_id']) }}
 group by practice_id, remote_client_id
 having count(distinct client_id) = 1

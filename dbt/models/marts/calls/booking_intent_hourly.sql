@@ -1,22 +1,5 @@
-with calls as (
-    select
-        practice_id,
-        cast({{ iso_weekday('day') }} as int) as weekday,
-        cast(extract(hour from called_at_local) as int) as hour,
-        booking_intent,
-        booked,
-        is_missed_intent
-    from {{ ref('phone_calls') }}
-),
-
-counted as (
-    select
-        practice_id,
-        weekday,
-        hour,
-        {{ booking_intent_measures() }}
-    from calls
-    group by practice_id, weekday, hour
+with counted as (
+    select * from {{ ref('int_booking_intent_hours') }}
 ),
 
 hours as (

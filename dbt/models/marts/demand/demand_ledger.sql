@@ -29,9 +29,6 @@ select
     episodes.appointment_id,
     episodes.attribution,
     {{ hours_between('episodes.first_at', 'episodes.booked_at') }} as hours_to_booking,
-    case
-        when episodes.booked_via is null and {{ hours_between('episodes.last_at', 'clock.source_clock') }} > 14 * 24
-            then episodes.last_at + interval 336 hours
-    end as lost_at
+    {{ lost_at('episodes', 'clock') }} as lost_at
 from episodes
 cross join clock

@@ -1,3 +1,6 @@
+-- A view: with each hour all of its rows grow older.
+{{ config(materialized='view') }}
+
 with episodes as (
     select * from {{ ref('int_demand_episodes') }}
     where

@@ -1,5 +1,14 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=[
+        'group_name', 'day', 'referral_source', 'referral_campaign', 'referral_medium', 'client_type',
+    ],
+) }}
+{%- if is_incremental() %}{{ set_scope(days_of_groups(ref('booking_sessions'))) }}{% endif %}
+
 with sessions as (
-    {{ in_groups(ref('booking_sessions')) }}
+    select * from {{ in_scope('(' ~ in_groups(ref('booking_sessions')) ~ ')', ['group_name', 'day']) }}
 ),
 
 counted as (

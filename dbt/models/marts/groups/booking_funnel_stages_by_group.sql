@@ -1,5 +1,12 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['group_name', 'day', 'stage', 'position'],
+) }}
+{%- if is_incremental() %}{{ set_scope(days_of_groups(ref('booking_funnel_stages'))) }}{% endif %}
+
 with days as (
-    {{ in_groups(ref('booking_funnel_stages')) }}
+    select * from {{ in_scope('(' ~ in_groups(ref('booking_funnel_stages')) ~ ')', ['group_name', 'day']) }}
 ),
 
 added as (

@@ -1,5 +1,12 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['group_name', 'day', 'direction', 'caller_type', 'call_classification'],
+) }}
+{%- if is_incremental() %}{{ set_scope(days_of_groups(ref('booking_intent_daily'))) }}{% endif %}
+
 with days as (
-    {{ in_groups(ref('booking_intent_daily')) }}
+    select * from {{ in_scope('(' ~ in_groups(ref('booking_intent_daily')) ~ ')', ['group_name', 'day']) }}
 ),
 
 added as (

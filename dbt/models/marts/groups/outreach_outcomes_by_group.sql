@@ -1,5 +1,12 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['group_name', 'day', 'purpose', 'channel'],
+) }}
+{%- if is_incremental() %}{{ set_scope(days_of_groups(ref('outreach_requests'))) }}{% endif %}
+
 with requests as (
-    {{ in_groups(ref('outreach_requests')) }}
+    select * from {{ in_scope('(' ~ in_groups(ref('outreach_requests')) ~ ')', ['group_name', 'day']) }}
 ),
 
 counted as (

@@ -1,9 +1,24 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['group_name', 'day', 'task_type']) }}
+{%- if is_incremental() %}
+{%- set scope %}
+    {{ days_of_groups(ref('staff_tasks')) }}
+union
+    select practices.group_name, tasks.day
+    from {{ ref('staff_tasks') }} as tasks
+    inner join {{ changed(ref('int_staff_tasks_reopened')) }} as reopened
+        on tasks.practice_id = reopened.practice_id and tasks.task_id = reopened.task_id
+    inner join {{ ref('practices') }} as practices
+        on tasks.practice_id = practices.practice_id
+{%- endset %}
+{{- set_scope(scope) }}
+{%- endif %}
+
 with reopened as (
     select * from {{ ref('int_staff_tasks_reopened') }}
 ),
 
 members as (
-    {{ in_groups(ref('staff_tasks')) }}
+    select * from {{ in_scope('(' ~ in_groups(ref('staff_tasks')) ~ ')', ['group_name', 'day']) }}
 ),
 
 tasks as (

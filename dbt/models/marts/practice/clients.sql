@@ -1,3 +1,8 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'client_id']) }}
+{%- if is_incremental() %}
+{{- set_scope('select practice_id from (' ~ changed_days('clients') ~ ') as noted') }}
+{%- endif %}
+
 select
     practice_id,
     client_id,
@@ -6,4 +11,4 @@ select
     email,
     phone,
     patient_count
-from {{ ref('stg_partner__clients') }}
+from {{ in_scope(ref('stg_partner__clients'), ['practice_id']) }}

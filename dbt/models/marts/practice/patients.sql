@@ -1,3 +1,8 @@
+{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'patient_id']) }}
+{%- if is_incremental() %}
+{{- set_scope('select practice_id from (' ~ changed_days('patients') ~ ') as noted') }}
+{%- endif %}
+
 select
     practice_id,
     patient_id,
@@ -5,4 +10,4 @@ select
     name,
     species,
     breed
-from {{ ref('stg_partner__patients') }}
+from {{ in_scope(ref('stg_partner__patients'), ['practice_id']) }}

@@ -1,3 +1,9 @@
+{{ config(
+    materialized=var('by_scope'),
+    incremental_strategy='scope',
+    unique_key=['practice_id', 'mart', 'field', 'unknown_value'],
+) }}
+
 with seen as (
     {% for mart, field, values in [
         ('phone_calls', 'direction', ['inbound', 'outbound']),
@@ -43,12 +49,22 @@ with seen as (
         '{{ mart }}' as mart,
         '{{ field }}' as field,
         {{ field }} as unknown_value,
-        count(*) as occurrences
-    from {{ ref(mart) }}
+        {{ total('weight') }} as occurrences
+    from {{ weighted(ref(mart)) }} as rows_there
     where {{ is_unlisted(field, values) }}
     group by practice_id, {{ field }}
     {{ 'union all' if not loop.last }}
     {% endfor %}
+    {%- if is_incremental() %}
+    union all
+    select
+        practice_id,
+        mart,
+        field,
+        unknown_value,
+        occurrences
+    from {{ this }}
+    {%- endif %}
 )
 
 select
@@ -56,5 +72,7 @@ select
     mart,
     field,
     unknown_value,
-    occurrences
+    {{ total('occurrences') }} as occurrences
 from seen
+group by practice_id, mart, field, unknown_value
+having sum(occurrences) > 0

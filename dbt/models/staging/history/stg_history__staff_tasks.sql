@@ -11,6 +11,7 @@ versions as (
         practice_id,
         id as task_id,
         nullif(status, '') as status,
+        created_at,
         _valid_from as valid_from,
         _valid_to as valid_to
     from superseded
@@ -19,6 +20,7 @@ versions as (
         practice_id,
         id as task_id,
         nullif(status, '') as status,
+        created_at,
         _loaded_at as valid_from,
         _deleted_at as valid_to
     from latest
