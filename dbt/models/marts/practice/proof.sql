@@ -157,29 +157,24 @@ quarantined as (
     group by practice_id, endpoint
 ),
 
--- A reconcile may be of some practices alone: it counts for the lists that it read.
+-- A reconcile counts for each list that it read and certified, whatever became of the others. What is read by id counts
+-- only where there was a list to mention it.
 reconciled as (
     select
-        windows.practice_id,
-        windows.endpoint,
+        lists_read.practice_id,
+        lists_read.endpoint,
         max(runs.source_clock) as last_reconcile_at
-    from windows
+    from {{ ref('stg_control__run_lists') }} as lists_read
     inner join {{ ref('stg_control__runs') }} as runs
-        on windows.run_id = runs.run_id
+        on lists_read.run_id = runs.run_id
     where
-        windows.is_certified
+        lists_read.state = 'certified'
         and runs.command = 'reconcile'
-        and runs.exit_code != 1
-    group by windows.practice_id, windows.endpoint
-),
-
--- What is read by id has no windows.
-reconciled_practices as (
-    select
-        practice_id,
-        max(last_reconcile_at) as last_reconcile_at
-    from reconciled
-    group by practice_id
+        and exists (
+            select 1 from {{ ref('stg_control__windows') }} as proven
+            where proven.run_id = lists_read.run_id and proven.practice_id = lists_read.practice_id and proven.is_certified
+        )
+    group by lists_read.practice_id, lists_read.endpoint
 ),
 
 -- A list that could not be read yet is there too: nothing is known of it.
@@ -209,10 +204,7 @@ select
     coalesce(held.warehouse_count, 0) as warehouse_count,
     certified.certified_through,
     told.evidence,
-    coalesce(
-        reconciled.last_reconcile_at,
-        case when known.endpoint in ('clients', 'patients') then reconciled_practices.last_reconcile_at end
-    ) as last_reconcile_at,
+    reconciled.last_reconcile_at,
     coalesce(restated.restated_rows, 0) as restated_rows,
     coalesce(quarantined.quarantined_rows, 0) as quarantined_rows,
     told.source_counted_at
@@ -221,8 +213,6 @@ left join reconciled
     on
         known.practice_id = reconciled.practice_id
         and known.endpoint = reconciled.endpoint
-left join reconciled_practices
-    on known.practice_id = reconciled_practices.practice_id
 left join told
     on
         known.practice_id = told.practice_id
