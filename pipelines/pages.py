@@ -32,8 +32,7 @@ class Page:
 class CallsPage:
     """One page of the phone-call CSV. `frame` is a polars frame, opaque here, of `rows` typed rows.
 
-    `first_day` and `last_day` are the earliest and the latest practice-local day among its rows; two pages
-    with the same `fingerprint` hold the same rows in the same order.
+    `first_day` and `last_day` are the earliest and the latest practice-local day among its rows.
     """
 
     frame: Any
@@ -45,7 +44,6 @@ class CallsPage:
     requests: int = 1
     first_day: date | None = None
     last_day: date | None = None
-    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

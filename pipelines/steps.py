@@ -74,8 +74,9 @@ class MergeRows(Saved):
 
 @dataclass(frozen=True, slots=True)
 class ReplaceDays(Saved):
-    """Replace whole days of phone calls where their content differs. `frames` hold all calls of these days.
+    """Replace whole days of phone calls where their content differs.
 
+    All calls of these days are in `frames`, pages of the CSV, or in `rows`, records of the JSON list.
     A day before `sealed_before` was read whole by an earlier sync: what differs there is a restatement.
     """
 
@@ -84,6 +85,7 @@ class ReplaceDays(Saved):
     last_day: date
     read_at: datetime
     sealed_before: date | None = None
+    rows: Sequence[Row] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,10 @@ class DaysWithState:
 
 @dataclass(frozen=True, slots=True)
 class DaysLackingDetails:
-    """Days with a call that has no id yet, and how many calls they hold. Answer: `dict[date, int]`."""
+    """Days with a call that has no id, or that changed after the JSON list last told of its day.
+
+    Answer: how many calls they hold, `dict[date, int]`.
+    """
 
     first_day: date
     last_day: date

@@ -8,7 +8,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from hashlib import blake2b
 from typing import Protocol
 
 import polars as pl
@@ -98,7 +97,6 @@ def parse_calls(answer: Answer, *, lenient: bool = False) -> CallsPage:
         requests=answer.requests,
         first_day=first_day,
         last_day=last_day,
-        fingerprint=blake2b(answer.body).hexdigest() if rows != answer.total_count else "",
     )
 
 

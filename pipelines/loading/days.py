@@ -12,6 +12,7 @@ import polars as pl
 from pipelines.errors import ContractBroken
 from pipelines.loading import drift, quarantine, restatements
 from pipelines.loading.call_keys import with_ordinals
+from pipelines.loading.call_records import as_days
 from pipelines.loading.call_rows import append, forget_details, stored_rows, with_row_hash
 from pipelines.loading.call_times import add_called_at, days_between
 from pipelines.loading.call_values import Calls, read_values
@@ -32,7 +33,7 @@ def replace_days(commit: Commit, saves: Sequence[ReplaceDays]) -> Changes:
     """
     if not saves:
         return Changes()
-    calls = read_values([page for save in saves for page in save.frames])
+    calls = _read(commit, saves)
     days = _read_times(saves)
     fresh = _within(calls.frame, days)
     _set_aside(commit, calls, saves)
@@ -50,6 +51,17 @@ def replace_days(commit: Commit, saves: Sequence[ReplaceDays]) -> Changes:
     if changes.inserted or changes.updated or changes.deleted:
         changes = replace(changes, restated=restatements.keep(commit, _sealed(saves), ("call_date",)))
     return changes
+
+
+def _read(commit: Commit, saves: Sequence[ReplaceDays]) -> Calls:
+    """The calls of pages, and those of records where a day came as such."""
+    calls = read_values([page for save in saves for page in save.frames])
+    rows = [row for save in saves for row in save.rows]
+    if not rows:
+        return calls
+    told = as_days(commit, rows)
+    frame = pl.concat([calls.frame, told.frame.select(calls.frame.columns)])
+    return replace(calls, frame=frame, bad=(*calls.bad, *told.bad))
 
 
 def _read_times(saves: Sequence[ReplaceDays]) -> pl.DataFrame:
@@ -81,7 +93,7 @@ def _within(calls: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
     if not stray.is_empty():
         raise ContractBroken(
             f"phone_calls: calls of {stray['call_date'].min()} came back for {days['call_date'].min()} to"
-            f" {days['call_date'].max()}; does the source ignore start_date and end_date?"
+            f" {days['call_date'].max()}; does the source ignore start_date and end_date, or is the zone wrong?"
         )
     return fresh
 

@@ -6,22 +6,20 @@ rows are interchangeable in the CSV, but both ids are kept.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 import polars as pl
 
 from pipelines.loading import changes, drift, mentions, quarantine
+from pipelines.loading.call_records import as_csv_rows, read_records, shape
 from pipelines.loading.call_rows import forget_details, stored_rows, with_row_hash
 from pipelines.loading.call_times import days_between, local_minute
-from pipelines.loading.call_values import as_csv_shows
 from pipelines.loading.context import Commit, shown
 from pipelines.loading.day_changes import DETAILS, SAME_CALL, SAME_ROW
 from pipelines.loading.extras import together
-from pipelines.loading.frames import EXTRA, Shape, typed
+from pipelines.loading.frames import EXTRA
 from pipelines.loading.matching import only_one, pair
 from pipelines.loading.versions import TARGET
 from pipelines.pages import Changes
-from pipelines.partner.models import PhoneCall
 from pipelines.steps import AttachDetails
 
 _ENOUGH = 5
@@ -34,11 +32,10 @@ def attach_details(commit: Commit, saves: Sequence[AttachDetails]) -> Changes:
     """Attach what JSON rows tell to the calls of their days. Makes no version: ids are not in the hash."""
     if not saves:
         return Changes()
-    columns = replace(commit.table.endpoint, record=PhoneCall).columns()
-    batch = typed([row for save in saves for row in save.rows], Shape(columns, ("id",), PhoneCall))
+    batch = read_records(commit, [row for save in saves for row in save.rows])
     quarantine.keep(commit, batch.bad)
     quarantine.resolve_keys(commit, batch.frame["id"])
-    found = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, columns)]
+    found = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, shape(commit).columns)]
     records = _as_calls(commit, batch.frame.unique("id", keep="last", maintain_order=True))
     stored = stored_rows(commit, _days(saves)).rename(_BEFORE)
     live = stored.filter(~pl.col("_deleted")).drop("_deleted")
@@ -56,10 +53,8 @@ def _days(saves: Sequence[AttachDetails]) -> pl.DataFrame:
 
 def _as_calls(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
     """JSON records with what identifies them as rows of the CSV, and their details."""
-    minute = local_minute(pl.col("created_at"), commit.time_zone).alias("called_at_local")
-    rendered = pl.concat([records.select(*DETAILS, EXTRA, minute), as_csv_shows(records)], how="horizontal")
-    hashed = with_row_hash(commit, rendered.with_columns(call_date=pl.col("called_at_local").dt.date()))
-    return hashed.select(*DETAILS, EXTRA, *SAME_ROW)
+    rendered = pl.concat([records.select(*DETAILS, EXTRA), as_csv_rows(commit, records)], how="horizontal")
+    return with_row_hash(commit, rendered).select(*DETAILS, EXTRA, *SAME_ROW)
 
 
 def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

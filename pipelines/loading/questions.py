@@ -108,8 +108,25 @@ class _Asked:
         return [day for (day,) in found]
 
     def days_lacking_details(self, first: date, last: date) -> dict[date, int]:
-        between = "and call_date between $first and $last group by 1 having count(id) < count(*) order by 1"
-        return dict(self.rows("call_date, count(*)", between, first=first, last=last))
+        """A call's `_loaded_at` says since when it is as it is; a certificate, when the JSON list was read."""
+        told = (
+            "select max(finished_at) from control.windows where practice_id = $practice and endpoint = $endpoint"
+            " and kind = 'details' and certified"
+            " and days.call_date between try_cast(window_start as date) and try_cast(window_end as date)"
+        )
+        days = "call_date, count(*) as calls, count(id) as ids, max(_loaded_at) as changed_at"
+        found = self._connection.execute(
+            f"with days as (select {days} from {self._table.raw} where practice_id = $practice"
+            "  and _deleted_at is null and call_date between $first and $last group by 1)"
+            f" select call_date, calls from days where ids < calls or changed_at > ({told}) order by 1",
+            {
+                "practice": self._practice_id,
+                "endpoint": self._table.endpoint.name,
+                "first": first,
+                "last": last,
+            },
+        ).fetchall()
+        return dict(found)
 
     def referenced_ids(self, stale_before: datetime, limit: int) -> list[str]:
         """Unknown ids first, then those read longest ago; ids that the source lately did not have are left out."""

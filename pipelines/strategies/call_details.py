@@ -1,7 +1,11 @@
 """Ids, exact times and client ids of phone calls, from the JSON list (contract: Phone calls).
 
-The CSV carries none of them. The JSON list is read for days that hold a call without an id, at 100 a page, and
-matched to the CSV's rows day by day. A window is attached only if its distinct ids equal an unmoved total.
+The CSV carries none of them. The JSON list is read for days that are new or have changed since it last told of
+them, at 100 a page, and matched to the CSV's rows day by day. A window is attached only if its distinct ids equal
+an unmoved total. What changes in the JSON list alone (a client is merged with another) is found by a reconcile,
+which reads it again for all days that details are kept of.
+
+Requests: the pages of those days, at most `PASSES` times where they move; three once a day to look at the ids.
 """
 
 from collections.abc import Generator, Mapping
@@ -10,7 +14,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from pipelines.pages import Window
-from pipelines.steps import AttachDetails, DaysLackingDetails, Flush, SideBySide, Step
+from pipelines.steps import AttachDetails, CallsPerDay, DaysLackingDetails, Flush, SideBySide, Step
 from pipelines.strategies.call_windows import DAY
 from pipelines.strategies.dialect import Dialect
 from pipelines.strategies.identity import IDS, Identity, look
@@ -40,7 +44,8 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int])
         return Attached()
     recent = max(reading.history_start, today - reading.margins.recent)
     start = reading.history_start if reading.details == "all" else recent
-    lacking: Mapping[date, int] = yield DaysLackingDetails(start, today + DAY)
+    every_day = reading.reconcile != "no"
+    lacking: Mapping[date, int] = yield (CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY)
     wanted = {day: calls for day, calls in lacking.items() if tried.get(day.isoformat()) != calls}
     found = yield from _look_at_ids(reading, wanted, daily=daily)
     if found.verdict == "changing":
@@ -63,7 +68,7 @@ def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -
     """Whether the calls of the JSON list keep their ids: once a day, and where that is not known."""
     if not wanted or (reading.capabilities.get(IDS) == "stable" and not daily):
         return Identity()
-    return (yield from look(_dialect(reading), _packed(wanted)[-1]))
+    return (yield from look(dialect(reading), _packed(wanted)[-1]))
 
 
 def _repeated_hours(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
@@ -97,12 +102,11 @@ def _older(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, in
 
 
 def _read(reading: Reading, days: Mapping[date, int]) -> Generator[Step, Any, None]:
-    dialect = _dialect(reading)
-    windows = [_read_window(dialect, window) for window in _packed(days)]
-    yield SideBySide(windows)
+    yield SideBySide([_read_window(dialect(reading), window) for window in _packed(days)])
 
 
-def _dialect(reading: Reading) -> Dialect:
+def dialect(reading: Reading) -> Dialect:
+    """How the JSON list is asked for calls."""
     return Dialect(reading.names, page_size=reading.endpoint.page_size)
 
 

@@ -2,11 +2,15 @@
 
 Rows have no id and no seconds, and change later without a trace; the filter is by whole days. So a window is a
 span of days whose total fits one page: one answer, one snapshot, and its days are replaced whole where they
-differ. Only a single day that does not fit is paged, and counts only if two passes agree.
+differ. Only a single day that does not fit is read otherwise (`crowded_days`).
 
 Read at each sync: days never read, today and tomorrow, days with a call that is not final; once a day the last
-35 days, once a week all of history. Requests: about one for 4,000 calls, and one to learn the total of a
-span that was never read.
+35 days, once a week all of history.
+
+Requests for `D` days in `S` spans that hold `N` calls, with `P` calls on a page of the CSV and `p` on one of the
+JSON list: where nothing moves at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
+each of the `C` days that hold `n >= P` calls. Whatever moves, and for ever: `S + 4D` for the CSV and five
+such passes for each crowded day, three more of all pages for details. Without changes: one.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -21,7 +25,8 @@ from pipelines.strategies import call_details, coverage
 from pipelines.strategies.call_windows import DAY, DaysPurpose, calls_query, read_days
 from pipelines.strategies.reading import Outcome, Reading
 
-ROWS_AT_ONCE = 4_000
+FILLED = 0.8
+"""How full the page of a window should be: calls may have come since they were counted."""
 LONGEST = 400
 """Days in a window at most, however few calls there are."""
 
@@ -30,7 +35,7 @@ def plan(reading: Reading, strategy: DateWindows) -> Generator[Step, Any, Outcom
     """Read the days that are new, open or due; then attach what only the JSON list tells."""
     state = _State(reading)
     closed = yield from _closed_days(reading, strategy, state)
-    windows = yield from _sized(closed)
+    windows = yield from _sized(closed, FILLED * strategy.csv_page_size)
     readers = [_read(strategy, state, window) for window in windows]
     doubts: Sequence[str | None] = yield SideBySide(readers)
     yield from _tail(strategy, state)
@@ -62,6 +67,7 @@ class _State:
         # The source's clock may have been put back: what was covered behind it is not certain any more.
         self.covered = coverage.days(cursor.get("covered", ())).until(self.open_from)
         self.sealed_before = self.covered.through(reading.history_start)
+        self.json = call_details.dialect(reading)
         self.lies: list[str] = []
         self.recent_on: str | None = cursor.get("recent_on")
         self.whole_on: str | None = cursor.get("whole_on")
@@ -119,13 +125,13 @@ class _Days:
     here: Mapping[date, int]
 
 
-def _sized(due: coverage.Coverage[date]) -> Generator[Step, Any, list[_Days]]:
+def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Generator[Step, Any, list[_Days]]:
     """The spans cut into windows that should fit one page."""
     windows: list[_Days] = []
     for start, end in due.spans:
         here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
         per_day = yield from _expected_per_day(start, end, here)
-        windows += [_Days(*span, here) for span in _packed(start, end, here, per_day)]
+        windows += [_Days(*days, here) for days in _packed((start, end), here, per_day, rows_at_once)]
     return windows
 
 
@@ -139,12 +145,13 @@ def _expected_per_day(start: date, end: date, here: Mapping[date, int]) -> Gener
 
 
 def _packed(
-    start: date, end: date, here: Mapping[date, int], per_day: float
+    span: coverage.Span[date], here: Mapping[date, int], per_day: float, rows_at_once: float
 ) -> Generator[coverage.Span[date], None, None]:
-    first, rows, day = start, 0.0, start
+    (day, end), rows = span, 0.0
+    first = day
     while day < end:
         expected = here.get(day, per_day)
-        if day > first and (rows + expected > ROWS_AT_ONCE or (day - first).days >= LONGEST):
+        if day > first and (rows + expected > rows_at_once or (day - first).days >= LONGEST):
             yield first, day
             first, rows = day, 0.0
         rows += expected
@@ -158,7 +165,7 @@ def _read(strategy: DateWindows, state: _State, days: _Days) -> Generator[Step, 
         state.covered = state.covered.add(start, end)
         return state.cursor()
 
-    purpose = DaysPurpose("closed", certified, state.sealed_before, days.here, state.lies)
+    purpose = DaysPurpose("closed", state.json, certified, state.sealed_before, days.here, state.lies)
     return (yield from read_days(strategy, days.start, days.end, purpose))
 
 
@@ -166,4 +173,6 @@ def _tail(strategy: DateWindows, state: _State) -> Generator[Step, Any, str | No
     """The days that are not over, and tomorrow."""
     start, end = state.open_from, state.today + 2 * DAY
     here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
-    return (yield from read_days(strategy, start, end, DaysPurpose("tail", here=here, lies=state.lies)))
+    return (
+        yield from read_days(strategy, start, end, DaysPurpose("tail", state.json, here=here, lies=state.lies))
+    )

@@ -11,7 +11,7 @@ from support.filled import DAY, HEADER, START, Filled, call_line, call_record, c
 from pipelines.errors import ContractBroken
 from pipelines.loading.call_frames import split
 from pipelines.pages import Changes
-from pipelines.steps import ReplaceDays
+from pipelines.steps import AttachDetails, ReplaceDays
 
 NEXT = DAY + timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -177,6 +177,43 @@ def test_a_new_column_is_kept_told_and_no_version(filled: Filled) -> None:
     assert changes == Changes(updated=1, drift=("phone_calls: new field Agent",))
     assert filled.rows("select _extra from raw.phone_calls") == [('{"Agent":"A"}',)]
     assert filled.rows("select * from history.phone_calls") == []
+
+
+def test_a_day_that_came_as_records_of_the_json_list_is_the_day_that_the_csv_shows(filled: Filled) -> None:
+    """Twins, an empty text, the repeated hour: the CSV of the same calls changes nothing but its order of time."""
+    day = date(2025, 11, 2)
+    records = [
+        call_record("b", "2025-11-02T06:30:20Z"),
+        call_record("a", "2025-11-02T05:30:10Z"),
+        call_record("c", "2025-11-02T15:00:00Z", summary="", patient_name=None),
+        call_record("d", "2025-11-02T15:00:59Z", summary="", patient_name=None),
+    ]
+
+    replaced = ReplaceDays([], day, day, START, rows=records)
+    changes = filled.commit("phone_calls", replaced, AttachDetails(records, day, day))
+
+    assert changes == Changes(inserted=4)
+    assert filled.rows("select id, called_at::varchar from raw.phone_calls order by id") == [
+        ("a", "2025-11-02 05:30:00+00"),
+        ("b", "2025-11-02 06:30:00+00"),
+        ("c", "2025-11-02 15:00:00+00"),
+        ("d", "2025-11-02 15:00:00+00"),
+    ]
+    night, noon = call_line(f"{day} 01:30"), call_line(f"{day} 10:00", summary="", patient_name="")
+    assert filled.replace_days(night, night, noon, noon, first=day, last=day) == Changes(unchanged=4)
+
+
+def test_a_record_without_a_time_belongs_to_no_day_and_is_set_aside(filled: Filled) -> None:
+    records = [call_record("a"), {**call_record("b"), "created_at": None}]
+
+    changes = filled.commit(
+        "phone_calls", ReplaceDays([], DAY, DAY, START, rows=records), AttachDetails(records, DAY, DAY)
+    )
+
+    assert changes == Changes(inserted=1, quarantined=1)
+    assert filled.rows("select reason, first_day, resolved_at from control.quarantine") == [
+        ("created_at: missing", DAY, None)
+    ]
 
 
 lines = st.builds(

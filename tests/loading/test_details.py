@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from support.filled import DAY, Filled, call_line, call_record
 
 from pipelines.endpoints import by_name
-from pipelines.pages import Changes
-from pipelines.steps import DaysLackingDetails
+from pipelines.pages import Changes, Page, Window
+from pipelines.steps import AttachDetails, DaysLackingDetails
+from pipelines.strategies.paging import Pass, certificate
 
 AUTUMN = date(2025, 11, 2)
 
@@ -233,3 +234,25 @@ def test_days_that_lack_details_are_those_with_a_call_without_id(filled: Filled)
     lacking = filled.warehouse.answer("p1", by_name("phone_calls"), DaysLackingDetails(DAY, date(2025, 5, 9)))
 
     assert lacking == {date(2025, 5, 2): 1}
+
+
+def test_a_day_lacks_details_too_where_it_changed_after_they_were_told(filled: Filled) -> None:
+    """A client who is matched later has a name in the CSV, and an id in the JSON list."""
+    filled.replace_days(call_line(client_name=""))
+    attached(filled, call_record("x", client_name="", client_id=None))
+    asked = DaysLackingDetails(DAY, DAY)
+    assert filled.warehouse.answer("p1", by_name("phone_calls"), asked) == {}
+
+    filled.replace_days(call_line())
+
+    assert filled.warehouse.answer("p1", by_name("phone_calls"), asked) == {DAY: 1}
+    attached(filled, call_record("x"))
+    assert filled.warehouse.answer("p1", by_name("phone_calls"), asked) == {}
+    assert filled.rows("select id, client_id from raw.phone_calls") == [("x", "client of x")]
+
+
+def attached(filled: Filled, record: dict[str, Any]) -> None:
+    """As a sync does it: with the certificate of the window that was read."""
+    page = Page((record,), 1, 0, 100, filled.now)
+    evidence = certificate(Pass(Window(DAY, DAY), (page,), 100), "details")
+    filled.commit("phone_calls", AttachDetails([record], DAY, DAY, certificate=evidence))

@@ -1,63 +1,65 @@
-"""Phone calls by whole days, from a model CSV whose calls change without a trace."""
+"""Phone calls by whole days: stories of single readings. What holds always is in `test_call_machine`."""
 
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.call_store import CallStore
+from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver
-from support.model_source import ModelCalls
-from support.model_store import ModelStore
 
 from pipelines.endpoint import DateWindows
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.strategies import date_windows
+from pipelines.strategies.crowded_days import PROVEN
 from pipelines.strategies.reading import Outcome, Reading
 
 HISTORY = date(2026, 1, 10)
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
+NOON = timedelta(hours=17)
 ZONE = ZoneInfo("America/New_York")
 
 
-def sync(source: ModelCalls, store: ModelStore, rng: Random, *, page: int = 40) -> Outcome:
+def sync(source: ModelCalls, store: CallStore, rng: Random, *, history_start: date = HISTORY) -> Outcome:
     reading = Reading(
         endpoint=PHONE_CALLS,
         names=PHONE_CALLS.names,
         now=source.now,
         time_zone=ZONE,
-        history_start=HISTORY,
+        history_start=history_start,
         cursor=dict(store.cursor),
         details="off",
     )
-    return Driver(source, store, rng).run(date_windows.plan(reading, DateWindows(csv_page_size=page)))
+    return Driver(source, store, rng).run(date_windows.plan(reading, DateWindows(csv_page_size=40)))
 
 
 def ring(source: ModelCalls, rng: Random, day: date | None = None) -> None:
-    local_day = day or source.now.astimezone(ZONE).date()
-    source.calls.append({"day": local_day, "state": "completed", "number": rng.randint(0, 5), "outcome": None})
+    at = source.now if day is None else datetime(day.year, day.month, day.day, tzinfo=UTC) + NOON
+    source.ring(at, phone=f"+{rng.randint(0, 5)}")
 
 
-def filled(rng: Random, rows: int) -> ModelCalls:
-    source = ModelCalls(rng, NOW)
+def opened(rng: Random, rows: int = 0) -> tuple[ModelCalls, CallStore]:
+    """A practice with so many calls, on any days, and an empty store."""
+    source = ModelCalls(rng, NOW, ZONE)
     days = (NOW.date() - HISTORY).days
     for _ in range(rows):
-        ring(source, rng, HISTORY + timedelta(days=rng.randrange(days + 1)))
-    return source
+        ring(source, rng, HISTORY + timedelta(days=rng.randrange(days)))
+    return source, CallStore(ZONE)
 
 
-def mirrored(source: ModelCalls, store: ModelStore) -> bool:
-    first, last = HISTORY, source.now.date() + timedelta(days=1)
-    here = [row for day, rows in store.days.items() if first <= day <= last for row in rows]
-    there = source.calls_of(first, last)
-    return sorted(map(repr, here)) == sorted(map(repr, there))
+def mirrored(source: ModelCalls, store: CallStore, first: date = HISTORY) -> bool:
+    days = (first, source.now.date() + timedelta(days=1))
+    return store.rows(*days) == source.rows(*days)
 
 
 @settings(deadline=None)
 @given(seed=st.integers(0, 2**32), rows=st.integers(0, 700))
 def test_a_source_at_rest_is_mirrored(seed: int, rows: int) -> None:
     rng = Random(seed)
-    source, store = filled(rng, rows), ModelStore()
+    source, store = opened(rng, rows)
 
     outcome = sync(source, store, rng)
 
@@ -69,7 +71,7 @@ def test_a_source_at_rest_is_mirrored(seed: int, rows: int) -> None:
 @given(seed=st.integers(0, 2**32), rows=st.integers(0, 300), pace=st.floats(0, 0.5))
 def test_no_certified_day_misses_a_call_while_calls_come_in(seed: int, rows: int, pace: float) -> None:
     rng = Random(seed)
-    source, store = filled(rng, rows), ModelStore()
+    source, store = opened(rng, rows)
     source.move = lambda: ring(source, rng) if rng.random() < pace else None
     for _ in range(3):
         outcome = sync(source, store, rng)
@@ -83,12 +85,12 @@ def test_no_certified_day_misses_a_call_while_calls_come_in(seed: int, rows: int
 
 def test_a_call_that_changed_within_the_last_35_days_is_seen_the_next_day() -> None:
     rng = Random(1)
-    source, store = filled(rng, 300), ModelStore()
+    source, store = opened(rng, 300)
     sync(source, store, rng)
     source.now += timedelta(days=1)
-    for call in source.calls:
-        if call["day"] >= source.now.date() - timedelta(days=30):
-            call["outcome"] = "appointment_booked"
+    for place, call in enumerate(source.calls):
+        if source.day(call) >= source.now.date() - timedelta(days=30):
+            source.change(place, outcome="appointment_booked")
 
     sync(source, store, rng)
 
@@ -97,10 +99,10 @@ def test_a_call_that_changed_within_the_last_35_days_is_seen_the_next_day() -> N
 
 def test_a_call_that_changed_long_ago_is_seen_within_a_week() -> None:
     rng = Random(2)
-    source, store = filled(rng, 300), ModelStore()
+    source, store = opened(rng, 300)
     sync(source, store, rng)
-    for call in source.calls:
-        call["outcome"] = "resolved"
+    for place in range(len(source.calls)):
+        source.change(place, outcome="resolved")
     source.now += timedelta(days=7)
 
     sync(source, store, rng)
@@ -108,22 +110,40 @@ def test_a_call_that_changed_long_ago_is_seen_within_a_week() -> None:
     assert mirrored(source, store)
 
 
-def test_a_day_beyond_one_page_counts_when_two_passes_agree() -> None:
+@pytest.mark.parametrize("sorting", ["listed", "per page"])
+def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
+    """Also where calls of one minute are sorted otherwise on each page, so that a pass misses one each time."""
     rng = Random(3)
-    source, store = ModelCalls(rng, NOW), ModelStore()
-    for _ in range(95):
-        ring(source, rng, date(2026, 2, 3))
+    source, store = opened(rng)
+    source.sorting = sorting
+    for number in range(170):
+        source.ring(datetime(2026, 2, 3, 15, number // 3, number % 3, tzinfo=UTC))
 
     outcome = sync(source, store, rng)
 
-    assert mirrored(source, store)
     assert outcome.certified
-    assert any(evidence.reason == "two passes hold the same rows" for evidence in store.certificates)
+    assert mirrored(source, store)
+    (proof,) = [evidence for evidence in store.certificates if evidence.kind == "closed" and evidence.rows]
+    assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, 170, 170)
+
+
+def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
+    rng, busy = Random(3), date(2026, 2, 3)
+    source, store = opened(rng)
+    for _ in range(41):
+        ring(source, rng, busy)
+    source.lie = -1  # 40 calls, it says, and a page holds 40
+
+    outcome = sync(source, store, rng)
+
+    assert not outcome.certified
+    assert "page 0 holds 41 rows where its own total of 40 promises 40" in outcome.reason
+    assert mirrored(source, store)
 
 
 def test_a_sync_without_changes_costs_one_request_for_the_live_days() -> None:
     rng = Random(4)
-    source, store = filled(rng, 700), ModelStore()
+    source, store = opened(rng, 700)
     sync(source, store, rng)
     source.now += timedelta(hours=1)
     before = source.requests
@@ -135,30 +155,21 @@ def test_a_sync_without_changes_costs_one_request_for_the_live_days() -> None:
 
 def test_an_earlier_start_of_history_reads_only_what_is_missing() -> None:
     rng = Random(5)
-    source, store = filled(rng, 200), ModelStore()
+    source, store = opened(rng, 200)
     sync(source, store, rng)
     ring(source, rng, date(2025, 12, 31))
-    reading = Reading(
-        endpoint=PHONE_CALLS,
-        names=PHONE_CALLS.names,
-        now=source.now,
-        time_zone=ZONE,
-        history_start=date(2025, 12, 1),
-        cursor=dict(store.cursor),
-        details="off",
-    )
     before = source.requests
 
-    Driver(source, store, rng).run(date_windows.plan(reading, DateWindows(csv_page_size=40)))
+    sync(source, store, rng, history_start=date(2025, 12, 1))
 
-    assert sum(len(rows) for rows in store.days.values()) == len(source.calls)
+    assert mirrored(source, store, date(2025, 12, 1))
     assert source.requests - before == 3
 
 
 def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
     """So that an answer that is empty for a moment deletes nothing."""
     rng = Random(6)
-    source, store = filled(rng, 300), ModelStore()
+    source, store = opened(rng, 300)
     sync(source, store, rng)
     source.now += timedelta(days=1)
     every_call, answers = source.calls, iter([True])
@@ -174,22 +185,27 @@ def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
 
 
 def test_a_day_beyond_one_page_that_never_rests_is_uncertified_and_what_was_known_of_it_stays() -> None:
-    """Without ids nothing tells which of two readings is whole: the first is kept where there was none before."""
+    """Nothing tells which of its readings is whole: the last is kept where there was none before."""
     rng, busy = Random(7), date(2026, 2, 3)
-    source, store = ModelCalls(rng, NOW), ModelStore()
-    for _ in range(95):
+    source, store = opened(rng)
+    for _ in range(195):
         ring(source, rng, busy)
-    source.move = lambda: source.calls.insert(0, source.calls.pop())
+
+    def retold() -> None:
+        for place in range(0, 195, 5):
+            source.change(place, summary=f"told at {source.requests}")
+
+    source.move = retold
 
     first = sync(source, store, rng)
 
     assert not first.certified
-    assert "no two passes over a day beyond one page agree" in first.reason
-    assert len(store.days[busy]) == 95
+    assert "never met whole, in 5 passes over a day beyond one page" in first.reason
+    assert len(store.days[busy]) == 195
     assert not any(item.certified for item in store.certificates if item.rows)
 
     known = list(store.days[busy])
-    source.calls.append({"day": busy, "state": "completed", "number": 9, "outcome": None})
+    ring(source, rng, busy)
     again = sync(source, store, rng)
 
     assert not again.certified

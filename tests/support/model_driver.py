@@ -4,8 +4,6 @@ from collections.abc import Generator
 from random import Random
 from typing import Any
 
-from support.model_store import ModelStore
-
 from pipelines.errors import RequestRefused, TornAnswer, VetlError
 from pipelines.pages import Changes
 from pipelines.steps import (
@@ -27,14 +25,14 @@ from pipelines.steps import (
 Fiber = Generator[None, None, Any]
 
 
-class Killed(Exception):  # noqa: N818 - no error of the program: its end
+class Killed(Exception):
     """The process ends here, whatever it was doing. Raised by a source."""
 
 
 class Driver:
     """Interleaves what runs side by side at random. What waits at the end, or at a failure, is committed."""
 
-    def __init__(self, source: Any, store: ModelStore, rng: Random) -> None:
+    def __init__(self, source: Any, store: Any, rng: Random) -> None:
         self.source = source
         self.store = store
         self.rng = rng

@@ -1,0 +1,139 @@
+"""Phone calls that never rest, read by the strategy: a state machine against a model practice.
+
+What holds after each step, whatever happened: see `CallMachine`. The bound on requests is `requests_at_most`.
+"""
+
+from collections import Counter
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from support.call_machine import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
+from support.call_store import CallStore
+from support.model_calls import ModelCalls
+
+from pipelines.strategies import coverage
+from pipelines.strategies.crowded_days import PASSES
+from pipelines.strategies.date_windows import FILLED, LONGEST
+
+motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
+details = st.sampled_from(["all", "recent", "off"])
+sizes = st.integers(2, 8)
+json_sizes = st.integers(6, 9)
+"""Calls may come in before each request: a list that grows as fast as it is read would be read for very long."""
+
+
+class CallMachine(RuleBasedStateMachine):
+    """A practice, and what is here of it.
+
+    - no certificate is false: asked by `Witness` at each commit;
+    - a sync ends although something happens before each of its requests, within `requests_at_most`;
+    - days that the cursor counts as read were certified and committed;
+    - at rest, after a full reconcile, every call and its details are here.
+    """
+
+    practice: Practice
+
+    @initialize(turn=st.sampled_from(TURNS), seed=st.integers(0, 2**16))
+    def opens(self, turn: Any, seed: int) -> None:
+        rng = Random(seed)
+        self.practice = Practice(CallStore(ZONE), ModelCalls(rng, turn, ZONE), rng)
+
+    @rule(days_ago=st.integers(0, HISTORY), minute=st.sampled_from(MINUTES), phone=st.sampled_from(["+1", "+2"]))
+    def somebody_called(self, days_ago: int, minute: int, phone: str) -> None:
+        self.practice.backdate(days_ago, minute, phone)
+
+    @rule(days_ago=st.integers(0, HISTORY), calls=st.integers(5, 20))
+    def a_day_was_crowded(self, days_ago: int, calls: int) -> None:
+        for number in range(calls):
+            self.practice.backdate(days_ago, MINUTES[number % 3], "+1")
+
+    @rule(what=st.sampled_from(MOTIONS), times=st.integers(1, 4))
+    def something_happened(self, what: str, times: int) -> None:
+        for _ in range(times):
+            self.practice.happen(what)
+
+    @rule(hours=st.integers(1, 60))
+    def time_passes(self, hours: int) -> None:
+        self.practice.source.now += timedelta(hours=hours)
+
+    @rule(asked=sizes, given=sizes, json_asked=json_sizes, json_given=json_sizes)
+    def pages_become_other(self, asked: int, given: int, json_asked: int, json_given: int) -> None:
+        self.practice.page, self.practice.json_page = asked, json_asked
+        self.practice.source.largest_page, self.practice.source.largest_json_page = given, json_given
+
+    @rule(sorting=st.sampled_from(["listed", "per page", "shuffled"]), deepest=st.sampled_from([None, None, 0, 1]))
+    def the_server_changes_its_manners(self, sorting: Any, deepest: int | None) -> None:
+        source = self.practice.source
+        source.sorting, source.lie, source.deepest = sorting, 0, deepest
+
+    @rule(lie=st.sampled_from([-1, 1, 2]))
+    def totals_lie(self, lie: int) -> None:
+        """What they hide is shown: a total that lies where calls are hidden cannot be told from a true one."""
+        source = self.practice.source
+        source.sorting, source.lie, source.deepest = "listed", lie, None
+
+    @rule(motion=motions, reconcile=st.sampled_from(["no", "no", "recent", "full"]), details=details)
+    def sync(self, motion: list[str], reconcile: Any, details: Any) -> None:
+        before = self.practice.source.requests
+        self.practice.sync(motion, reconcile=reconcile, details=details)
+        assert self.practice.source.requests - before <= requests_at_most(self.practice)
+
+    @rule(motion=motions, requests=st.integers(1, 12))
+    def sync_is_killed(self, motion: list[str], requests: int) -> None:
+        self.practice.sync(motion, killed_at=requests)
+
+    @rule()
+    def everything_rests(self) -> None:
+        practice, source = self.practice, self.practice.source
+        source.sorting, source.lie, source.deepest = "listed", 0, None
+
+        outcome = practice.sync(reconcile="full", details="all")
+
+        assert outcome is not None
+        assert outcome.certified, outcome
+        assert practice.store.attached() == Counter(practice.expected())
+        if source.largest_page >= practice.page and source.largest_json_page >= practice.json_page:
+            before = source.requests
+            practice.sync(reconcile="full", details="off")
+            assert source.requests - before <= requests_at_rest(practice)
+
+    def teardown(self) -> None:
+        """Every story ends at rest."""
+        if hasattr(self, "practice"):
+            self.everything_rests()
+
+    @invariant()
+    def days_that_count_as_read_are_proven(self) -> None:
+        covered = coverage.days(self.practice.store.cursor.get("covered", ()))
+        for start, end in covered.spans:
+            days = {start + timedelta(days=past) for past in range((end - start).days)}
+            assert days <= self.practice.proven
+
+
+def requests_at_most(practice: Practice) -> int:
+    """Whatever moved: the bound in the docstring of `date_windows`. A page that lies is asked for twice."""
+    source = practice.source
+    days = (practice.today() - practice.history_start).days + 3
+    calls = max(len(version) for version in source.versions)
+    page, json_page = min(practice.page, source.largest_page), min(practice.json_page, source.largest_json_page)
+    crowded = PASSES * (calls // (json_page - PASSES + 1) + min(days, calls // page + 1))
+    details = 3 + 3 * (2 * calls // json_page + 2 * days)
+    return days + (6 if source.lie else 4) * days + crowded + details
+
+
+def requests_at_rest(practice: Practice) -> int:
+    """A full reconcile of what is known already, without details."""
+    source, page = practice.source, practice.page
+    days = (practice.today() - practice.history_start).days
+    tail = 1 if source.rows(practice.today(), practice.today()).total() < page else 3
+    per_day = Counter(source.day(call) for call in source.calls).values()
+    passes = sum(2 * (calls // (practice.json_page - 1) + 1) for calls in per_day if calls >= page)
+    return 2 + days // LONGEST + int(2 * len(source.calls) / (FILLED * page)) + tail + passes
+
+
+def test_no_certificate_is_false_and_every_sync_ends() -> None:
+    run_state_machine_as_test(CallMachine, settings=settings(max_examples=60, stateful_step_count=15))

@@ -1,0 +1,133 @@
+"""What a warehouse promises of phone calls, as a dictionary of days: what was saved counts once it is flushed."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from support.model_calls import Call, Shown
+
+from pipelines.loading.call_times import days_between as span
+from pipelines.pages import Certificate
+from pipelines.steps import (
+    AttachDetails,
+    CallsPerDay,
+    DaysLackingDetails,
+    DaysWithState,
+    Learnt,
+    MoveCursor,
+    ReplaceDays,
+    Step,
+)
+
+Details = tuple[str, str | None, str | None]
+STATE = 2
+"""The place of a call's state in what the CSV shows."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """A call as it is kept, with what the JSON list told of it."""
+
+    row: Shown
+    details: Details | None = None
+
+
+class CallStore:
+    """What is saved waits until it is committed; a process that is killed loses what waits, as `ModelStore` does.
+
+    `stale` are days that changed since the JSON list last told of them.
+    """
+
+    def __init__(self, zone: ZoneInfo) -> None:
+        self.zone = zone
+        self.days: dict[date, list[Kept]] = {}
+        self.stale: set[date] = set()
+        self.certificates: list[Certificate] = []
+        self.cursor: dict[str, Any] = {}
+        self.capabilities: dict[str, Any] = {}
+        self.waiting: list[Step] = []
+
+    def put(self, step: Step) -> None:
+        self.waiting.append(step)
+
+    def flush(self) -> None:
+        """Commit all that waits."""
+        for step in self.waiting:
+            self._store(step)
+            evidence: Certificate | None = getattr(step, "certificate", None)
+            if evidence is not None:
+                self.certificates.append(evidence)
+        self.waiting = []
+
+    def lose(self) -> None:
+        self.waiting = []
+
+    def rows(self, first: date, last: date) -> Counter[Shown]:
+        """What is here of these days."""
+        return Counter(kept.row for day in span(first, last) for kept in self.days.get(day, []))
+
+    def attached(self) -> Counter[tuple[Shown, Details | None]]:
+        """Every call that is here, with its details."""
+        return Counter((kept.row, kept.details) for calls in self.days.values() for kept in calls)
+
+    def answer(self, question: Step) -> Any:
+        match question:
+            case CallsPerDay(first, last):
+                return {day: len(self.days[day]) for day in span(first, last) if self.days.get(day)}
+            case DaysWithState(states):
+                return sorted(
+                    day for day, calls in self.days.items() if any(k.row[STATE] in states for k in calls)
+                )
+            case DaysLackingDetails(first, last):
+                return {day: len(self.days[day]) for day in span(first, last) if self._lacks(day)}
+            case _:
+                raise AssertionError(question)
+
+    def _lacks(self, day: date) -> bool:
+        calls = self.days.get(day, [])
+        return any(kept.details is None for kept in calls) or (day in self.stale and bool(calls))
+
+    def _store(self, step: Step) -> None:
+        match step:
+            case ReplaceDays():
+                self._replace(step)
+            case AttachDetails():
+                self._attach(step)
+            case MoveCursor(cursor):
+                self.cursor = dict(cursor)
+            case Learnt(name, value):
+                self.capabilities[name] = value
+            case _:
+                pass
+
+    def _replace(self, step: ReplaceDays) -> None:
+        fresh: dict[date, list[Shown]] = defaultdict(list)
+        told = [Call.told(record).shown(self.zone) for record in step.rows]
+        for row in [*told, *(row for frame in step.frames for row in frame)]:
+            fresh[date.fromisoformat(row[0][:10])].append(row)
+        for day in span(step.first_day, step.last_day):
+            here, there = self.days.get(day, []), fresh[day]
+            if Counter(kept.row for kept in here) == Counter(there):
+                continue
+            known = _by_row([(kept.row, kept.details) for kept in here if there.count(kept.row) == 1])
+            self.days[day] = [Kept(row, next(known[row], None)) for row in there]
+            self.stale.add(day)
+
+    def _attach(self, step: AttachDetails) -> None:
+        calls = [Call.told(record) for record in step.rows]
+        known = _by_row([(call.shown(self.zone), call.details) for call in calls])
+        for day in span(step.first_day, step.last_day):
+            self.stale.discard(day)
+            for kept in self.days.get(day, []):
+                kept.details = next(known[kept.row], kept.details)
+
+
+def _by_row(pairs: Sequence[tuple[Shown, Any]]) -> Mapping[Shown, Iterator[Any]]:
+    """What belongs to equal rows, one after the other."""
+    found: dict[Shown, list[Any]] = defaultdict(list)
+    for row, value in pairs:
+        found[row].append(value)
+    return defaultdict(lambda: iter(()), {row: iter(values) for row, values in found.items()})

@@ -1,0 +1,197 @@
+"""The phone calls of one practice, with both faces of the contract (Phone calls): the CSV and the JSON list.
+
+The CSV: a filter by whole practice-local days, no ids, time to the local minute. The JSON list: ids, exact times,
+client ids. Calls change, vanish and appear on days long past without a trace. `move` is called before each
+request; what the practice held at each moment is in `versions`, so that a reading can be held against it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from random import Random
+from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo
+
+from pipelines.errors import NotFound, RequestRefused, WrongTotal
+from pipelines.pages import CallsPage, Page
+from pipelines.steps import Query, ReadCalls, ReadPage
+from pipelines.strategies.dialect import check_page
+
+Shown = tuple[str, ...]
+"""A call as the CSV shows it: minute, phone number, state, client, outcome, summary."""
+
+Sorting = Literal["listed", "per page", "shuffled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call. `client` is what its ids and its client's name are made of; `merged` changes the ids alone."""
+
+    id: str
+    at: datetime
+    phone: str = "+1"
+    state: str = "completed"
+    outcome: str = ""
+    client: str = ""
+    summary: str = ""
+    merged: int = 0
+
+    def shown(self, zone: ZoneInfo) -> Shown:
+        """Its row in the CSV."""
+        minute = f"{self.at.astimezone(zone):%Y-%m-%d %H:%M}"
+        name = self.client and f"Client {self.client}"
+        return (minute, self.phone, self.state, name, self.outcome, self.summary)
+
+    def record(self) -> dict[str, Any]:
+        """Its record in the JSON list."""
+        return {
+            "id": self.id,
+            "created_at": self.at.isoformat().replace("+00:00", "Z"),
+            "phone_number": self.phone,
+            "state": self.state,
+            "outcome": self.outcome or None,
+            "client_name": self.client and f"Client {self.client}",
+            "client_id": self.details[1],
+            "remote_client_id": self.details[2],
+            "summary": self.summary,
+        }
+
+    @classmethod
+    def told(cls, record: Mapping[str, Any]) -> Self:
+        """The call that a record of the JSON list tells of."""
+        client, remote = record["client_id"] or "", record["remote_client_id"] or ""
+        return cls(
+            id=record["id"],
+            at=datetime.fromisoformat(record["created_at"]),
+            phone=record["phone_number"],
+            state=record["state"],
+            outcome=record["outcome"] or "",
+            client=client.removeprefix("c"),
+            summary=record["summary"],
+            merged=int(remote.partition(".")[2] or 0),
+        )
+
+    @property
+    def details(self) -> tuple[str, str | None, str | None]:
+        """What only the JSON list tells: its id, the client's, and the client's in the practice's own system."""
+        if not self.client:
+            return (self.id, None, None)
+        return (self.id, f"c{self.client}", f"r{self.client}.{self.merged}")
+
+
+class ModelCalls:
+    """The list of calls, and how the server speaks it where the contract is silent.
+
+    `largest_page`, `largest_json_page`: more rows than this are not given at once. `sorting`: as listed; calls of
+    one minute in another order on each page, the same each time; or anew for each answer. `lie` is added to each
+    total. `deepest`: the last JSON page that is given, counted from 0.
+    """
+
+    def __init__(self, rng: Random, now: datetime, zone: ZoneInfo, *, largest_page: int = 40) -> None:
+        self.rng, self.now, self.zone = rng, now, zone
+        self.largest_page = largest_page
+        self.largest_json_page = 100
+        self.sorting: Sorting = "listed"
+        self.lie = 0
+        self.deepest: int | None = None
+        self.frame: Callable[[Sequence[Shown]], Any] = list
+        self.calls: list[Call] = []
+        self.versions: list[tuple[Call, ...]] = [()]
+        self.asked: dict[tuple[date, date], int] = {}
+        self.requests = 0
+        self.born = 0
+        self.move: Callable[[], None] = lambda: None
+
+    def ring(self, at: datetime, **fields: Any) -> Call:
+        """A new call, the newest of the list."""
+        self.born += 1
+        call = Call(f"id{self.born}", at.replace(microsecond=0), **fields)
+        self.calls.append(call)
+        self.happened()
+        return call
+
+    def change(self, place: int, **fields: Any) -> None:
+        """A call changes without a trace."""
+        self.calls[place] = replace(self.calls[place], **fields)
+        self.happened()
+
+    def vanish(self, place: int) -> None:
+        """A call is deleted as if it had never been."""
+        del self.calls[place]
+        self.happened()
+
+    def reorder(self) -> None:
+        """The list is sorted otherwise from now on."""
+        self.rng.shuffle(self.calls)
+
+    def happened(self) -> None:
+        """Keep what the practice holds now."""
+        self.versions.append(tuple(self.calls))
+
+    def forget_versions(self) -> None:
+        """Only the present counts from here on."""
+        self.versions, self.asked = [tuple(self.calls)], {}
+
+    def day(self, call: Call) -> date:
+        """Its practice-local day."""
+        return call.at.astimezone(self.zone).date()
+
+    def of(self, first: date, last: date, calls: Iterable[Call] | None = None) -> list[Call]:
+        """The calls of these days, both included; of those it has now where no others are given."""
+        return [call for call in (self.calls if calls is None else calls) if first <= self.day(call) <= last]
+
+    def rows(self, first: date, last: date, version: int = -1) -> Counter[Shown]:
+        """What the CSV showed, or would have shown, of these days."""
+        return Counter(call.shown(self.zone) for call in self.of(first, last, self.versions[version]))
+
+    def read_calls(self, step: ReadCalls) -> CallsPage:
+        """One page of the CSV."""
+        calls, number, size = self._asked(step.query, self.largest_page)
+        page = self._page_of(calls, number, size)
+        rows = [call.shown(self.zone) for call in page]
+        total = max(0, len(calls) + self.lie)
+        if not step.lenient and len(rows) != max(0, min(size, total - number * size)):
+            raise WrongTotal("rows and total disagree")
+        days = sorted(self.day(call) for call in page)
+        return CallsPage(
+            frame=self.frame(rows),
+            rows=len(rows),
+            total_count=total,
+            page=number,
+            per_page=size,
+            server_time=self.now,
+            first_day=days[0] if days else None,
+            last_day=days[-1] if days else None,
+        )
+
+    def page(self, step: ReadPage) -> Page:
+        """One page of the JSON list."""
+        calls, number, size = self._asked(step.query, self.largest_json_page)
+        if number and number * size >= len(calls) and self.deepest is not None:
+            raise NotFound("no such page", status=404)
+        if self.deepest is not None and number > self.deepest:
+            raise RequestRefused("too deep", status=400)
+        rows = tuple(call.record() for call in self._page_of(calls, number, size))
+        page = Page(rows, max(0, len(calls) + self.lie), number, size, self.now)
+        check_page(step, page)
+        return page
+
+    def _asked(self, query: Query, largest: int) -> tuple[list[Call], int, int]:
+        """The calls under the filter, the page's number and its size, once what happens has happened."""
+        self.requests += 1
+        self.now += timedelta(milliseconds=self.rng.randint(50, 1500))
+        self.move()
+        texts = {name: str(value) for name, value in query.items()}
+        first, last = date.fromisoformat(texts["start_date"]), date.fromisoformat(texts["end_date"])
+        self.asked.setdefault((first, last), len(self.versions) - 1)
+        return self.of(first, last), int(texts["page"]), min(int(texts["per_page"]), largest)
+
+    def _page_of(self, calls: list[Call], number: int, size: int) -> list[Call]:
+        if self.sorting == "shuffled":
+            calls = self.rng.sample(calls, len(calls))
+        elif self.sorting == "per page":
+            calls = sorted(
+                calls, key=lambda call: (call.shown(self.zone)[0], Random(f"{call.id}{number}").random())
+            )
+        return calls[number * size :][:size]
