@@ -172,7 +172,10 @@ reconciled as (
         and runs.command = 'reconcile'
         and exists (
             select 1 from {{ ref('stg_control__windows') }} as proven
-            where proven.run_id = lists_read.run_id and proven.practice_id = lists_read.practice_id and proven.is_certified
+            where
+                proven.run_id = lists_read.run_id
+                and proven.practice_id = lists_read.practice_id
+                and proven.is_certified
         )
     group by lists_read.practice_id, lists_read.endpoint
 ),
