@@ -2,7 +2,8 @@
 
 Contract, Clients and patients: the client list wants a search term and ends at 100, the patient list wants a
 client. An id that is unknown here, or was read longer ago than the refresh age, costs one request; two where the
-source does not have it.
+source does not have it. Requests of a sync: one for each such id and one more for each that is not there, at most
+the budget; without such ids none.
 """
 
 from collections.abc import Generator
@@ -27,18 +28,22 @@ def plan(reading: Reading, _strategy: ByReference) -> Generator[Step, Any, Outco
     """
     margins = reading.margins
     stale_before = reading.now - (timedelta() if reading.reconcile == "full" else margins.refresh_after)
-    ids: list[str] = yield ReferencedIds(stale_before, margins.reference_budget + 1)
-    wanted = ids[: margins.reference_budget]
+    left = margins.reference_budget
+    ids: list[str] = yield ReferencedIds(stale_before, left + 1)
+    asked = 0
     strangers: list[str] = []
-    for start in range(0, len(wanted), AT_ONCE):
-        strangers += yield from get_by_id(wanted[start : start + AT_ONCE], reading.now, looks=LOOKS)
+    while batch := ids[asked : asked + min(AT_ONCE, left // LOOKS)]:
+        got = yield from get_by_id(batch, reading.now, looks=LOOKS)
         yield Flush()
+        asked += len(batch)
+        left -= got.requests
+        strangers += got.strangers
     notes: tuple[str, ...] = ()
-    if len(ids) > len(wanted):
+    if len(ids) > asked:
         spent = f"the budget of {margins.reference_budget} requests is used up"
         notes = (f"{reading.endpoint.name}: {spent}, the next sync goes on",)
     if strangers:
-        return Outcome(False, None, strange(reading.endpoint.name, strangers, len(wanted)), notes)
+        return Outcome(False, None, strange(reading.endpoint.name, strangers, asked), notes)
     if notes:
         return Outcome(True, None, "part of the ids that other rows mention", notes)
     return Outcome(True, reading.now, "every id that other rows mention")

@@ -5,8 +5,9 @@ answer is one snapshot. Argument: if every page tells the same total and as many
 skipped, whatever the order. Otherwise read again; then split in time until a window fits one page, which cannot
 shift; where it cannot be split, unite the ids of several passes while every total agrees.
 
-Requests: pages of the window; at most `RE_READS` passes before a split; a split costs one request for each part
-that must be split again; at most `UNITED_PASSES` passes where no split is possible.
+Requests: pages of the window, and one look beyond a full last page. At most: `RE_READS` passes more before a split,
+`UNITED_PASSES` where no split is possible, in as many windows as `Purpose.allowed` says (256 and one for every 20
+rows); a window of one page costs one request or two and is certain at once.
 """
 
 from collections.abc import Generator

@@ -6,7 +6,8 @@ total. Where a whole read finds the list newest-updated first, later syncs read 
 is older than the last sync.
 
 Requests of a sync without changes: the pending pages and one for each other status (or the top pages and one
-for each status), whatever the length of the history.
+for each status), whatever the length of the history. At most: these, and twice the whole list, for which see
+`read_whole_list`.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -35,7 +36,9 @@ from pipelines.strategies.learning import learn_paging, open_list, updated_at
 from pipelines.strategies.paging import (
     Pass,
     certificate,
+    fell,
     key_of,
+    most_followed,
     promised,
     read_pass,
     tolerant,
@@ -118,9 +121,13 @@ class WholeList:
 
 
 def read_whole_list(dialect: Dialect, *, sealed_before: datetime | None = None) -> Generator[Step, Any, WholeList]:
-    """Read an unsplittable list until a pass, or several united under one total, prove it whole."""
+    """Read an unsplittable list until a pass, or several united under one total, prove it whole.
+
+    It costs at most as many pages as 20 passes over the list as it was at first, and one pass more: a list that
+    grows while it is read makes each pass longer than the one before.
+    """
     passes: list[Pass] = []
-    while len(passes) < UNITED_PASSES:
+    while not passes or sum(len(done.pages) for done in passes) < UNITED_PASSES * len(passes[0].pages):
         done = yield from read_pass(dialect, WHOLE)
         passes.append(done)
         if done.whole:
@@ -183,19 +190,22 @@ def _read_open(dialect: Dialect, strategy: FullScan) -> Generator[Step, Any, boo
 
 
 def _read_top(dialect: Dialect, through: datetime | None) -> Generator[Step, Any, bool]:
-    """Read from the top until a row is older than `through`. Returns whether the order held."""
-    number, seen = 0, 0
+    """Read from the top until a row is older than `through`.
+
+    Returns whether the order held and no row was deleted: that shifts rows upwards, past the page that is next.
+    """
+    totals: list[int] = []
     rows: list[Row] = []
     page: Page | None = None
-    while True:
-        page = yield from (promised(dialect, WHOLE, number, page) if page else tolerant(dialect, WHOLE, 0))
+    while not totals or len(totals) < most_followed(dialect, totals[0]):
+        page = yield from (promised(dialect, WHOLE, len(totals), page) if page else tolerant(dialect, WHOLE, 0))
         yield MergeRows(page.rows, page.server_time)
+        totals.append(page.total_count)
         rows += page.rows
-        seen += len(page.rows)
         times = [at for row in page.rows if (at := updated_at(row)) is not None]
-        if not page.rows or (times and through and min(times) < through) or seen >= page.total_count:
-            return _never_rises(rows)
-        number += 1
+        if not page.rows or (times and through and min(times) < through) or len(rows) >= page.total_count:
+            return _never_rises(rows) and not fell(totals)
+    return False
 
 
 def _never_rises(rows: Sequence[Row]) -> bool:

@@ -1,11 +1,11 @@
 """Finding out how a server speaks a list, at its first read, by contrast and never by one coincidence.
 
 Each finding is kept as a capability with its evidence, so it is paid for once per practice and list: at most
-eight requests where the configured names work. What cannot be told yet (a list without rows, or with a single
+15 requests where the configured names work and the list holds still. What cannot be told yet (a list without rows, or with a single
 page) stays open and is asked again at the next sync.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,6 +21,7 @@ from pipelines.strategies.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES
 from pipelines.strategies.reading import Reading
 
 Finding = Generator[Step, Any, Dialect]
+ANEW = "learnt anew, since what was known could not be certified"
 
 
 def open_list(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> Finding:
@@ -31,9 +32,9 @@ def open_list(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> Fin
     Raises:
         RequestRefused, Unreachable: the server takes none of them; how it answers the configured form is raised.
     """
-    if "page_base" in known or "bounds" in known:
+    if "bounds" in known or ("page_base" in known and window.start is None):
         return dialect
-    forms = _forms(dialect, window)
+    forms = _forms(dialect, window, (dialect.page_base,) if "page_base" in known else (0, 1))
     failure: RequestRefused | Unreachable | None = None
     for form in forms:
         try:
@@ -54,8 +55,8 @@ def open_list(dialect: Dialect, window: Window, known: Mapping[str, Any]) -> Fin
     raise failure
 
 
-def _forms(dialect: Dialect, window: Window) -> list[Dialect]:
-    forms = [replace(dialect, page_base=base) for base in (0, 1)]
+def _forms(dialect: Dialect, window: Window, bases: Sequence[int]) -> list[Dialect]:
+    forms = [replace(dialect, page_base=base) for base in bases]
     if window.start is None:
         return forms
     forms += [replace(form, bounds="day") for form in forms]
@@ -119,16 +120,22 @@ def _learn_page_size(dialect: Dialect, window: Window, page: Page) -> Finding:
 
 
 def learn_paging_anew(reading: Reading) -> Generator[Step, Any, dict[str, Any]]:
-    """What is known of the list, with the page base learnt again."""
+    """What is known of the list, with the page base and the name of the page number learnt again.
+
+    The configured name is tried first: another one may have been taken for it while the list moved.
+    """
     known = {name: value for name, value in reading.capabilities.items() if name != "page_base"}
     window = whole_history(reading) if isinstance(reading.endpoint.strategy, UpdatedWindows) else Window()
     before = dialect_of(reading.names, reading.endpoint.page_size, known)
-    dialect = yield from open_list(before, window, {})
+    doubted = replace(before, names=replace(before.names, page=reading.names.page))
+    dialect = yield from open_list(doubted, window, {})
     dialect = yield from learn_paging(dialect, window, known)
     if dialect.page_base != reading.capabilities["page_base"]:
-        yield Learnt("page_base", dialect.page_base, "learnt anew, since what was known could not be certified")
-    renamed = {} if dialect.names == before.names else {"names": asdict(dialect.names)}
-    return {**known, **renamed, "page_base": dialect.page_base}
+        yield Learnt("page_base", dialect.page_base, ANEW)
+    if dialect.names == before.names:
+        return {**known, "page_base": dialect.page_base}
+    yield Learnt("names", asdict(dialect.names), ANEW)
+    return {**known, "names": asdict(dialect.names), "page_base": dialect.page_base}
 
 
 def learn_bounds(dialect: Dialect, reading: Reading, known: Mapping[str, Any]) -> Finding:

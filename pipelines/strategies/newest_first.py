@@ -2,13 +2,17 @@
 
 Assumption: `created_at` never rises from row to row; new rows enter at the top. Argument: while pages are read
 from the top downwards, a new row only shifts rows towards pages still to come, so there are repetitions and
-never gaps. Rows whose status is final do not change, so reading ends where everything older is known: at the
-last sync, and at least seven days back (the sweeper ends every request after 96 hours). Open requests
-that were not met are got by id. Where the order does not hold, the list is read whole.
+never gaps; a row that is deleted shifts them upwards, and the total falls: then the list is read again. Rows whose
+status is final do not change, so reading ends where everything older is known: at the last sync, and at least
+seven days back (the sweeper ends every request after 96 hours). Open requests that were not met are got by id.
+Where the order does not hold, the list is read whole.
 
 Proof: the totals of the six statuses, read in the order of the life cycle (a request that moves on meanwhile is
-counted twice, never missed), equal what is here. Requests of a sync without changes: the pages of the last seven
-days, one for each status, one for each older open request.
+counted twice, never missed), equal what is here.
+
+Requests of a sync without changes: the pages of the last seven days, one for each status, one for each older open
+request. At most: three times that, each time at most twice the pages that the list has, and the whole list twice
+(`full_scan.read_whole_list`).
 """
 
 from collections.abc import Generator
@@ -22,7 +26,7 @@ from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor
 from pipelines.strategies.dialect import Dialect, dialect_of
 from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, mark_vanished, read_whole_list
 from pipelines.strategies.learning import instant, learn_paging, open_list
-from pipelines.strategies.paging import key_of, promised, tolerant
+from pipelines.strategies.paging import fell, key_of, most_followed, promised, tolerant
 from pipelines.strategies.reading import Outcome, Reading
 from pipelines.strategies.records import get_by_id
 
@@ -41,6 +45,8 @@ def plan(reading: Reading, strategy: NewestFirst) -> Generator[Step, Any, Outcom
         descent = yield from _descend(dialect, _horizon(reading))
         if not descent.ordered:
             break
+        if fell(descent.totals):
+            continue
         yield from _not_met(strategy, descent, reading)
         counts = yield from counts_agree(dialect, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
@@ -70,15 +76,22 @@ class _Descent:
     seen: set[str] = field(default_factory=set[str])
     lowest: datetime | None = None
     ordered: bool = True
-    total: int = 0
+    totals: list[int] = field(default_factory=list[int])
     rows: int = 0
-    pages: int = 0
     requests: int = 0
 
+    @property
+    def total(self) -> int:
+        """What the first page said the list holds."""
+        return self.totals[0]
+
+    @property
+    def pages(self) -> int:
+        return len(self.totals)
+
     def meet(self, page: Page) -> None:
-        self.total = page.total_count if not self.pages else self.total
+        self.totals.append(page.total_count)
         self.rows += len(page.rows)
-        self.pages += 1
         self.requests += page.requests
         for row in page.rows:
             self._meet_row(row)
@@ -94,7 +107,10 @@ class _Descent:
 
 
 def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any, _Descent]:
-    """Read page after page from the top, one at a time: side by side, a shift could hide a row."""
+    """Read page after page from the top, one at a time: side by side, a shift could hide a row.
+
+    A list that grows almost as fast as it is read has no order to rely on.
+    """
     descent = _Descent()
     page: Page | None = None
     while True:
@@ -104,6 +120,7 @@ def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any,
         below = horizon is not None and descent.lowest is not None and descent.lowest < horizon
         if not descent.ordered or not page.rows or below or descent.rows >= page.total_count:
             return descent
+        descent.ordered = descent.pages < most_followed(dialect, descent.total)
 
 
 def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Generator[Step, Any, None]:

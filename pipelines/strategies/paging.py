@@ -7,6 +7,7 @@ one cancel each other in a count (design §8).
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from json import dumps
 from typing import Any
 
@@ -150,7 +151,8 @@ def remaining_pages(dialect: Dialect, window: Window, first: Page) -> Generator[
 def _beyond(dialect: Dialect, window: Window, pages: Sequence[Page]) -> Generator[Step, Any, list[Page]]:
     """What pages after a full last one hold: nothing, unless the total is capped or too low.
 
-    So a list whose length is a multiple of the page size costs one request more.
+    So a list whose length is a multiple of the page size costs one request more. One that has grown meanwhile is
+    not followed: it might grow as fast as it is read, and its next pass begins with the new total.
     """
     seen = {key_of(row) for page in pages for row in page.rows}
     more: list[Page] = []
@@ -164,6 +166,8 @@ def _beyond(dialect: Dialect, window: Window, pages: Sequence[Page]) -> Generato
             return more
         seen |= fresh
         more.append(page)
+        if page.total_count != pages[0].total_count:
+            return more
 
 
 def read_pass(dialect: Dialect, window: Window) -> Generator[Step, Any, Pass]:
@@ -175,3 +179,13 @@ def read_pass(dialect: Dialect, window: Window) -> Generator[Step, Any, Pass]:
 def united(passes: Iterable[Pass]) -> set[str]:
     """The distinct ids of several passes over one closed window."""
     return {key for done in passes for key in done.keys}
+
+
+def fell(totals: Sequence[int]) -> bool:
+    """Whether a total was lower than the one before it: rows were deleted, so others moved up, perhaps unmet."""
+    return any(after < before for before, after in pairwise(totals))
+
+
+def most_followed(dialect: Dialect, total: int) -> int:
+    """Pages after which a list is not followed any more that is read one page at a time and may grow meanwhile."""
+    return 2 * (total // dialect.page_size + 1) + 1

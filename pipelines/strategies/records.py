@@ -1,6 +1,7 @@
 """Rows that are got one by one, by their ids."""
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -8,16 +9,24 @@ from pipelines.pages import Row
 from pipelines.steps import GetRecords, MergeRows, MissingRecords, Step
 
 
-def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Generator[Step, Any, Sequence[str]]:
-    """Get rows one by one and merge them; remember those that the source does not have, after so many looks.
+@dataclass(frozen=True, slots=True)
+class Got:
+    """`strangers`: ids that were answered with a row of another id; those rows are not taken in."""
 
-    Returns the ids that were answered with a row of another id: those rows are not taken in.
-    """
+    strangers: Sequence[str] = ()
+    requests: int = 0
+
+
+def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Generator[Step, Any, Got]:
+    """Get rows one by one and merge them; remember those that the source does not have, after so many looks."""
     if not ids:
-        return ()
+        return Got()
     found: dict[str, Row | None] = yield GetRecords(ids)
+    requests = len(ids)
     for _ in range(looks - 1):
-        found |= yield GetRecords([identity for identity, row in found.items() if row is None])
+        again = [identity for identity, row in found.items() if row is None]
+        found |= yield GetRecords(again)
+        requests += len(again)
     strangers = [identity for identity, row in found.items() if row is not None and _is_another(row, identity)]
     yield MergeRows(
         [row for identity, row in found.items() if row is not None and identity not in strangers], read_at
@@ -25,7 +34,7 @@ def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Gener
     missing = [identity for identity, row in found.items() if row is None]
     if missing:
         yield MissingRecords(missing, read_at)
-    return strangers
+    return Got(strangers, requests)
 
 
 def _is_another(row: Row, identity: str) -> bool:

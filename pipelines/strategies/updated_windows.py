@@ -180,8 +180,8 @@ def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generato
     except RequestRefused:
         listed = set()  # a status filter that is refused tells as much as one that is ignored
     gone = [identity for identity in open_here if identity not in listed]
-    strangers = yield from get_by_id(gone, reading.now)
-    return [strange(reading.endpoint.name, strangers, len(gone))] if strangers else []
+    got = yield from get_by_id(gone, reading.now)
+    return [strange(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
 
 
 def _without_filter(dialect: Dialect, reading: Reading) -> Generator[Step, Any, Outcome]:

@@ -1,56 +1,16 @@
 """Clients and patients, by the ids that other rows mention."""
 
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from random import Random
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.model_driver import Driver
-from support.model_source import ModelSource
-from support.model_store import ModelStore
+from support.model_people import Mentions, People
 
 from pipelines.endpoints.clients import CLIENTS
-from pipelines.pages import Row
-from pipelines.steps import MergeRows, ReferencedIds, Step
 from pipelines.strategies import plan
 from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-class People(ModelSource):
-    """Clients by id. `answers` replaces what is told of an id, once for each entry."""
-
-    def __init__(self, *ids: str) -> None:
-        super().__init__(Random(1))
-        self.rows = {identity: {"id": identity, "name": identity} for identity in ids}
-        self.answers: dict[str, list[Row | None]] = {}
-
-    def record(self, identity: str) -> Row | None:
-        self.requests += 1
-        told = self.answers.get(identity)
-        return told.pop(0) if told else self.rows.get(identity)
-
-
-class Mentions(ModelStore):
-    """Knows which ids are mentioned, and when each was read."""
-
-    def __init__(self, *ids: str) -> None:
-        super().__init__()
-        self.read_at: dict[str, datetime] = {}
-        self.mentioned = list(ids)
-
-    def merge(self, saves: Sequence[MergeRows]) -> None:
-        super().merge(saves)
-        for save in saves:
-            self.read_at |= {row["id"]: save.read_at for row in save.rows}
-
-    def answer(self, question: Step) -> Any:
-        assert isinstance(question, ReferencedIds)
-        oldest = datetime.min.replace(tzinfo=UTC)
-        due = [item for item in self.mentioned if self.read_at.get(item, oldest) < question.stale_before]
-        return sorted(due, key=lambda item: self.read_at.get(item, oldest))[: question.limit]
 
 
 def sync(
@@ -82,12 +42,12 @@ def test_what_is_known_is_not_asked_for_again_before_its_time() -> None:
 def test_a_full_reconcile_reads_every_known_id_again() -> None:
     source, store = People("a", "b"), Mentions("a", "b")
     sync(source, store)
-    source.rows["a"] = {"id": "a", "name": "renamed"}
+    source.appear("a")
 
     outcome = sync(source, store, NOW + timedelta(minutes=1), "full")
 
     assert outcome.certified
-    assert store.rows["a"]["name"] == "renamed"
+    assert store.rows == source.rows
     assert source.requests == 4
 
 
@@ -95,13 +55,13 @@ def test_a_full_reconcile_beyond_its_budget_says_so_and_the_next_goes_on() -> No
     source, store = People("a", "b", "c"), Mentions("a", "b", "c")
     sync(source, store)
     for identity in source.rows:
-        source.rows[identity] = {"id": identity, "name": "renamed"}
+        source.appear(identity)
 
-    first = sync(source, store, NOW + timedelta(minutes=1), "full", budget=2)
-    second = sync(source, store, NOW + timedelta(minutes=2), "full", budget=2)
+    first = sync(source, store, NOW + timedelta(minutes=1), "full", budget=3)
+    second = sync(source, store, NOW + timedelta(minutes=2), "full", budget=3)
 
-    assert "the budget of 2 requests is used up" in first.notes[0]
-    assert {row["name"] for row in store.rows.values()} == {"renamed"}
+    assert "the budget of 3 requests is used up" in first.notes[0]
+    assert store.rows == source.rows
     assert second.certified
 
 

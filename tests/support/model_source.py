@@ -6,18 +6,20 @@ It may change its rows before any request. All choices come from one `random.Ran
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from itertools import count
 from random import Random
 from typing import Any, Literal
 
 from pipelines.endpoint import QueryNames
 from pipelines.errors import NotFound, RequestRefused
-from pipelines.pages import CallsPage, Page, Row
-from pipelines.steps import Query, ReadCalls, ReadPage
+from pipelines.pages import Page, Row
+from pipelines.steps import Query, ReadPage
 from pipelines.strategies.dialect import check_page
 from pipelines.strategies.learning import instant
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SHORTEST = timedelta(microseconds=1)
 
 
 @dataclass
@@ -70,15 +72,15 @@ class ModelSource:
     def add(self, at: datetime | None = None, **fields: object) -> str:
         """A new row, created and last updated at the given instant, or now."""
         identity = f"r{next(self._numbers):05d}"
-        stamp = _iso(at or self.now)
-        stamps = {"created_at": stamp, "updated_at": stamp} if self.stamped else {"created_at": stamp}
+        told = stamp(at or self.now)
+        stamps = {"created_at": told, "updated_at": told} if self.stamped else {"created_at": told}
         self._becomes(identity, {"id": identity, **stamps, "v": 0, **fields})
         return identity
 
     def touch(self, identity: str, at: datetime | None = None, **fields: object) -> None:
         """Change a row; its `updated_at` moves to the given instant, or now."""
-        stamp = {"updated_at": _iso(at or self.now)} if self.stamped else {}
-        self.retell(identity, **fields, **stamp)
+        told = {"updated_at": stamp(at or self.now)} if self.stamped else {}
+        self.retell(identity, **fields, **told)
 
     def retell(self, identity: str, **fields: object) -> None:
         """Change a row without a trace: its `updated_at` stays as it is."""
@@ -144,9 +146,11 @@ class ModelSource:
         manners, names = self.manners, self.manners.names
         rows: list[Row] = list(self.rows.values())
         if (start := query.get(names.start)) is not None:
-            rows = [row for row in rows if self._after_start(_at(row), str(start))]
+            edge = self._start(str(start))
+            rows = [row for row in rows if _at(row) > edge or (_at(row) == edge and manners.start_inclusive)]
         if (end := query.get(names.end)) is not None:
-            rows = [row for row in rows if self._before_end(_at(row), str(end))]
+            edge = self._end(str(end))
+            rows = [row for row in rows if _at(row) <= edge]
         if (status := query.get(names.status)) is not None and not manners.status_ignored:
             rows = [row for row in rows if row.get("status") == status]
         if manners.order == "shuffled":
@@ -160,17 +164,16 @@ class ModelSource:
             raise RequestRefused("not a date", status=400)
         return bound.date() if self.manners.bounds == "day" or "T" not in text else bound
 
-    def _after_start(self, at: datetime, text: str) -> bool:
+    def _start(self, text: str) -> datetime:
         bound = self._bound(text)
-        edge = bound if isinstance(bound, datetime) else datetime.combine(bound, time(), UTC)
-        return at >= edge if self.manners.start_inclusive else at > edge
+        return bound if isinstance(bound, datetime) else datetime.combine(bound, time(), UTC)
 
-    def _before_end(self, at: datetime, text: str) -> bool:
-        bound = self._bound(text)
+    def _end(self, text: str) -> datetime:
+        """The last instant that the filter lets through."""
+        bound, inclusive = self._bound(text), self.manners.end_inclusive
         if isinstance(bound, datetime):
-            return at <= bound if self.manners.end_inclusive else at < bound
-        edge = datetime.combine(bound, time(), UTC)
-        return at < edge + timedelta(days=1) if self.manners.end_inclusive else at < edge
+            return bound if inclusive else bound - SHORTEST
+        return datetime.combine(bound, time(), UTC) + timedelta(days=inclusive) - SHORTEST
 
 
 def _ordered(rows: Sequence[Row], order: str) -> list[Row]:
@@ -182,46 +185,14 @@ def _ordered(rows: Sequence[Row], order: str) -> list[Row]:
 
 
 def _at(row: Row) -> datetime:
-    at = instant(row["updated_at"])
-    assert at is not None
-    return at
+    return _parsed(row["updated_at"])
 
 
-def _iso(at: datetime) -> str:
+@lru_cache(100_000)
+def _parsed(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def stamp(at: datetime) -> str:
+    """An instant as the source writes it."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-class ModelCalls:
-    """The phone-call CSV of one practice: rows by day, no ids, whole-day filter."""
-
-    def __init__(self, rng: Random, now: datetime, *, largest_page: int = 40) -> None:
-        self.rng = rng
-        self.now = now
-        self.largest_page = largest_page
-        self.calls: list[dict[str, Any]] = []
-        self.requests = 0
-        self.move: Callable[[], None] = lambda: None
-
-    def calls_of(self, first: date, last: date) -> list[dict[str, Any]]:
-        return [call for call in self.calls if first <= call["day"] <= last]
-
-    def read_calls(self, step: ReadCalls) -> CallsPage:
-        self.requests += 1
-        self.now += timedelta(milliseconds=self.rng.randint(50, 1500))
-        self.move()
-        query = {name: str(value) for name, value in step.query.items()}
-        rows = self.calls_of(date.fromisoformat(query["start_date"]), date.fromisoformat(query["end_date"]))
-        size = min(int(query["per_page"]), self.largest_page)
-        shown = [dict(row) for row in rows[int(query["page"]) * size :][:size]]
-        days = [row["day"] for row in shown]
-        return CallsPage(
-            frame=shown,
-            rows=len(shown),
-            total_count=len(rows),
-            page=int(query["page"]),
-            per_page=size,
-            server_time=self.now,
-            first_day=min(days, default=None),
-            last_day=max(days, default=None),
-            fingerprint=repr(shown),
-        )

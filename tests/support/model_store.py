@@ -62,9 +62,10 @@ class ModelStore:
             else:
                 self._miss([identity for save in saves for identity in getattr(save, "ids", ())])
         for save in work:
-            self._keep(save)
+            self.keep(save)
 
-    def _keep(self, save: Save) -> None:
+    def keep(self, save: Save) -> None:
+        """What is no row."""
         match save:
             case ReplaceDays():
                 self._replace(save)
