@@ -18,6 +18,7 @@ from spark.tables import compared
 from support.plot import STORIES, tell
 
 from pipelines.dbt_process import dbt_build
+from pipelines.terminal import configure_logs
 
 
 def main() -> int:
@@ -29,6 +30,7 @@ def main() -> int:
     )
     parser.add_argument("--folder", type=Path, default=Path("build/spark"), help="what is made stays in here")
     options = parser.parse_args()
+    configure_logs(0)
     folder = options.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     warehouses = [path.absolute() for path in options.warehouses] or [_story(folder / "story")]

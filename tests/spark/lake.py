@@ -25,7 +25,7 @@ def export(warehouse: Path, lake: Path) -> int:
                 " where schema_name = $schema and table_name = $table",
                 {"schema": schema, "table": table},
             ).fetchall()
-            texts = ", ".join(f"{name}::varchar as {name}" for name, kind in columns if kind == "JSON")
+            texts = ", ".join(f'"{name}"::varchar as "{name}"' for name, kind in columns if kind == "JSON")
             replaced = f"* replace ({texts})" if texts else "*"
             connection.execute(
                 f"copy (select {replaced} from {schema}.{table}) to '{folder}/rows.parquet' (format parquet)"

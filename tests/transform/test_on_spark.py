@@ -1,0 +1,83 @@
+"""What `make spark` finds, tried without Spark: unlike tables are noticed, down to the last bit."""
+
+import math
+from pathlib import Path
+
+import duckdb
+import pytest
+from spark.lake import export
+from spark.tables import Compared, compared
+
+MART = """
+    select 1::bigint as id, 0.3::double as rate, timestamptz '2025-07-01 12:00:00+00' as told_at,
+        null::varchar as name
+"""
+
+
+def compare(folder: Path, theirs: str | None) -> Compared:
+    """A mart on DuckDB, and what stands for Spark's of that name."""
+    warehouse, files = folder / "vetl.duckdb", folder / "marts.db" / "rates"
+    with duckdb.connect(warehouse) as connection:
+        connection.execute("set timezone = 'UTC'")
+        connection.execute("create schema marts")
+        connection.execute(f"create table marts.rates as {MART} union all {MART}")
+        if theirs:
+            files.mkdir(parents=True)
+            connection.execute(f"copy ({theirs}) to '{files}/part-0.parquet' (format parquet)")
+    [one] = compared(warehouse, folder)
+    return one
+
+
+def test_equal_tables_are_equal(tmp_path: Path) -> None:
+    one = compare(tmp_path, f"{MART} union all {MART}")
+
+    assert one.is_equal
+    assert str(one) == "equal   marts.rates: 2 rows"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "found"),
+    [
+        (MART, "1 rows on DuckDB alone, 0 on Spark alone"),
+        (
+            f"{MART} union all {MART.replace('0.3', str(math.nextafter(0.3, 1)))}",
+            "1 rows on DuckDB alone, 1 on Spark",
+        ),
+        (f"{MART} union all {MART.replace('null', repr(''))}", "1 rows on DuckDB alone, 1 on Spark alone"),
+        (
+            f"{MART.replace('bigint', 'integer')} union all {MART.replace('bigint', 'integer')}",
+            "id BIGINT on DuckDB",
+        ),
+        (f"select told_at, * exclude (told_at) from ({MART} union all {MART})", "in another order"),
+        (None, "it is not on Spark"),
+    ],
+)
+def test_a_difference_is_told(theirs: str | None, found: str, tmp_path: Path) -> None:
+    one = compare(tmp_path, theirs)
+
+    assert not one.is_equal
+    assert str(one).startswith("DIFFERS marts.rates: ")
+    assert found in str(one)
+
+
+def test_a_lake_holds_every_table_in_its_types_and_json_as_text(tmp_path: Path) -> None:
+    warehouse, lake = tmp_path / "vetl.duckdb", tmp_path / "lake"
+    with duckdb.connect(warehouse) as connection:
+        connection.execute("set timezone = 'UTC'")
+        connection.execute("create schema raw")
+        connection.execute("create schema marts")
+        connection.execute(
+            "create table raw.calls as select '[1]'::json as pets,"
+            " timestamptz '2025-07-01 12:00:00+00' as told_at, timestamp '2025-07-01 08:00:00' as local_at"
+        )
+        connection.execute("create table raw.none as from raw.calls limit 0")
+        connection.execute("create table marts.calls as from raw.calls")
+        before = connection.execute("select pets::varchar, told_at, local_at from raw.calls").fetchall()
+
+    assert export(warehouse, lake) == 2
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        told = connection.sql(f"from read_parquet('{lake}/raw/calls/*.parquet')")
+        assert told.fetchall() == before
+        assert [str(kind) for kind in told.types] == ["VARCHAR", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP"]
+        assert connection.sql(f"from read_parquet('{lake}/raw/none/*.parquet')").fetchall() == []
