@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 from support.dbt_build import Build
+from support.written_out import reads
 
 from pipelines.bundled import dbt_project
 from pipelines.endpoints import REGISTRY
@@ -56,6 +57,13 @@ def test_a_model_is_written_for_more_than_one_engine(path: Path) -> None:
     sql = re.sub(r"--.*", "", path.read_text()).lower()
 
     assert {words: instead for words, instead in ONE_ENGINE_ONLY.items() if words in sql} == {}
+
+
+def test_no_model_is_too_long_when_it_is_written_out(filled: Build) -> None:
+    """Spark writes a common table expression out wherever it is named: a chain of them outgrows its memory."""
+    models = {f"{model['schema']}.{model['name']}": model for model in nodes(filled, "model")}
+
+    assert {name: number for name, number in reads(models).items() if number > 100} == {}
 
 
 def test_every_description_begins_with_the_grain(filled: Build) -> None:
