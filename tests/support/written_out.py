@@ -1,4 +1,4 @@
-"""How often a statement reads tables once each view and common table expression is written out where it is used."""
+"""How often a statement reads tables if views and common table expressions are written out where they are used."""
 
 import re
 from collections.abc import Mapping
