@@ -1,13 +1,15 @@
 """Reading one window of a list with ids until it is proven whole, or saying why it is not.
 
 Assumption: in a closed `updated_at` window rows only leave (a changed row gets a later `updated_at`), and one
-answer is one snapshot. Argument: if every page tells the same total and as many distinct ids came, no row was
-skipped, whatever the order. Otherwise read again; then split in time until a window fits one page, which cannot
-shift; where it cannot be split, unite the ids of several passes while every total agrees.
+answer is one snapshot. Rows may still come late into the last minutes of it; so of a window that needs more than
+one page only the part before those is read, and the tail brings the rest. Argument: if every page tells the same
+total and as many distinct ids came, no row was skipped, whatever the order. Otherwise read again; then split in
+time until a window fits one page, which cannot shift; where it cannot be split, unite the ids of several passes
+while every total agrees.
 
-Requests: pages of the window, and one look beyond a full last page. At most: `RE_READS` passes more before a split,
-`UNITED_PASSES` where no split is possible, in as many windows as `Purpose.allowed` says (256 and one for every 20
-rows); a window of one page costs one request or two and is certain at once.
+Requests: pages of the window, and one look beyond a full last page. At most: `RE_READS` passes more before a
+split, `UNITED_PASSES` where no split is possible, in as many windows as `Purpose.allowed` says (256 and one for
+every 20 rows); a window of one page costs one request or two and is certain at once.
 """
 
 from collections.abc import Generator
@@ -48,6 +50,7 @@ class Purpose:
     `kind` names them in `control.windows`. `sealed_before`: a changed row from before it came late.
     `covered` grows with each certified part, so that a run that ends early resumes behind it. The tail does not
     count towards the cursor, so it is neither split nor insisted upon while it keeps moving.
+    `settled`: rows that were changed before this do not appear any more, not even late.
     `doubts`: why parts are not certified. `met`: all ids that were read, where somebody wants to know.
     `lies`: a total was caught lying. `windows`: how many windows were read so far.
     """
@@ -55,6 +58,7 @@ class Purpose:
     kind: str
     sealed_before: datetime | None = None
     covered: Coverage[datetime] | None = None
+    settled: datetime | None = None
     doubts: list[str] = field(default_factory=list[str])
     met: set[str] | None = None
     lies: bool = False
@@ -65,6 +69,10 @@ class Purpose:
     def insists(self) -> bool:
         """Whether a window that keeps moving is split, and read until it is certain."""
         return self.kind != "tail"
+
+    def unsettled(self, window: Window) -> bool:
+        """Whether rows may still come late into a window."""
+        return self.settled is not None and isinstance(window.end, datetime) and window.end > self.settled
 
     def certified(self, window: Window) -> list[MoveCursor]:
         """Count a window as read whole. Returns the cursor's move, if it moves."""
@@ -78,6 +86,9 @@ def read_window(dialect: Dialect, window: Window, purpose: Purpose) -> Generator
     """Read one window; every row that came is saved in any case. Returns whether it is certified."""
     dialect = replace(dialect, lenient=purpose.lies)
     first = yield from tolerant(dialect, window, 0)
+    if purpose.unsettled(window) and first.total_count > len(first.rows):
+        yield MergeRows(first.rows, first.server_time, purpose.sealed_before)
+        return (yield from _read_settled(dialect, window, purpose))
     if parts := _parts_by_size(dialect, window, first, purpose):
         return (yield from _side_by_side(dialect, parts, purpose))
     passes = [(yield from remaining_pages(dialect, window, first))]
@@ -96,6 +107,14 @@ def read_window(dialect: Dialect, window: Window, purpose: Purpose) -> Generator
         return False
     yield from purpose.certified(window)
     return True
+
+
+def _read_settled(dialect: Dialect, window: Window, purpose: Purpose) -> Generator[Step, Any, bool]:
+    """The part of a window that no row comes late into; the tail reads the rest, and the cursor waits for it."""
+    settled = purpose.settled
+    if settled is None or not isinstance(window.start, datetime) or window.start >= settled:
+        return False
+    return (yield from read_window(dialect, replace(window, end=settled), purpose))
 
 
 def _halves(dialect: Dialect, window: Window, last: Pass, purpose: Purpose) -> list[Window]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import reduce
 from typing import Generic, TypeVar
 
 T = TypeVar("T", date, datetime)
@@ -29,9 +30,19 @@ class Coverage(Generic[T]):
         merged = (min([start, *(s for s, _ in touching)]), max([end, *(e for _, e in touching)]))
         return Coverage((*before, merged, *after))
 
+    def union(self, other: "Coverage[T]") -> "Coverage[T]":
+        """What either covers."""
+        return reduce(lambda known, span: known.add(*span), other.spans, self)
+
     def until(self, end: T) -> "Coverage[T]":
         """Coverage without what lies behind `end`."""
         return Coverage(tuple((start, min(stop, end)) for start, stop in self.spans if start < end))
+
+    def without(self, start: T, end: T) -> "Coverage[T]":
+        """Coverage with `[start, end)` in doubt again."""
+        before = ((first, min(last, start)) for first, last in self.spans if first < start)
+        after = ((max(first, end), last) for first, last in self.spans if last > end)
+        return Coverage((*before, *after)) if start < end else self
 
     def missing(self, start: T, end: T) -> list[Span[T]]:
         """The parts of `[start, end)` that are not covered, ascending."""

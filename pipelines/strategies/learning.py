@@ -1,8 +1,8 @@
 """Finding out how a server speaks a list, at its first read, by contrast and never by one coincidence.
 
 Each finding is kept as a capability with its evidence, so it is paid for once per practice and list: at most
-15 requests where the configured names work and the list holds still. What cannot be told yet (a list without rows, or with a single
-page) stays open and is asked again at the next sync.
+15 requests where the configured names work and the list holds still. What cannot be told yet (a list without
+rows, or with a single page) stays open and is asked again at the next sync.
 """
 
 from collections.abc import Generator, Mapping, Sequence

@@ -4,7 +4,11 @@ Closed windows end before the source's clock and are certified; together they co
 start of history, and the cursor is what they cover. The tail, from the last closed bound to a day ahead, is
 read and merged each time, so that a source at rest is mirrored to its last row; it never moves the cursor.
 
-Requests of a sync without changes: one for the closed window, one for the tail, and what the open set costs.
+Requests of a sync without changes: one for the closed window, one for the tail, and what the open set costs (the
+pages of that status, one more for their total, one for each row that has left it). With changes: the pages of both
+windows, and one where the closed one needs more than a page. At most: see `certified`, for each gap in what is
+covered, and for the tail; a sync that ends uncertain learns anew how the list is paged, and reads it once more if
+that differs.
 """
 
 from collections.abc import Generator, Sequence
@@ -48,14 +52,14 @@ def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Out
     closed = yield from _closed_windows(dialect, reading, through)
     tail = yield from _tail(dialect, reading, through, closed.met)
     doubts = list(closed.doubts)
+    start = reading.local_midnight(reading.history_start)
     if strategy.derived_from is not None:
         doubts += yield from _derived_status(dialect, reading, strategy.derived_from)
     yield Flush()
     if closed.met is not None and not closed.doubts:
         # Of a certified tail, too, rows leave only by vanishing.
-        until = reading.now + timedelta(days=1) if tail else through
+        until = reading.now + timedelta(days=1) if tail else closed.covered.through(start) or start
         yield from _vanished(dialect, reading, through, until, closed.met, by_id=strategy.derived_from is not None)
-    start = reading.local_midnight(reading.history_start)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
     return Outcome(not doubts, closed.covered.through(start), reason)
 
@@ -96,12 +100,29 @@ def _closed_windows(dialect: Dialect, reading: Reading, through: datetime) -> Ge
     sealed = covered.through(start)
     met = set[str]() if reading.reconcile != "no" else None
     doubts: list[str] = []
-    for gap_start, gap_end in due.spans:
-        purpose = Purpose("closed", sealed, covered, doubts, met)
-        yield from read_window(dialect, Window(gap_start - reading.margins.overlap, gap_end), purpose)
-        covered = purpose.covered or covered
+    for gap in due.spans:
+        purpose = Purpose("closed", sealed, covered, through - reading.margins.overlap, doubts, met)
+        covered = yield from _close(dialect, gap, reading.margins.overlap, purpose)
     yield Flush()
     return _Closed(covered, doubts, met)
+
+
+def _close(
+    dialect: Dialect, gap: tuple[datetime, datetime], overlap: timedelta, purpose: Purpose
+) -> Generator[Step, Any, coverage.Coverage[datetime]]:
+    """Read a gap. Returns what is covered then.
+
+    What was covered before it, and may have got late rows since, is in doubt until all of the window is certain.
+    """
+    start, end = gap
+    before, doubts = purpose.covered or coverage.Coverage(), len(purpose.doubts)
+    doubted = purpose.covered = before.without(start - overlap, start)
+    yield from read_window(dialect, Window(start - overlap, end), purpose)
+    covered = before if purpose.covered == doubted else purpose.covered
+    if len(purpose.doubts) == doubts and covered != covered.union(before):
+        covered = covered.union(before)
+        yield MoveCursor({"covered": covered.as_json()})
+    return covered
 
 
 def _tail(
