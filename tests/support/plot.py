@@ -14,7 +14,7 @@ from support.story import MOVING, START, Chapter, Follower, following
 STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
 Walker = tuple[str, str, str]
 """A practice, a session there, and the stage that it comes to."""
-BACK = ("client_details", "started")
+BACK, ASTRAY = ("client_details", "started"), ("started", "waiting_room")
 DAY = timedelta(days=1)
 YESTERDAY, TODAY = ((START + by).isoformat() for by in (-DAY, 0 * DAY))
 """Calls from between have been seen before anybody could report on their day."""
@@ -65,7 +65,7 @@ PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_in
 class Plot:
     """A story's world, and its turns.
 
-    `groups`: what practices belong to. `loose_end`: a stage is seen that nobody came to or went on from, so that
+    `groups`: what practices belong to. `loose_end`: a stage is seen that compares with the first alone, so that
     stages have no order. `withdrawn`: in the end the platform has no list of appointments any more.
     """
 
@@ -101,7 +101,7 @@ def tell(plot: Plot, folder: Path) -> tuple[Chapter, Chapter]:
         following(folder, seed=plot.seed, practices=plot.practices, groups=plot.groups) as follower,
         receiving(folder, follower.platform) as address,
     ):
-        walkers = _set_out(follower, known)
+        walkers = _set_out(follower, known, plot)
         _take_their_time(follower, known)
         follower.visit()
         at_rest = follower.chapter()
@@ -132,8 +132,6 @@ def a_month(follower: Follower, practices: Sequence[str], plot: Plot) -> None:
         for name, records in STRANGE.items():
             for record in records:
                 platform.insert(practice, name, PLAIN.get(name, {}) | record)
-    if plot.loose_end:
-        platform.insert(practices[0], "booking_sessions", {"stage": "waiting_room"})
     follower.visit(endpoints=MOVING)
     platform.advance(timedelta(days=30) - 14 * DAY - timedelta(minutes=7))
     _change_behind_the_back(follower, practices, random)
@@ -147,11 +145,12 @@ def _text(follower: Follower, practice: str) -> None:
             follower.text(practice, number)
 
 
-def _set_out(follower: Follower, practices: Sequence[str]) -> list[Walker]:
+def _set_out(follower: Follower, practices: Sequence[str], plot: Plot) -> list[Walker]:
     """At each stage somebody is under way to the next one; a few go back."""
     walkers: list[Walker] = []
+    ways = [*pairwise(STAGES), *pairwise(STAGES), BACK, *([ASTRAY] if plot.loose_end else [])]
     for practice in practices:
-        for here, there in [*pairwise(STAGES), *pairwise(STAGES), BACK]:
+        for here, there in ways:
             record = {"stage": here, "referral_source": "walk", "client_type": "existing"}
             identity = follower.platform.insert(practice, "booking_sessions", record)
             walkers.append((practice, identity, there))

@@ -56,13 +56,21 @@ placed as (
 counted as (
     select count(distinct stage) as stages
     from reach_0
+),
+
+-- Two stages in doubt are enough to leave all without a place: also those that compare with every other one.
+doubts as (
+    select count(*) as stages
+    from placed
+    cross join counted
+    where
+        placed.others != counted.stages - 1
+        or placed.contradicted > 0
 )
 
 select
     placed.stage,
     placed.earlier + 1 as position
 from placed
-cross join counted
-where
-    placed.others = counted.stages - 1
-    and placed.contradicted = 0
+cross join doubts
+where doubts.stages = 0
