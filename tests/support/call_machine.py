@@ -1,190 +1,135 @@
-"""A practice whose calls never rest, held against what is here after each step: the state machine's base.
+"""The stories of a practice whose calls never rest: a state machine, over whatever store."""
 
-What a certificate of days says (design §8): the calls that are here for these days are, as a multiset of rows of
-the CSV, those that the practice held at one instant between the first request for exactly these days and the
-moment at which the certificate was written. It is asked of every certificate, when what it proves is committed.
-"""
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from collections import Counter
+from datetime import timedelta
 from random import Random
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from support.call_store import Details
-from support.model_calls import ModelCalls, Shown
-from support.model_driver import Driver, Killed
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from support.call_store import CallStore
+from support.model_calls import ModelCalls
+from support.restless_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
 
-from pipelines.endpoint import DateWindows
-from pipelines.endpoints.phone_calls import PHONE_CALLS
-from pipelines.errors import VetlError
-from pipelines.loading.call_times import days_between
-from pipelines.steps import ReplaceDays, Save
-from pipelines.strategies import date_windows
-from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
+from pipelines.strategies import coverage
+from pipelines.strategies.crowded_days import PASSES
+from pipelines.strategies.date_windows import FILLED, LONGEST
 
-ZONE = ZoneInfo("America/New_York")
-HISTORY = 8
-TURNS = (datetime(2026, 3, 9, 15, tzinfo=UTC), datetime(2026, 11, 2, 15, tzinfo=UTC))
-"""The day after the clock went forward, and the day after it went back."""
-FOR_EVER = 2_000
-"""Requests."""
-MINUTES = (0, 90, 150, 720, 1380)
-"""Minutes after midnight at which calls come in: on the day of a change the third is 01:30 again, or 03:30."""
-MOTIONS = ("ring", "backdate", "twin", "resolve", "retell", "match", "merge", "vanish", "swap", "reorder")
+motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
+details = st.sampled_from(["all", "recent", "off"])
+sizes = st.integers(2, 8)
+json_sizes = st.integers(6, 9)
+"""Calls may come in before each request: a list that grows as fast as it is read would be read for very long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """What a certificate says of days, and between which versions of the practice it must be true."""
+class CallMachine(RuleBasedStateMachine):
+    """A practice, and what is here of it.
 
-    first: date
-    last: date
-    since: int
-    until: int
+    - no certificate is false: asked by `Witness` at each commit;
+    - a sync ends although something happens before each of its requests, within `requests_at_most`;
+    - days that the cursor counts as read were certified and committed;
+    - at rest, after a full reconcile, every call and its details are here.
+    """
+
+    practice: Practice
+
+    @initialize(turn=st.sampled_from(TURNS), seed=st.integers(0, 2**16))
+    def opens(self, turn: Any, seed: int) -> None:
+        rng = Random(seed)
+        self.practice = Practice(CallStore(ZONE), ModelCalls(rng, turn, ZONE), rng)
+
+    @rule(days_ago=st.integers(0, HISTORY), minute=st.sampled_from(MINUTES), phone=st.sampled_from(["+1", "+2"]))
+    def somebody_called(self, days_ago: int, minute: int, phone: str) -> None:
+        self.practice.backdate(days_ago, minute, phone)
+
+    @rule(days_ago=st.integers(0, HISTORY), calls=st.integers(5, 20))
+    def a_day_was_crowded(self, days_ago: int, calls: int) -> None:
+        for number in range(calls):
+            self.practice.backdate(days_ago, MINUTES[number % 3], "+1")
+
+    @rule(what=st.sampled_from(MOTIONS), times=st.integers(1, 4))
+    def something_happened(self, what: str, times: int) -> None:
+        for _ in range(times):
+            self.practice.happen(what)
+
+    @rule(hours=st.integers(1, 60))
+    def time_passes(self, hours: int) -> None:
+        self.practice.source.now += timedelta(hours=hours)
+
+    @rule(asked=sizes, given=sizes, json_asked=json_sizes, json_given=json_sizes)
+    def pages_become_other(self, asked: int, given: int, json_asked: int, json_given: int) -> None:
+        self.practice.page, self.practice.json_page = asked, json_asked
+        self.practice.source.largest_page, self.practice.source.largest_json_page = given, json_given
+
+    @rule(sorting=st.sampled_from(["listed", "per page", "shuffled"]), deepest=st.sampled_from([None, None, 0, 1]))
+    def the_server_changes_its_manners(self, sorting: Any, deepest: int | None) -> None:
+        source = self.practice.source
+        source.sorting, source.lie, source.deepest = sorting, 0, deepest
+
+    @rule(lie=st.sampled_from([-1, 1, 2]))
+    def totals_lie(self, lie: int) -> None:
+        """What they hide is shown: a total that lies where calls are hidden cannot be told from a true one."""
+        source = self.practice.source
+        source.sorting, source.lie, source.deepest = "listed", lie, None
+
+    @rule(motion=motions, reconcile=st.sampled_from(["no", "no", "recent", "full"]), details=details)
+    def sync(self, motion: list[str], reconcile: Any, details: Any) -> None:
+        before = self.practice.source.requests
+        self.practice.sync(motion, reconcile=reconcile, details=details)
+        assert self.practice.source.requests - before <= requests_at_most(self.practice)
+
+    @rule(motion=motions, requests=st.integers(1, 12))
+    def sync_is_killed(self, motion: list[str], requests: int) -> None:
+        self.practice.sync(motion, killed_at=requests)
+
+    @rule()
+    def everything_rests(self) -> None:
+        practice, source = self.practice, self.practice.source
+        source.sorting, source.lie, source.deepest = "listed", 0, None
+
+        outcome = practice.sync(reconcile="full", details="all")
+
+        assert outcome is not None
+        assert outcome.certified, outcome
+        self.at_rest()
+        if source.largest_page >= practice.page and source.largest_json_page >= practice.json_page:
+            before = source.requests
+            practice.sync(reconcile="full", details="off")
+            assert source.requests - before <= requests_at_rest(practice)
+
+    def at_rest(self) -> None:
+        """Every call and its details are here."""
+        assert self.practice.store.attached() == Counter(self.practice.expected())
+
+    def teardown(self) -> None:
+        """Every story ends at rest."""
+        if hasattr(self, "practice"):
+            self.everything_rests()
+
+    @invariant()
+    def days_that_count_as_read_are_proven(self) -> None:
+        covered = coverage.days(self.practice.store.cursor.get("covered", ()))
+        for start, end in covered.spans:
+            days = {start + timedelta(days=past) for past in range((end - start).days)}
+            assert days <= self.practice.proven
 
 
-class Witness:
-    """Stands between the driver and a store, and holds what is certified against the practice's past."""
-
-    def __init__(self, source: ModelCalls, store: Any) -> None:
-        self.answer = store.answer
-        self.lose = store.lose
-        self.proven: set[date] = set()
-        self._source, self._store = source, store
-        self._promises: list[Promise] = []
-
-    def put(self, step: Save) -> None:
-        """Note what a certificate promises; commit now and then before it is asked for."""
-        self._store.put(step)
-        if isinstance(step, ReplaceDays) and step.certificate and step.certificate.certified:
-            days = (step.first_day, step.last_day)
-            self._promises.append(Promise(*days, self._source.asked[days], len(self._source.versions)))
-        if self._source.rng.random() < 0.1:
-            self.flush()
-
-    def flush(self) -> None:
-        """Commit, and see that what is certified is true."""
-        self._store.flush()
-        for promise in self._promises:
-            here = self._store.rows(promise.first, promise.last)
-            versions = range(promise.since, promise.until)
-            past = [self._source.rows(promise.first, promise.last, version) for version in versions]
-            assert here in past, f"certified, and never so: {promise}"
-            self.proven.update(days_between(promise.first, promise.last))
-        self._promises = []
+def requests_at_most(practice: Practice) -> int:
+    """Whatever moved: the bound in the docstring of `date_windows`. A page that lies is asked for twice."""
+    source = practice.source
+    days = (practice.today() - practice.history_start).days + 3
+    calls = max(len(version) for version in source.versions)
+    page, json_page = min(practice.page, source.largest_page), min(practice.json_page, source.largest_json_page)
+    crowded = PASSES * (calls // (json_page - PASSES + 1) + min(days, calls // page + 1))
+    details = 3 + 3 * (2 * calls // json_page + 2 * days)
+    return days + (6 if source.lie else 4) * days + crowded + details
 
 
-class Practice:
-    """The practice, what is here of it, and how it is synced."""
-
-    def __init__(self, store: Any, source: ModelCalls, rng: Random) -> None:
-        self.source, self.store, self.rng = source, store, rng
-        self.page, self.json_page = 6, 7
-        self.history_start = source.now.date() - timedelta(days=HISTORY)
-        self.proven: set[date] = set()
-        self.margins = Margins(recent=timedelta(days=3), whole_every=timedelta(days=5))
-
-    def sync(
-        self,
-        motion: Sequence[str] = (),
-        *,
-        killed_at: int | None = None,
-        reconcile: Reconcile = "no",
-        details: Any = "all",
-    ) -> Outcome | None:
-        """One sync, with what happens before each of its requests, over and over; `None` if it did not end."""
-        source = self.source
-        source.forget_versions()
-        source.move = self._moves(motion, killed_at)
-        witness = Witness(source, self.store)
-        strategy = DateWindows(csv_page_size=self.page)
-        reading = Reading(
-            endpoint=replace(PHONE_CALLS, strategy=strategy, page_size=self.json_page),
-            names=PHONE_CALLS.names,
-            now=source.now,
-            time_zone=source.zone,
-            history_start=self.history_start,
-            cursor=dict(self.store.cursor),
-            capabilities=dict(self.store.capabilities),
-            margins=self.margins,
-            details=details,
-            details_budget=3,
-            reconcile=reconcile,
-        )
-        try:
-            return Driver(source, witness, self.rng).run(date_windows.plan(reading, strategy))
-        except (Killed, VetlError):
-            return None
-        finally:
-            source.move = lambda: None
-            self.proven |= witness.proven
-
-    def _moves(self, motion: Sequence[str], killed_at: int | None) -> Callable[[], None]:
-        began = self.source.requests
-        until = killed_at and began + killed_at
-        moves = iter(range(1_000_000))
-
-        def move() -> None:
-            if until and self.source.requests >= until:
-                raise Killed
-            assert self.source.requests - began < FOR_EVER, "the sync does not end"
-            if motion:
-                self.happen(motion[next(moves) % len(motion)])
-
-        return move
-
-    def happen(self, what: str) -> None:
-        """One thing happens at the practice."""
-        source, rng = self.source, self.rng
-        if what == "ring":
-            source.ring(source.now, phone=rng.choice(("+1", "+2")), state=rng.choice(("ringing", "completed")))
-        elif what == "backdate":
-            self.backdate(rng.randrange(HISTORY + 1), rng.choice(MINUTES), rng.choice(("+1", "+2")))
-        elif not source.calls:
-            return
-        elif what == "reorder":
-            source.reorder()
-        else:
-            self._change(what, rng.randrange(len(source.calls)))
-
-    def backdate(self, days_ago: int, minute: int, phone: str) -> None:
-        """A call appears on a day long past."""
-        day = self.source.now.astimezone(self.source.zone).date() - timedelta(days=days_ago)
-        midnight = datetime(day.year, day.month, day.day, tzinfo=self.source.zone).astimezone(UTC)
-        at = midnight + timedelta(minutes=minute, seconds=self.rng.choice((0, 30)))
-        if day >= self.history_start:
-            self.source.ring(at, phone=phone)
-
-    def _change(self, what: str, place: int) -> None:
-        source = self.source
-        call = source.calls[place]
-        match what:
-            case "twin":
-                source.born += 1
-                source.calls.insert(place, replace(call, id=f"id{source.born}"))
-                source.happened()
-            case "resolve":
-                source.change(place, state="completed", outcome="resolved")
-            case "retell":
-                source.change(place, summary=f"told {len(source.versions)} at {source.requests}")
-            case "match":
-                source.change(place, client=str(self.rng.randrange(3)), summary=f"matched at {source.requests}")
-            case "merge":
-                source.change(place, merged=call.merged + 1)
-            case "vanish":
-                source.vanish(place)
-            case "swap":
-                source.vanish(place)
-                source.ring(call.at, phone="+3", summary=f"instead at {source.requests}")
-            case _:
-                raise AssertionError(what)
-
-    def today(self) -> date:
-        """As the practice sees it."""
-        return self.source.now.astimezone(self.source.zone).date()
-
-    def expected(self) -> list[tuple[Shown, Details]]:
-        """Every call of the practice, with its details."""
-        return [(call.shown(self.source.zone), call.details) for call in self.source.calls]
+def requests_at_rest(practice: Practice) -> int:
+    """A full reconcile of what is known already, without details."""
+    source, page = practice.source, practice.page
+    days = (practice.today() - practice.history_start).days
+    tail = 1 if source.rows(practice.today(), practice.today()).total() < page else 3
+    per_day = Counter(source.day(call) for call in source.calls).values()
+    passes = sum(2 * (calls // (practice.json_page - 1) + 1) for calls in per_day if calls >= page)
+    return 2 + days // LONGEST + int(2 * len(source.calls) / (FILLED * page)) + tail + passes

@@ -2,7 +2,7 @@
 
 The CSV: a filter by whole practice-local days, no ids, time to the local minute. The JSON list: ids, exact times,
 client ids. Calls change, vanish and appear on days long past without a trace. `move` is called before each
-request; what the practice held at each moment is in `versions`, so that a reading can be held against it.
+request; what the practice held at each moment is in `versions`, and each call that ever was in `ever`.
 """
 
 from collections import Counter
@@ -101,6 +101,7 @@ class ModelCalls:
         self.asked: dict[tuple[date, date], int] = {}
         self.requests = 0
         self.born = 0
+        self.ever: dict[str, Call] = {}
         self.move: Callable[[], None] = lambda: None
 
     def ring(self, at: datetime, **fields: Any) -> Call:
@@ -128,6 +129,7 @@ class ModelCalls:
     def happened(self) -> None:
         """Keep what the practice holds now."""
         self.versions.append(tuple(self.calls))
+        self.ever.update((call.id, call) for call in self.calls)
 
     def forget_versions(self) -> None:
         """Only the present counts from here on."""

@@ -1,0 +1,190 @@
+"""A practice whose calls never rest, held against what is here after each commit.
+
+What a certificate of days says (design §8): the calls that are here for these days are, as a multiset of rows of
+the CSV, those that the practice held at one instant between the first request for exactly these days and the
+moment at which the certificate was written. It is asked of every certificate, when what it proves is committed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from support.call_store import Details
+from support.model_calls import ModelCalls, Shown
+from support.model_driver import Driver, Killed
+
+from pipelines.endpoint import DateWindows
+from pipelines.endpoints.phone_calls import PHONE_CALLS
+from pipelines.errors import VetlError
+from pipelines.loading.call_times import days_between
+from pipelines.steps import ReplaceDays, Save
+from pipelines.strategies import date_windows
+from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
+
+ZONE = ZoneInfo("America/New_York")
+HISTORY = 8
+TURNS = (datetime(2026, 3, 9, 15, tzinfo=UTC), datetime(2026, 11, 2, 15, tzinfo=UTC))
+"""The day after the clock went forward, and the day after it went back."""
+FOR_EVER = 2_000
+"""Requests."""
+MINUTES = (0, 90, 150, 720, 1380)
+"""Minutes after midnight at which calls come in: on the day of a change the third is 01:30 again, or 03:30."""
+MOTIONS = ("ring", "backdate", "twin", "resolve", "retell", "match", "merge", "vanish", "swap", "reorder")
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a certificate says of days, and between which versions of the practice it must be true."""
+
+    first: date
+    last: date
+    since: int
+    until: int
+
+
+class Witness:
+    """Stands between the driver and a store, and holds what is certified against the practice's past."""
+
+    def __init__(self, source: ModelCalls, store: Any) -> None:
+        self.answer = store.answer
+        self.lose = store.lose
+        self.proven: set[date] = set()
+        self._source, self._store = source, store
+        self._promises: list[Promise] = []
+
+    def put(self, step: Save) -> None:
+        """Note what a certificate promises; commit now and then before it is asked for."""
+        self._store.put(step)
+        if isinstance(step, ReplaceDays) and step.certificate and step.certificate.certified:
+            days = (step.first_day, step.last_day)
+            self._promises.append(Promise(*days, self._source.asked[days], len(self._source.versions)))
+        if self._source.rng.random() < 0.1:
+            self.flush()
+
+    def flush(self) -> None:
+        """Commit, and see that what is certified is true."""
+        self._store.flush()
+        for promise in self._promises:
+            here = self._store.rows(promise.first, promise.last)
+            versions = range(promise.since, promise.until)
+            past = [self._source.rows(promise.first, promise.last, version) for version in versions]
+            assert here in past, f"certified, and never so: {promise}"
+            self.proven.update(days_between(promise.first, promise.last))
+        self._promises = []
+
+
+class Practice:
+    """The practice, what is here of it, and how it is synced."""
+
+    def __init__(self, store: Any, source: ModelCalls, rng: Random) -> None:
+        self.source, self.store, self.rng = source, store, rng
+        self.page, self.json_page = 6, 7
+        self.history_start = source.now.date() - timedelta(days=HISTORY)
+        self.proven: set[date] = set()
+        self.margins = Margins(recent=timedelta(days=3), whole_every=timedelta(days=5))
+
+    def sync(
+        self,
+        motion: Sequence[str] = (),
+        *,
+        killed_at: int | None = None,
+        reconcile: Reconcile = "no",
+        details: Any = "all",
+    ) -> Outcome | None:
+        """One sync, with what happens before each of its requests, over and over; `None` if it did not end."""
+        source = self.source
+        source.forget_versions()
+        source.move = self._moves(motion, killed_at)
+        witness = Witness(source, self.store)
+        strategy = DateWindows(csv_page_size=self.page)
+        reading = Reading(
+            endpoint=replace(PHONE_CALLS, strategy=strategy, page_size=self.json_page),
+            names=PHONE_CALLS.names,
+            now=source.now,
+            time_zone=source.zone,
+            history_start=self.history_start,
+            cursor=dict(self.store.cursor),
+            capabilities=dict(self.store.capabilities),
+            margins=self.margins,
+            details=details,
+            details_budget=3,
+            reconcile=reconcile,
+        )
+        try:
+            return Driver(source, witness, self.rng).run(date_windows.plan(reading, strategy))
+        except (Killed, VetlError):
+            return None
+        finally:
+            source.move = lambda: None
+            self.proven |= witness.proven
+
+    def _moves(self, motion: Sequence[str], killed_at: int | None) -> Callable[[], None]:
+        began = self.source.requests
+        until = killed_at and began + killed_at
+        moves = iter(range(1_000_000))
+
+        def move() -> None:
+            if until and self.source.requests >= until:
+                raise Killed
+            assert self.source.requests - began < FOR_EVER, "the sync does not end"
+            if motion:
+                self.happen(motion[next(moves) % len(motion)])
+
+        return move
+
+    def happen(self, what: str) -> None:
+        """One thing happens at the practice."""
+        source, rng = self.source, self.rng
+        if what == "ring":
+            source.ring(source.now, phone=rng.choice(("+1", "+2")), state=rng.choice(("ringing", "completed")))
+        elif what == "backdate":
+            self.backdate(rng.randrange(HISTORY + 1), rng.choice(MINUTES), rng.choice(("+1", "+2")))
+        elif not source.calls:
+            return
+        elif what == "reorder":
+            source.reorder()
+        else:
+            self._change(what, rng.randrange(len(source.calls)))
+
+    def backdate(self, days_ago: int, minute: int, phone: str) -> None:
+        """A call appears on a day long past."""
+        day = self.source.now.astimezone(self.source.zone).date() - timedelta(days=days_ago)
+        midnight = datetime(day.year, day.month, day.day, tzinfo=self.source.zone).astimezone(UTC)
+        at = midnight + timedelta(minutes=minute, seconds=self.rng.choice((0, 30)))
+        if day >= self.history_start:
+            self.source.ring(at, phone=phone)
+
+    def _change(self, what: str, place: int) -> None:
+        source = self.source
+        call = source.calls[place]
+        match what:
+            case "twin":
+                source.born += 1
+                source.calls.insert(place, replace(call, id=f"id{source.born}"))
+                source.happened()
+            case "resolve":
+                source.change(place, state="completed", outcome="resolved")
+            case "retell":
+                source.change(place, summary=f"told {len(source.versions)} at {source.requests}")
+            case "match":
+                source.change(place, client=str(self.rng.randrange(3)), summary=f"matched at {source.requests}")
+            case "merge":
+                source.change(place, merged=call.merged + 1)
+            case "vanish":
+                source.vanish(place)
+            case "swap":
+                source.vanish(place)
+                source.ring(call.at, phone="+3", summary=f"instead at {source.requests}")
+            case _:
+                raise AssertionError(what)
+
+    def today(self) -> date:
+        """As the practice sees it."""
+        return self.source.now.astimezone(self.source.zone).date()
+
+    def expected(self) -> list[tuple[Shown, Details]]:
+        """Every call of the practice, with its details."""
+        return [(call.shown(self.source.zone), call.details) for call in self.source.calls]
