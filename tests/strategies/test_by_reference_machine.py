@@ -1,0 +1,112 @@
+"""Rows that are got by id, under everything that can happen to them.
+
+What is claimed: a list certified through B, the source's clock when the reading began, holds every id that was
+mentioned then, in a version that it had at the refresh age before B or later (a full reconcile: at B or later),
+unless the source did not have it at some time since. No reading costs more than the budget.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date, timedelta
+from random import Random
+from zoneinfo import ZoneInfo
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+from support import claims
+from support.model_driver import Driver, Killed
+from support.model_people import Mentions, People
+
+from pipelines.endpoints.clients import CLIENTS
+from pipelines.strategies import plan
+from pipelines.strategies.by_reference import LOOKS
+from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
+
+IDS = st.sampled_from(["a", "b", "c", "d", "e"])
+EVENTS = st.tuples(st.sampled_from(["mention", "appear", "delete"]), IDS)
+
+
+class Clients(RuleBasedStateMachine):
+    """Clients appear, are renamed, vanish, and are mentioned by other rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.source, self.store = People("a", "b"), Mentions("a")
+
+    @rule(event=EVENTS)
+    def happens(self, event: tuple[str, str]) -> None:
+        kind, identity = event
+        if kind == "mention":
+            self.store.mention(identity)
+        elif kind == "appear":
+            self.source.appear(identity)
+        elif identity in self.source.rows:
+            self.source.remove(identity)
+
+    @rule(hours=st.sampled_from([1, 50, 170]))
+    def time_passes(self, hours: int) -> None:
+        self.source.now += timedelta(hours=hours)
+
+    @rule(
+        reconcile=st.sampled_from(["no", "full"]),
+        motion=st.lists(EVENTS, max_size=4),
+        killed_at=st.none() | st.integers(1, 8),
+        budget=st.sampled_from([0, 1, 3, 100]),
+    )
+    def read(
+        self, reconcile: Reconcile, motion: Sequence[tuple[str, str]], killed_at: int | None, budget: int
+    ) -> None:
+        """One reading; before each request one thing happens, for ever."""
+        begun = self.source.requests
+
+        def move() -> None:
+            if self.source.requests - begun == killed_at:
+                raise Killed
+            if motion:
+                self.happens(motion[self.source.requests % len(motion)])
+
+        self.source.move = move
+        self._read(reconcile, budget)
+
+    def _read(self, reconcile: Reconcile, budget: int) -> Outcome | None:
+        source, store = self.source, self.store
+        reading = Reading(
+            endpoint=CLIENTS,
+            names=CLIENTS.names,
+            now=source.now,
+            time_zone=ZoneInfo("UTC"),
+            history_start=date(2026, 1, 1),
+            margins=Margins(reference_budget=budget),
+            reconcile=reconcile,
+        )
+        known, begun, outcome = store.mentioned | store.read_at.keys() | store.absent.keys(), source.requests, None
+        store.missing = set()
+        with suppress(Killed):
+            outcome = Driver(source, store, Random(0)).run(plan(reading))
+        source.move = lambda: None
+        requests = source.requests - begun
+        assert requests <= min(budget, LOOKS * len(known))
+        claims.assert_nothing_is_invented(source, store)
+        claims.assert_no_false_deletion(source, store.missing, reading.now)
+        if outcome and outcome.through:
+            since = reading.now - (timedelta() if reconcile == "full" else reading.margins.refresh_after)
+            for identity, versions in claims.there(source, since, source.now):
+                if identity in known:
+                    claims.assert_no_older_than(source, store, versions[0], identity, f"{reading}")
+        return outcome
+
+    def teardown(self) -> None:
+        """The source rests: a full reconcile makes what is here equal to it, a reading after it costs nothing."""
+        self.source.now += timedelta(minutes=1)
+        assert self._read("full", 100)
+        known = self.store.read_at.keys() | self.store.absent.keys()
+        assert self.store.mentioned == set()
+        assert {key: row for key, row in self.source.rows.items() if key in known} == self.store.rows
+        begun = self.source.requests
+        assert self._read("no", 100)
+        assert self.source.requests == begun
+
+
+TestClients = Clients.TestCase
+TestClients.settings = settings(max_examples=200, stateful_step_count=12, deadline=None)

@@ -1,0 +1,77 @@
+"""Lists without date filter and order under everything that can happen to them (`support.strategy_machine`)."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from support import claims
+from support.model_source import START, Manners
+from support.strategy_machine import PAGES, StrategyMachine, Told
+
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.pages import Row
+from pipelines.strategies.certified import UNITED_PASSES
+
+STATUSES = STAFF_TASKS.strategy.statuses  # type: ignore[union-attr]
+
+
+class Tasks(StrategyMachine):
+    """Tasks appear, are finalised and reopened and edited, and are deleted, as they never should be."""
+
+    ENDPOINT = STAFF_TASKS
+    KINDS = ("insert", "update", "late insert", "delete", "reorder", "page size")
+    ORDERS = ("updated_desc", "updated_asc", "created_desc", "id")
+    STATUSES = STATUSES
+    SWAPS = ("whole",)
+    FOLLOWS = 2
+    unseen_at = whole_at = START
+
+    @staticmethod
+    def manners() -> st.SearchStrategy[Manners]:
+        return st.builds(
+            Manners,
+            page_base=st.sampled_from([0, 1]),
+            largest_page=st.sampled_from(PAGES),
+            order=st.sampled_from(Tasks.ORDERS),
+            refuses_beyond_end=st.booleans(),
+            status_ignored=st.booleans(),
+        )
+
+    def most_quiet(self, told: Told) -> int:
+        """What is open (or new) and the totals; the whole list, and again where a row is gone."""
+        whole = len(self.source.rows) // self.page_size + 1
+        gone = told.known.keys() - self.source.rows.keys()
+        return 2 * whole + len(STATUSES) + (whole if gone else 0)
+
+    def most_openings(self) -> int:
+        return 2 * (2 + 2 * UNITED_PASSES) + self.MOST_LEARNING
+
+    def _update(self, pick: int) -> None:
+        identity = self._some(pick)
+        if identity and "pending" not in (self.source.rows[identity]["status"], self._status(pick)):
+            self.unseen_at = self.source.now
+        super()._update(pick)
+
+    def _delete(self, pick: int) -> None:
+        self.unseen_at = self.source.now
+        super()._delete(pick)
+
+    def check(self, told: Told) -> None:
+        """Between whole reads an edit of a final task moves no total, nor does a deletion beside an insertion."""
+        if not told.outcome or not told.outcome.certified or told.swapped:
+            return
+        began = told.reading.now
+        assert told.outcome.through == began
+        if "the last whole read" not in told.outcome.reason:
+            self.whole_at = began
+            claims.assert_rows_are_current(self.source, self.store, began)
+        elif self.unseen_at <= self.whole_at:
+            claims.assert_versions_are_here(self.source, self.store, began, claims.everything)
+        else:
+            claims.assert_versions_are_here(self.source, self.store, began, _is_pending)
+
+
+def _is_pending(row: Row) -> bool:
+    return row["status"] == "pending"
+
+
+TestTasks = Tasks.TestCase
+TestTasks.settings = settings(max_examples=200, stateful_step_count=8, deadline=None)

@@ -1,0 +1,65 @@
+"""Lists that are most recent first under everything that can happen to them (`support.strategy_machine`)."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from support import claims
+from support.model_source import Manners
+from support.strategy_machine import PAGES, StrategyMachine, Told
+
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.strategies.certified import UNITED_PASSES
+from pipelines.strategies.newest_first import ATTEMPTS
+
+LIFE = {"received": "queued", "queued": "in_progress", "in_progress": "completed"}
+STATUSES = AI_OUTBOUND.strategy.statuses  # type: ignore[union-attr]
+
+
+class Outreach(StrategyMachine):
+    """Requests appear, move on until they are final, and are deleted, as they never should be."""
+
+    ENDPOINT = AI_OUTBOUND
+    KINDS = ("insert", "move on", "delete", "reorder", "page size")
+    ORDERS = ("created_desc", "created_desc", "created_desc", "id")
+    STATUSES = tuple(LIFE)
+    SWAPS = ("newest_first", "whole")
+    STAMPED = False
+    FOLLOWS = 2
+
+    @staticmethod
+    def manners() -> st.SearchStrategy[Manners]:
+        return st.builds(
+            Manners,
+            page_base=st.sampled_from([0, 1]),
+            largest_page=st.sampled_from(PAGES),
+            order=st.sampled_from(Outreach.ORDERS),
+            refuses_beyond_end=st.booleans(),
+            status_ignored=st.booleans(),
+        )
+
+    def _move_on(self, pick: int) -> None:
+        still = [identity for identity, row in self.source.rows.items() if row["status"] in LIFE]
+        if still:
+            identity = still[pick % len(still)]
+            self.source.touch(identity, status=LIFE[self.source.rows[identity]["status"]])
+
+    def most_quiet(self, told: Told) -> int:
+        """The list to its end, the totals, what was open or is gone; where a row is gone, all again."""
+        rows = self.source.rows
+        whole = len(rows) // self.page_size + 1
+        known = (*told.known.items(), *rows.items())
+        open_here = {identity for identity, row in known if row["status"] in LIFE}
+        gone = told.known.keys() - rows.keys()
+        once = whole + len(STATUSES) + len(open_here) + len(gone)
+        return ATTEMPTS * once + 2 * whole if gone or self.source.manners.order == "id" else once
+
+    def most_openings(self) -> int:
+        return 2 * (ATTEMPTS + 2 * UNITED_PASSES) + self.MOST_LEARNING
+
+    def check(self, told: Told) -> None:
+        if told.outcome and told.outcome.certified and not told.swapped:
+            assert told.outcome.through == told.reading.now
+            claims.assert_rows_are_current(self.source, self.store, told.reading.now)
+
+
+TestOutreach = Outreach.TestCase
+TestOutreach.settings = settings(max_examples=200, stateful_step_count=8, deadline=None)

@@ -1,0 +1,120 @@
+"""What a certificate claims (design §8), and whether it is true of a model source and a model store.
+
+A reading begins at B, by the source's clock, and ends at E; a window of it is read from S, its first answer, to
+F, its last one. A row is *there* from one instant to another if the source had it all that time, in whatever
+versions; a version *stands* that long if it was not changed.
+
+1. A certified window: every row that was there, inside the window, from S to F, is here, in a version that it had
+   at S or later. So the window equals the source as it was at one instant between S and F, but for rows that
+   came, left or changed meanwhile.
+2. A list certified through T: every version that stood from B to E, and was updated before T where the list tells
+   that, is here as it is. Lists whose rows are all met in each reading claim more: every row that was there from
+   B to E is here, in a version that it had at B or later.
+3. A cursor (lists with a date filter), also of a reading that was uncertain or killed: every version that the
+   source showed when the reading that last moved the cursor began, and that still stands, is here if it was
+   updated before the cursor.
+4. A row is marked as deleted only if it was not there at some instant between B and E.
+5. Whatever is here was a version of the source's once.
+
+Not claimed: that a sync notices deletions (reconcile does), that what changed during a reading is here (the next
+one reads it), and what no reading can see from outside: in a list without date filter, and in the tail, a deletion
+and an insertion between the same two requests (`docs/lossless.md`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from support.model_source import ModelSource, Version
+from support.model_store import ModelStore
+
+from pipelines.pages import Certificate, Row
+from pipelines.strategies.learning import instant
+
+Where = Callable[[Row], bool]
+"""Whether a version is what a claim is about."""
+
+
+def everything(_: Row) -> bool:
+    return True
+
+
+def in_window(certificate: Certificate) -> Where:
+    """Whether a row lies strictly inside the window: whether a server includes bounds is not shown."""
+    start, end = certificate.window.start, certificate.window.end
+
+    def inside(row: Row) -> bool:
+        at = instant(row.get("updated_at", row["created_at"]))
+        assert at is not None
+        return not (isinstance(start, datetime) and at <= start) and not (isinstance(end, datetime) and at >= end)
+
+    return inside
+
+
+def there(
+    source: ModelSource, since: datetime, until: datetime, where: Where = everything
+) -> Iterator[tuple[str, Sequence[Version]]]:
+    """Rows that the source had all that time, always in that place; with their versions of that time."""
+    for identity, versions in source.versions.items():
+        met = [item for item in versions if item.since <= until and (item.until is None or item.until > since)]
+        unbroken = all(before.until == after.since for before, after in pairwise(met))
+        whole = met and met[0].since <= since and (met[-1].until is None or met[-1].until > until)
+        if whole and unbroken and all(where(item.row) for item in met):
+            yield identity, met
+
+
+def assert_window_is_whole(source: ModelSource, store: ModelStore, certificate: Certificate) -> None:
+    """Claim 1."""
+    for identity, versions in there(source, certificate.started, certificate.finished, in_window(certificate)):
+        assert_no_older_than(source, store, versions[0], identity, f"{certificate}")
+
+
+def assert_rows_are_current(source: ModelSource, store: ModelStore, began: datetime) -> None:
+    """Claim 2, of lists whose rows are all met in each reading."""
+    for identity, versions in there(source, began, source.now):
+        assert_no_older_than(source, store, versions[0], identity, f"a reading that began at {began}")
+
+
+def assert_versions_are_here(
+    source: ModelSource, store: ModelStore, began: datetime, where: Where, *, but: Sequence[str] = ()
+) -> None:
+    """Claims 2 and 3. `but`: fields that are not claimed."""
+    for identity, versions in there(source, began, source.now, where):
+        if len(versions) == 1:
+            expected = _without(versions[0].row, but)
+            here = _without(store.rows.get(identity, {}), but)
+            assert expected == here, f"{identity} is certified since {began} and here as {here}"
+
+
+def assert_no_false_deletion(source: ModelSource, gone: set[str], began: datetime) -> None:
+    """Claim 4."""
+    wrong = gone & {identity for identity, _ in there(source, began, source.now)}
+    assert not wrong, f"{wrong} were there all the time and are marked as deleted"
+
+
+def assert_nothing_is_invented(source: ModelSource, store: ModelStore) -> None:
+    """Claim 5."""
+    for identity, row in store.rows.items():
+        assert any(version.row == row for version in source.versions[identity])
+
+
+def assert_no_older_than(
+    source: ModelSource, store: ModelStore, version: Version, identity: str, told: str
+) -> None:
+    versions = source.versions[identity]
+    here = store.rows.get(identity)
+    later = versions[versions.index(version) :]
+    allowed = [item.row for item in later]
+    assert here in allowed or (here is None and _gone(later)), (
+        f"{identity} is here as {here}, at least {version.row} was certified by {told}"
+    )
+
+
+def _gone(versions: Sequence[Version]) -> bool:
+    """Whether the row was deleted after the first of these versions: then it may be gone here too."""
+    follow = [*(version.since for version in versions[1:]), None]
+    return any(version.until != since for version, since in zip(versions, follow, strict=True))
+
+
+def _without(row: Row, fields: Sequence[str]) -> Row:
+    return {name: value for name, value in row.items() if name not in fields}

@@ -1,0 +1,271 @@
+"""State machines for the strategies of JSON lists: a source that never rests, a process that is killed anywhere.
+
+A machine's steps are what happens at the practice, time that passes, and whole readings. During a reading things
+happen before each request (a *motion*: for each request what happens before it), once or for ever, and the process
+may be killed at any request. After each reading everything in `claims` must be true, and the requests must be
+within the bound that the strategy states; a reading that would never end exceeds it. At the end the source rests:
+a sync must bring all that it has, a full reconcile must make both equal.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from random import Random
+from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from support import claims
+from support.journal import Asked, Journal
+from support.model_driver import Driver, Killed
+from support.model_source import START, Manners, stamp
+from support.model_store import ModelStore
+
+from pipelines.endpoint import Endpoint
+from pipelines.pages import Certificate, Row
+from pipelines.strategies import plan
+from pipelines.strategies.reading import Outcome, Reading, Reconcile
+
+Event = tuple[str, int]
+"""What happens, and to which row or by how much."""
+PAGES = (4, 9, 100)
+MISLED = 6
+"""So many times more a reading costs that begins with a page base that was learnt wrongly, until it is doubted."""
+MOST_ROWS = 120
+"""Readings of a list that grows before each request make it many times as long, one after the other."""
+
+events = st.runner().flatmap(lambda machine: st.tuples(st.sampled_from(machine.KINDS), st.integers(0, 40)))
+motions = st.lists(st.lists(events, max_size=2), max_size=6)
+started_manners = st.runner().flatmap(lambda machine: machine.manners())
+
+
+@dataclass
+class Told:
+    """One reading that ended: `outcome` is nothing where its process was killed."""
+
+    reading: Reading
+    outcome: Outcome | None
+    certificates: Sequence[Certificate]
+    asked: Asked
+    known: Mapping[str, Row]
+    """What was here before."""
+    quiet: bool
+    swapped: bool
+    """A row was deleted and one inserted between the same two requests: no one can tell."""
+
+
+class StrategyMachine(RuleBasedStateMachine):
+    """One list of one practice. A subclass names the list, what can happen to it, and what it may cost."""
+
+    ENDPOINT: ClassVar[Endpoint]
+    KINDS: ClassVar[Sequence[str]]
+    ORDERS: ClassVar[Sequence[Any]]
+    STATUSES: ClassVar[Sequence[str]]
+    STAMPED: ClassVar[bool] = True
+    SWAPS: ClassVar[Sequence[str]]
+    """Kinds of certificates that a deletion and an insertion between the same two requests can fool."""
+    LEARNING: ClassVar[int] = 15
+    """Requests that learning the dialect of a list at rest costs at most."""
+    FOLLOWS: ClassVar[int] = 1
+    """So many times the pages that a list had at first are read where it is followed while it grows."""
+    MOST_LEARNING: ClassVar[int] = 500
+    """The same of a list that never rests."""
+
+    @staticmethod
+    def manners() -> st.SearchStrategy[Manners]:
+        """How the server speaks."""
+        raise NotImplementedError
+
+    def most_quiet(self, told: Told) -> int:
+        """The bound of a reading during which nothing happened, of a list whose dialect is known."""
+        raise NotImplementedError
+
+    def most_openings(self) -> int:
+        """How many first pages a reading may ask for, whatever happens."""
+        raise NotImplementedError
+
+    def check(self, told: Told) -> None:
+        """What this list claims beside what all lists claim."""
+        raise NotImplementedError
+
+    @initialize(
+        manners=started_manners,
+        rows=st.integers(0, 40),
+        apart=st.sampled_from([0, 1, 90, 18_000]),
+    )
+    def open(self, manners: Manners, rows: int, apart: int) -> None:
+        self.source = Journal(Random(0), manners, stamped=self.STAMPED)
+        self.store = ModelStore(rows_at_once=12)
+        for number in range(rows):
+            at = START - timedelta(seconds=apart * (rows - number))
+            self.source.add(at, status=self.STATUSES[number % len(self.STATUSES)])
+        self._swapped = False
+        self.moved_at = START
+
+    @rule(event=events)
+    def happens(self, event: Event) -> None:
+        kind, pick = event
+        getattr(self, f"_{kind.replace(' ', '_')}")(pick)
+
+    @rule(minutes=st.sampled_from([1, 17, 300, 1500, 12_000]))
+    def time_passes(self, minutes: int) -> None:
+        self.source.now += timedelta(minutes=minutes)
+
+    @rule(
+        reconcile=st.sampled_from(["no", "no", "no", "recent", "full"]),
+        motion=motions,
+        for_ever=st.booleans(),
+        killed_at=st.none() | st.integers(1, 30),
+        turns=st.integers(0, 9),
+    )
+    def read(
+        self,
+        *,
+        reconcile: Reconcile,
+        motion: Sequence[Sequence[Event]],
+        for_ever: bool,
+        killed_at: int | None,
+        turns: int,
+    ) -> None:
+        """One reading, and what happens before its requests; `turns` shuffles the readers that are side by side."""
+        self._swapped = False
+        self.source.move = self._moving(motion, killed_at, for_ever=for_ever)
+        self._read(reconcile, turns, quiet=not any(motion))
+
+    def teardown(self) -> None:
+        """The source rests: a sync brings everything, a full reconcile takes away what is gone."""
+        if not hasattr(self, "source"):
+            return
+        self.source.now += timedelta(hours=26)
+        self._swapped = False
+        assert self._rest("no")
+        for identity, row in self.source.rows.items():
+            assert row == self.store.rows.get(identity)
+        self.source.now += timedelta(minutes=2)
+        assert self._rest("full")
+        assert self.source.rows == self.store.rows
+
+    def _rest(self, reconcile: Reconcile) -> bool:
+        outcome = self._read(reconcile, 0, quiet=True)
+        return outcome is not None and outcome.certified
+
+    def _moving(
+        self, motion: Sequence[Sequence[Event]], killed_at: int | None, *, for_ever: bool
+    ) -> Callable[[], None]:
+        begun = self.source.requests
+
+        def move() -> None:
+            number = self.source.requests - begun
+            if number == killed_at:
+                raise Killed
+            if motion and (for_ever or number <= len(motion)):
+                due = motion[(number - 1) % len(motion)]
+                self._all_happen(due[:1] if for_ever else due)
+
+        return move
+
+    def _all_happen(self, due: Sequence[Event]) -> None:
+        rows = set(self.source.rows)
+        for event in due:
+            self.happens(event)
+        now = set(self.source.rows)
+        self._swapped = self._swapped or bool(rows - now and now - rows)
+
+    def _read(self, reconcile: Reconcile, turns: int, *, quiet: bool) -> Outcome | None:
+        """Read, and hold what was certified against the source."""
+        source, store = self.source, self.store
+        reading = self._reading(reconcile)
+        certified, moved, known = len(store.certificates), store.cursor_moves, dict(store.rows)
+        store.missing, source.asked = set(), Asked()
+        outcome = None
+        with suppress(Killed):
+            outcome = Driver(source, store, Random(turns)).run(plan(reading))
+        source.move = lambda: None
+        if store.cursor_moves > moved:
+            self.moved_at = reading.now
+        certificates = store.certificates[certified:]
+        self._check_all(Told(reading, outcome, certificates, source.asked, known, quiet, self._swapped))
+        return outcome
+
+    def _reading(self, reconcile: Reconcile) -> Reading:
+        return Reading(
+            endpoint=self.ENDPOINT,
+            names=self.ENDPOINT.names,
+            now=self.source.now,
+            time_zone=ZoneInfo("America/New_York"),
+            history_start=date(2026, 2, 15),
+            cursor=dict(self.store.cursor),
+            capabilities=dict(self.store.capabilities),
+            reconcile=reconcile,
+        )
+
+    def _check_all(self, told: Told) -> None:
+        source, store = self.source, self.store
+        claims.assert_nothing_is_invented(source, store)
+        if not told.swapped:
+            claims.assert_no_false_deletion(source, store.missing, told.reading.now)
+        for certificate in told.certificates:
+            if certificate.certified and not (told.swapped and certificate.kind in self.SWAPS):
+                claims.assert_window_is_whole(source, store, certificate)
+        self.check(told)
+        self._check_requests(told)
+
+    def _check_requests(self, told: Told) -> None:
+        asked = told.asked
+        learnt = told.reading.capabilities
+        base, page = learnt.get("page_base"), learnt.get("names", {"page": "page"})["page"]
+        known = (base, page) == (self.source.manners.page_base, self.source.manners.names.page)
+        assert len(asked.openings) <= self.most_openings(), f"{asked}"
+        most = self.FOLLOWS * sum(full + 2 for full in asked.openings) + (0 if known else self.MOST_LEARNING)
+        assert asked.pages <= most, f"{asked}, at most {most} pages"
+        if told.quiet and told.outcome:
+            misled = base is not None and not known
+            most = self.most_quiet(told) * (MISLED if misled else 1) + (0 if known else self.LEARNING)
+            assert asked.requests <= most, f"{asked} of a list at rest, at most {most}"
+
+    @property
+    def page_size(self) -> int:
+        """How many rows a full page holds, as the list is read now."""
+        return min(int(self.store.capabilities.get("page_size", 100)), self.source.manners.largest_page)
+
+    # What can happen. `pick` says to which row, or by how much.
+
+    def _some(self, pick: int) -> str | None:
+        rows = list(self.source.rows)
+        return rows[pick % len(rows)] if rows else None
+
+    def _late(self, pick: int) -> datetime:
+        """An instant whose rows may still become visible: less than the overlap of windows ago."""
+        return self.source.now - timedelta(seconds=1 + 21 * pick)
+
+    def _status(self, pick: int) -> str:
+        return self.STATUSES[pick % len(self.STATUSES)]
+
+    def _insert(self, pick: int) -> None:
+        if len(self.source.rows) < MOST_ROWS:
+            self.source.add(status=self._status(pick))
+
+    def _late_insert(self, pick: int) -> None:
+        if len(self.source.rows) < MOST_ROWS:
+            self.source.add(self._late(pick), status=self._status(pick))
+
+    def _update(self, pick: int) -> None:
+        if identity := self._some(pick):
+            self.source.touch(identity, status=self._status(pick))
+
+    def _late_update(self, pick: int) -> None:
+        identity = self._some(pick)
+        if identity and self.source.rows[identity]["updated_at"] < stamp(self._late(pick)):
+            self.source.touch(identity, self._late(pick), status=self._status(pick))
+
+    def _delete(self, pick: int) -> None:
+        if identity := self._some(pick):
+            self.source.remove(identity)
+
+    def _reorder(self, pick: int) -> None:
+        self.source.manners.order = self.ORDERS[pick % len(self.ORDERS)]
+
+    def _page_size(self, pick: int) -> None:
+        self.source.manners.largest_page = PAGES[pick % len(PAGES)]
