@@ -17,7 +17,7 @@ def calls(zone: str, *starts: datetime, count: int = 5) -> list[Pair]:
     return [(at, at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)) for at in times]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(zone=st.sampled_from(USUAL))
 def test_a_zone_always_fits_its_own_calls(zone: str) -> None:
     assert fits(zone, calls(zone, WINTER, SUMMER))

@@ -5,7 +5,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.filled import HEADER, CsvAnswer, call_line
 
@@ -35,7 +35,6 @@ row = st.lists(cell, min_size=len(HEADERS), max_size=len(HEADERS)).map(
 )
 
 
-@settings(deadline=None)
 @given(
     rows=st.lists(row, max_size=6),
     order=st.permutations([*HEADERS, "Recording"]) | st.just(list(HEADERS)),

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.loading.call_times import add_called_at, folds
@@ -55,7 +55,6 @@ moments = st.lists(
 ).map(sorted)
 
 
-@settings(deadline=None)
 @given(instants=moments, newest_first=st.booleans())
 def test_a_day_with_a_step_back_is_resolved_to_the_minute(instants: list[datetime], *, newest_first: bool) -> None:
     """A real day of 25 hours, listed in either order: all is right if the order shows the hour at all."""

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.filled import call_line, call_record, csv_page
 
@@ -33,7 +33,6 @@ def test_labels_map_back_however_they_are_humanised(value: str, shown: type[str]
     assert calls.frame.select("outcome", "state").rows() == [(value, value)]
 
 
-@settings(deadline=None)
 @given(seconds=st.lists(st.integers(0, 400_000), max_size=20))
 def test_durations_are_minutes_and_seconds_however_long(seconds: list[int]) -> None:
     lines = [call_line(duration_seconds=f"{total // 60}:{total % 60:02}") for total in seconds]

@@ -225,7 +225,7 @@ lines = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(readings=st.lists(st.lists(lines, max_size=5), min_size=1, max_size=5))
 def test_after_each_reading_raw_holds_what_was_read_and_no_key_ever_changes_hands(
     shared: Filled, readings: list[list[str]]

@@ -181,7 +181,7 @@ calls = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(zone=st.sampled_from(list(TURNS)), source=calls, order=st.randoms(use_true_random=False))
 def test_a_source_at_rest_gives_every_call_its_own_id(
     shared: Filled, zone: str, source: Source, order: Any

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.endpoints import by_name
@@ -69,7 +69,6 @@ offsets = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(
 aware = st.datetimes(NOON.replace(tzinfo=None, year=1900), NOON.replace(tzinfo=None, year=2200), timezones=offsets)
 
 
-@settings(deadline=None)
 @given(moments=st.lists(aware, min_size=1, max_size=8), forms=st.randoms(use_true_random=False))
 def test_mixed_forms_and_offsets_in_one_column_are_each_read_right(moments: list[datetime], forms: Any) -> None:
     rows = [{"id": str(n), "created_at": forms.choice(WAYS)(moment)} for n, moment in enumerate(moments)]
@@ -80,7 +79,6 @@ def test_mixed_forms_and_offsets_in_one_column_are_each_read_right(moments: list
     assert result.frame["created_at"].to_list() == moments
 
 
-@settings(deadline=None)
 @given(text=st.text(max_size=25))
 def test_a_text_is_an_instant_or_a_bad_row_but_never_null(text: str) -> None:
     result = read({"id": "a", "created_at": text})
@@ -162,7 +160,6 @@ values = (
 )
 
 
-@settings(deadline=None)
 @given(rows=st.lists(st.dictionaries(st.sampled_from(["id", "status", "created_at", "x"]), values), max_size=6))
 def test_every_row_is_either_read_or_set_aside(rows: list[dict[str, Any]]) -> None:
     result = read(*rows)

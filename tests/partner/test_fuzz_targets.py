@@ -27,7 +27,7 @@ def test_what_was_found_holds_now(name: str, found: bytes) -> None:
     TARGETS[name].one(found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), name=st.sampled_from(sorted(TARGETS)))
 def test_spoiled_seeds_hold(data: st.DataObject, name: str) -> None:
     target = TARGETS[name]

@@ -188,7 +188,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(fields=st.dictionaries(st.sampled_from(sorted(NewMessage.model_fields)), json_values))
 def test_nothing_but_not_sent_is_ever_raised(fields: Fields) -> None:
     faults(NewMessage, fields)

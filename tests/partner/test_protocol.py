@@ -224,7 +224,7 @@ headers = st.dictionaries(
 
 
 # The first draw builds a table of all characters, which on a busy machine takes longer than hypothesis likes.
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(bodies, headers, st.integers(100, 999))
 def test_no_answer_raises_anything_but_our_errors(body: bytes, headers: dict[str, str], status: int) -> None:
     answer = Answer("GET x for practice p", status, headers, body, NOW, ("secret",))

@@ -266,7 +266,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Side]:
 EXAMPLES = count()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(arrivals=ARRIVALS, cuts=st.sets(st.integers(0, 12), max_size=2))
 def test_in_any_order_with_any_pauses_a_message_ends_where_it_came_furthest(
     shared: Side, arrivals: list[tuple[str, str]], cuts: set[int]

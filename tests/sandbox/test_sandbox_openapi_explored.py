@@ -60,7 +60,6 @@ def limited(examples: int) -> settings:
         stateful_step_count=8,
         derandomize=True,
         database=None,
-        deadline=None,
         phases=[Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
