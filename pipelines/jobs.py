@@ -11,7 +11,7 @@ from pipelines.errors import WarehouseBusy, WarehouseError
 from pipelines.loading.publish import Published
 from pipelines.loading.publish import publish as publish_file
 from pipelines.loading.warehouse import Warehouse
-from pipelines.marts import pii_columns
+from pipelines.marts import grains, pii_columns
 from pipelines.settings import Settings
 
 
@@ -53,6 +53,7 @@ def publish(settings: Settings) -> Published:
         settings.warehouse.published,
         pii=pii_columns(bundled.dbt_project()),
         pii_key=key.get_secret_value() if key else None,
+        grains=grains(bundled.dbt_project()),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the marts' descriptions say of them: which columns hold personal data, for publishing to mask."""
+"""What the marts' descriptions say of them, for publishing: personal columns to mask, what tells rows apart."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,11 +19,31 @@ def pii_columns(project: Path) -> dict[str, frozenset[str]]:
     Raises:
         Permanent: a mart is not described, so nobody can tell what it holds; nothing may be published then.
     """
+    return {path.stem: frozenset(_marked(path.stem, path.with_suffix(".yml"))) for path in _marts(project)}
+
+
+def grains(project: Path) -> dict[str, tuple[str, ...]]:
+    """The columns that tell the rows of each mart apart, by its table name: its `config: meta: {grain: a, b}`.
+
+    Raises:
+        Permanent: a mart is not described, or says no grain.
+    """
+    return {path.stem: _grain(path.stem, path.with_suffix(".yml")) for path in _marts(project)}
+
+
+def _marts(project: Path) -> list[Path]:
     folder = project / "models" / "marts"
     models = sorted(path for path in folder.rglob("*") if path.suffix in _MODELS)
     if not models:
         raise Permanent(f"{folder}: there are no marts here; is this vetl's dbt project?")
-    return {path.stem: frozenset(_marked(path.stem, path.with_suffix(".yml"))) for path in models}
+    return models
+
+
+def _grain(mart: str, description: Path) -> tuple[str, ...]:
+    try:
+        return tuple(_described(mart, description)["config"]["meta"]["grain"].split(", "))
+    except KeyError:
+        raise Permanent(f"{description}: does not say the grain of the mart {mart}") from None
 
 
 def _marked(mart: str, description: Path) -> Iterator[str]:

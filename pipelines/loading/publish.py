@@ -1,23 +1,36 @@
-# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
 """The analysts' file: the marts alone, personal data masked, replaced in one rename."""
 
 import os
+import shutil
 import time
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
 from pipelines.errors import WarehouseBusy, WarehouseError
-from pipelines.loading.connection import first_line, literal, quoted
+from pipelines.loading.connection import first_line, literal
+from pipelines.loading.published_marts import (
+    Columns,
+    Masking,
+    copy_changes,
+    copy_whole,
+    count,
+    marts_of,
+    noted_marts,
+)
+from pipelines.loading.published_record import how_to_publish, last_build, read_record, write_record
 
 STORAGE_VERSION = "v1.0.0"
 """So that BI tools with an older DuckDB can open the file."""
 
 _STALE_SECONDS = 24 * 3600
 _HELD = ("Could not set lock", "Unique file handle conflict")
+
+Grains = Mapping[str, tuple[str, ...]]
+"""The columns that tell the rows of a mart apart, by mart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +44,19 @@ class Published:
 
 
 def publish(
-    private: Path, published: Path, *, pii: Mapping[str, frozenset[str]], pii_key: str | None
+    private: Path,
+    published: Path,
+    *,
+    pii: Mapping[str, frozenset[str]],
+    pii_key: str | None,
+    grains: Grains | None = None,
 ) -> Published:
-    """Copy the marts of the private file into a new one, check it, and put it in the place of the old.
+    """Bring the marts of the private file into a new one, check it, and put it in the place of the old.
 
-    `pii` names the personal columns of every mart: without a key they are null, with one a keyed hash. Who has
-    the old file open goes on reading it. On failure the old file stays as it was and nothing is left behind.
+    `pii` names the personal columns of every mart: without a key they are null, with one a keyed hash. Where the
+    old file shows the build before, it is copied, and marts with a grain are changed in it as they were in the
+    private one. Who has the old file open goes on reading it. On failure the old file stays as it was and nothing
+    is left behind.
 
     Raises:
         WarehouseBusy: another process writes to the private file.
@@ -47,11 +67,7 @@ def publish(
         _remove_stale(published)
         draft = published.with_name(f".{published.name}.{os.getpid()}.{time.monotonic_ns()}")
         try:
-            result = _write(private, draft, published, pii, pii_key)
-            _check(draft, result)
-            _sync_to_disk(draft)
-            draft.replace(published)
-            _sync_to_disk(published.parent)
+            return _publish(private, published, draft, Masking(pii, pii_key), grains or {})
         finally:
             _remove(draft)
     except OSError as error:
@@ -60,103 +76,69 @@ def publish(
         if any(sign in str(error) for sign in _HELD):
             raise WarehouseBusy(f"{private}: another process writes to it; try again when it is done") from None
         raise WarehouseError(f"{published}: cannot be published: {_safe(error)}") from None
+
+
+def _publish(private: Path, published: Path, draft: Path, masking: Masking, grains: Grains) -> Published:
+    record = read_record(private)
+    with closing(duckdb.connect()) as connection:
+        connection.execute(f"attach {literal(str(private))} as source (read_only)")
+        there = marts_of(connection, "source")
+        marts = {name: columns for name, columns in there.items() if name in masking.columns}
+        if not marts:
+            raise WarehouseError(f"{private}: there is no mart to publish; run `vetl build`")
+        result = Published(
+            published,
+            {name: count(connection, "source", name) for name in marts},
+            tuple(
+                f"{name}.{column}" for name, columns in marts.items() for column in masking.names(name, columns)
+            ),
+            tuple(sorted(there.keys() - marts.keys())),
+        )
+        build = last_build(connection)
+        how = how_to_publish(record, build, masking, published)
+        if how == "changes":
+            shutil.copyfile(published, draft)
+        if how != "nothing":
+            with _target(connection, draft):
+                _bring(connection, marts, masking, grains if how == "changes" else {})
+    if how != "nothing":
+        _check(draft, result)
+        _sync_to_disk(draft)
+        draft.replace(published)
+        _sync_to_disk(published.parent)
+        with suppress(OSError):  # then the next one is copied whole
+            write_record(
+                private, build, masking, published, record.whole_bytes if record and how == "changes" else None
+            )
     return result
 
 
-def _write(
-    private: Path, draft: Path, published: Path, pii: Mapping[str, frozenset[str]], key: str | None
-) -> Published:
-    with closing(duckdb.connect()) as connection:
-        connection.execute(f"attach {literal(str(private))} as source (read_only)")
-        marts = _marts(connection)
-        classified = {name: columns for name, columns in marts.items() if name in pii}
-        if not classified:
-            raise WarehouseError(f"{private}: there is no mart to publish; run `vetl build`")
-        connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(STORAGE_VERSION)})")
-        connection.execute("create schema target.marts")
-        rows: dict[str, int] = {}
-        masked: list[str] = []
-        for name, columns in classified.items():
-            masked += [f"{name}.{column}" for column in columns if column in pii[name]]
-            rows[name] = _copy(connection, name, columns, pii[name], key)
-        connection.execute("detach target")
-    left_out = tuple(sorted(marts.keys() - classified.keys()))
-    return Published(published, rows, tuple(masked), left_out)
+@contextmanager
+def _target(connection: duckdb.DuckDBPyConnection, draft: Path) -> Generator[None]:
+    version = "" if draft.exists() else f" (storage_version {literal(STORAGE_VERSION)})"
+    connection.execute(f"attach {literal(str(draft))} as target{version}")
+    yield
+    connection.execute("detach target")
 
 
-def _marts(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
-    """The columns and types of every mart, by name."""
-    marts: dict[str, dict[str, str]] = {}
-    for table, column, kind in connection.execute(
-        "select table_name, column_name, data_type from duckdb_columns()"
-        " where database_name = 'source' and schema_name = 'marts' order by table_name, column_index"
-    ).fetchall():
-        marts.setdefault(table, {})[column] = kind
-    return marts
-
-
-def _copy(
-    connection: duckdb.DuckDBPyConnection,
-    name: str,
-    columns: Mapping[str, str],
-    personal: frozenset[str],
-    key: str | None,
-) -> int:
-    unknown = sorted(personal - columns.keys())
-    if unknown:
-        raise WarehouseError(f"marts.{name} has no column {unknown[0]}, which is classified as personal")
-    shown = ", ".join(_shown(column, kind, column in personal, bool(key)) for column, kind in columns.items())
-    parameters = {"key": key} if key and any(columns[column] == "VARCHAR" for column in personal) else {}
-    connection.execute(
-        f"create table target.marts.{quoted(name)} as select {shown} from source.marts.{quoted(name)}", parameters
-    )
-    _copy_comments(connection, name)
-    return _count(connection, f"source.marts.{quoted(name)}")
-
-
-def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    return connection.execute(f"select count(*) from {table}").fetchall()[0][0]
-
-
-def _shown(column: str, kind: str, personal: bool, keyed: bool) -> str:  # noqa: FBT001 - read at one place, beside it
-    name = quoted(column)
-    if not personal:
-        return name
-    if keyed and kind == "VARCHAR":
-        # Twice, as in HMAC: what one hash tells must not help to extend it.
-        return f"sha256($key || sha256($key || {name})) as {name}"
-    return f"null::{kind} as {name}"
-
-
-def _copy_comments(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """What the marts say of themselves and their columns goes with them."""
-    target = f"target.marts.{quoted(name)}"
-    for (comment,) in connection.execute(
-        "select comment from duckdb_tables() where database_name = 'source' and schema_name = 'marts'"
-        " and table_name = $name and comment is not null"
-        " union all select comment from duckdb_views() where database_name = 'source' and schema_name = 'marts'"
-        " and view_name = $name and comment is not null",
-        {"name": name},
-    ).fetchall():
-        connection.execute(f"comment on table {target} is {literal(comment)}")
-    for column, comment in connection.execute(
-        "select column_name, comment from duckdb_columns() where database_name = 'source'"
-        " and schema_name = 'marts' and table_name = ? and comment is not null",
-        [name],
-    ).fetchall():
-        connection.execute(f"comment on column {target}.{quoted(column)} is {literal(comment)}")
+def _bring(
+    connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking, grains: Grains
+) -> None:
+    """Fill the target with these marts. Those with a grain are there as they were before the last build."""
+    connection.execute("create schema if not exists target.marts")
+    noted, held = noted_marts(connection), marts_of(connection, "target")
+    for name, columns in marts.items():
+        if name in grains and name in noted and held.get(name) == columns:
+            copy_changes(connection, name, columns, masking, grains[name])
+        else:
+            copy_whole(connection, name, columns, masking)
 
 
 def _check(draft: Path, result: Published) -> None:
     """Open the new file afresh and see that all is in it."""
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(draft))} as target (read_only)")
-        found = {
-            name: _count(connection, f"target.marts.{quoted(name)}")
-            for (name,) in connection.execute(
-                "select table_name from duckdb_tables() where database_name = 'target'"
-            ).fetchall()
-        }
+        found = {name: count(connection, "target", name) for name in marts_of(connection, "target")}
     if found != result.tables:
         raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
 

@@ -109,7 +109,7 @@ def test_who_reads_the_old_file_goes_on_reading_it(private: Path, tmp_path: Path
     assert read(target, "select count(*) from clients") == [(4,)]
 
 
-@pytest.mark.parametrize("step", ["_write", "_check", "_sync_to_disk"])
+@pytest.mark.parametrize("step", ["_bring", "_check", "_sync_to_disk"])
 def test_a_failure_at_any_step_leaves_the_old_file_and_nothing_else(
     private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

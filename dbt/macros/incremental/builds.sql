@@ -20,7 +20,7 @@
     {%- if notes_like('builds') -%}
         {% set text = env_var('VETL_BUILD_FINGERPRINT', '') %}
         {% set fingerprint = text ~ tojson(invocation_args_dict.get('vars', {})) %}
-        {% do drop_notes() %}
+        {% do drop_notes('(scope_of|changed_in)_.*') %}
         {% do run_query("create or replace table control.building as select distinct * from control.changes") %}
         {% do run_query(
             "create or replace temp table this_build as select '" ~ fingerprint | replace("'", "''")
@@ -33,7 +33,8 @@
             "create or replace temp table next_build as select this_build.*, " ~ (flags.FULL_REFRESH or not text)
             ~ " or last_build.fingerprint is null or (" ~ raw_rows() ~ ") < " ~ (env_var('DBT_IN_FULL_BELOW', '500000') | int)
             ~ " as is_full, false as is_complete,"
-            ~ " last_build.source_clock as previous_clock"
+            ~ " last_build.source_clock as previous_clock,"
+            ~ " '" ~ invocation_id ~ "' as build_id, case when not is_full then last_build.build_id end as previous_id"
             ~ " from this_build left join control.builds as last_build on last_build.is_complete"
             ~ " and last_build.fingerprint = this_build.fingerprint and last_build.practices = this_build.practices"
             ~ " and last_build.source_clock <= this_build.source_clock"
@@ -67,14 +68,14 @@
                 ~ " and noted.day is not distinct from taken.day"
             ) %}
         {%- endif -%}
-        {% do drop_notes() %}
+        {% do drop_notes('scope_of_.*') %}
         {% do run_query("drop table control.building") %}
     {%- endif -%}
 {%- endmacro %}
 
-{#- What models told each other of the last build, see scope.sql. -#}
-{% macro drop_notes() -%}
-    {%- for note in notes_like('(scope_of|changed_in)_.*') -%}
+{#- What models told each other of the last build, see scope.sql. What changed is kept until the next, for publishing. -#}
+{% macro drop_notes(pattern) -%}
+    {%- for note in notes_like(pattern) -%}
         {% do run_query("drop table control." ~ note[0]) %}
     {%- endfor -%}
 {%- endmacro %}

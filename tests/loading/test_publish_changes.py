@@ -1,0 +1,207 @@
+"""A published file that shows the build before is changed as the marts were, and is then as one copied whole."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.loading.publish import Published, publish
+from pipelines.loading.published_marts import Masking
+from pipelines.loading.published_record import Build, Record, how_to_publish, read_record, write_record
+
+PII = {"clients": frozenset({"name"}), "ages": frozenset[str]()}
+GRAINS = {"clients": ("practice_id", "id"), "ages": ("id",)}
+Rows = dict[tuple[str | None, str], str]
+
+
+class Marts:
+    """A private file whose marts a build makes anew, or changes and notes what it changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.private, self.target = folder / "vetl.duckdb", folder / "analytics.duckdb"
+        self.builds = 0
+        with duckdb.connect(str(self.private)) as connection:
+            connection.execute("""
+                create schema marts; create schema control;
+                create table control.builds (build_id varchar, previous_id varchar, is_complete boolean);
+            """)
+
+    def build(self, rows: Rows, *, anew: bool = False, complete: bool = True) -> None:
+        before = self.builds if self.builds and not anew else None
+        self.builds += 1
+        with duckdb.connect(str(self.private)) as connection:
+            connection.execute("create or replace table fresh (practice_id varchar, id varchar, name varchar)")
+            for (practice, identity), name in rows.items():
+                connection.execute("insert into fresh values (?, ?, ?)", [practice, identity, name])
+            if before:
+                connection.execute("""
+                    create or replace table control.changed_in_clients as
+                    select *, -1 as weight from (from marts.clients except from fresh)
+                    union all select *, 1 from (from fresh except from marts.clients)
+                """)
+            else:
+                connection.execute("drop table if exists control.changed_in_clients")
+            connection.execute("create or replace table marts.clients as from fresh")
+            connection.execute(
+                f"create or replace view marts.ages as select id, {self.builds} as age from marts.clients"
+            )
+            connection.execute("drop table fresh")
+            connection.execute("delete from control.builds")
+            connection.execute(
+                "insert into control.builds values (?, ?, ?)", [str(self.builds), before and str(before), complete]
+            )
+
+    def publish(self, key: str | None = "key") -> Published:
+        return publish(self.private, self.target, pii=PII, pii_key=key, grains=GRAINS)
+
+    def shown(self, key: str | None = "key") -> tuple[Any, Any]:
+        """What the published file shows, and what one copied whole would."""
+        private, whole = self.private.with_name("copy.duckdb"), self.private.with_name("whole.duckdb")
+        shutil.copy(self.private, private)
+        publish(private, whole, pii=PII, pii_key=key)
+        return _read(self.target), _read(whole)
+
+    def damage(self) -> None:
+        """Put what no copy of the marts could hold into the published file, unseen."""
+        record = read_record(self.private)
+        assert record is not None
+        with duckdb.connect(str(self.target)) as connection:
+            connection.execute("update marts.clients set practice_id = 'kept' where id = 'kept'")
+        write_record(self.private, Build(record.build_id, None), Masking(PII, "key"), self.target, None)
+
+
+def _read(path: Path) -> list[list[tuple[Any, ...]]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return [connection.execute(f"from marts.{mart} order by all").fetchall() for mart in PII]
+
+
+@pytest.fixture
+def marts(tmp_path: Path) -> Marts:
+    return Marts(tmp_path)
+
+
+FIRST: Rows = {("p", "kept"): "Ann", ("p", "gone"): "Bob", (None, "other"): "Cat"}
+SECOND: Rows = {("p", "kept"): "Ann", (None, "other"): "Dan", ("q", "new"): "Eve"}
+
+
+def was_copied(marts: Marts) -> bool:
+    """Whether the damage was carried over, so that the marts were not copied again."""
+    return any(row[0] == "kept" for row in _read(marts.target)[0])
+
+
+def test_what_the_last_build_changed_is_all_that_is_brought(marts: Marts) -> None:
+    marts.build(FIRST)
+    marts.publish()
+    marts.build(SECOND)
+    result = marts.publish()
+
+    shown, whole = marts.shown()
+    assert shown == whole
+    assert result.tables == {"clients": 3, "ages": 3}
+    assert result.masked == ("clients.name",)
+
+
+def test_it_is_copied_and_not_made_anew(marts: Marts) -> None:
+    marts.build(FIRST)
+    marts.publish()
+    marts.damage()
+    marts.build(SECOND)
+    marts.publish()
+
+    assert was_copied(marts)
+
+
+DOUBTS: dict[str, Callable[[Marts], object]] = {
+    "a build in full": lambda marts: marts.build(SECOND, anew=True),
+    "two builds": lambda marts: (marts.build(FIRST), marts.build(SECOND)),
+    "a build that left models out": lambda marts: marts.build(SECOND, complete=False),
+    "another file in its place": lambda marts: (marts.build(SECOND), marts.target.write_bytes(b"")),
+    "no file": lambda marts: (marts.build(SECOND), marts.target.unlink()),
+    "no record": lambda marts: (marts.build(SECOND), record_path(marts).unlink()),
+    "a record not understood": lambda marts: (marts.build(SECOND), record_path(marts).write_text("[]")),
+}
+
+
+def record_path(marts: Marts) -> Path:
+    return marts.private.with_name("vetl.duckdb.published.json")
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_in_doubt_the_marts_are_copied_whole(marts: Marts, doubt: str) -> None:
+    marts.build(FIRST)
+    marts.publish()
+    marts.damage()
+    DOUBTS[doubt](marts)
+    marts.publish()
+
+    assert not was_copied(marts)
+    shown, whole = marts.shown()
+    assert shown == whole
+
+
+def test_another_key_masks_everything_anew(marts: Marts) -> None:
+    marts.build(FIRST)
+    marts.publish()
+    marts.build(SECOND)
+    for key in ("another", None):
+        marts.publish(key)
+
+        shown, whole = marts.shown(key)
+        assert shown == whole
+
+
+def test_a_file_that_grew_to_twice_its_size_is_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "analytics.duckdb"
+    file.write_bytes(b"x" * 201)
+    private, build, masking = tmp_path / "vetl.duckdb", Build("2", "1"), Masking(PII, None)
+
+    for whole_bytes, how in ((100, "whole"), (101, "changes")):
+        write_record(private, Build("1", None), masking, file, whole_bytes)
+        assert how_to_publish(read_record(private), build, masking, file) == how
+
+
+def test_publishing_twice_brings_nothing(marts: Marts) -> None:
+    marts.build(FIRST)
+    first = marts.publish()
+    before = marts.target.stat()
+
+    assert marts.publish() == first
+    assert marts.target.stat() == before
+
+
+def test_the_record_tells_nothing_of_the_key(marts: Marts) -> None:
+    marts.build(FIRST)
+    marts.publish("a secret")
+
+    told = record_path(marts).read_text()
+    assert "secret" not in told
+    assert json.loads(told).keys() == set(Record.__slots__)
+
+
+names = st.dictionaries(
+    st.tuples(st.sampled_from(["p", "q", None]), st.sampled_from("abc")),
+    st.sampled_from(["Ann", "Bob"]),
+    max_size=6,
+)
+
+
+@settings(max_examples=8)
+@given(states=st.lists(st.tuples(names, st.booleans()), min_size=2, max_size=4))
+def test_whatever_the_builds_did_it_shows_the_last(
+    tmp_path_factory: pytest.TempPathFactory, states: list[tuple[Rows, bool]]
+) -> None:
+    marts = Marts(tmp_path_factory.mktemp("marts"))
+    for rows, is_published in states:
+        marts.build(rows)
+        if is_published:
+            marts.publish()
+    marts.publish()
+
+    shown, whole = marts.shown()
+    assert shown == whole
