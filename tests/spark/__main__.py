@@ -1,4 +1,4 @@
-"""`make spark`: the marts built by Spark and by DuckDB over the same tables, compared row by row, value by value.
+"""`make spark`: the marts built by Spark and by DuckDB over the same tables, compared row by row and value by value.
 
 Over the warehouses that are named (private files; they are read, not written), else over one of `support.plot`'s
 stories: three practices, groups, webhooks, both changes of the clock, and a month of changes, deletions and values
@@ -68,7 +68,7 @@ def _compare(warehouse: Path, python: Path, folder: Path) -> int:
     unlike = list(_unequal(copy, there.tables))
     for failure in failures:
         _say(f"FAILED  {failure}")
-    _say("every table is equal" if not unlike else f"{len(unlike)} tables differ: {', '.join(unlike)}")
+    _say("every model is equal" if not unlike else f"{len(unlike)} models differ: {', '.join(unlike)}")
     return 1 if failures or unlike else 0
 
 

@@ -26,9 +26,20 @@ _DEFAULTS = {
 """One small machine, and little data."""
 
 
+_WRITE = """
+import sys
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.enableHiveSupport().config("spark.sql.session.timeZone", "UTC")
+spark = builder.config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS").getOrCreate()
+for name in sys.argv[2:]:
+    spark.table(name).write.parquet(sys.argv[1] + "/" + name.replace(".", ".db/"))
+"""
+"""Views as files, where the tables lie. For the other Python: this one has no pyspark to import."""
+
+
 @dataclass(frozen=True, slots=True)
 class SparkBuild:
-    """A finished build. `tables` holds `<schema>.db/<table>/*.parquet`; `failures` are the messages of nodes."""
+    """A finished build. `tables` holds `<schema>.db/<name>/*.parquet`; `failures` are the messages of nodes."""
 
     exit_code: int
     statuses: Counter[str]
@@ -45,23 +56,39 @@ def build(python: Path, lake: Path, scratch: Path) -> SparkBuild:
     lines = "".join(f"{key} {value}\n" for key, value in settings.items())
     (scratch / "conf" / "spark-defaults.conf").write_text(lines, "utf-8")
     project, log = str(dbt_project()), scratch / "build.log"
-    command = [
-        *(str(python), "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", "--no-version-check"),
+    exit_code = _run(
+        *(python, "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", "--no-version-check"),
         *("build", "--target", "spark", "--vars", json.dumps({**_VARIABLES, "lake": str(lake)})),
         *("--project-dir", project, "--profiles-dir", project),
         *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
-    ]
-    environment = {"SPARK_CONF_DIR": str(scratch / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}
-    with log.open("w", encoding="utf-8") as output:
-        done = subprocess.run(
+        log=log,
+    )
+    if exit_code == 0:
+        exit_code = _run(python, "-c", _WRITE, str(scratch / "tables"), *_views(scratch / "target"), log=log)
+    return _finished(exit_code, scratch, log)
+
+
+def _run(*command: Path | str, log: Path) -> int:
+    """Wait for a process in the log's folder, which is where Spark keeps its catalogue; returns its exit code."""
+    environment = {"SPARK_CONF_DIR": str(log.parent / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}
+    with log.open("a", encoding="utf-8") as output:
+        return subprocess.run(
             command,
-            cwd=scratch,  # where Spark puts its catalogue
+            cwd=log.parent,
             env={**os.environ, **environment},
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
-        )
-    return _finished(done.returncode, scratch, log)
+        ).returncode
+
+
+def _views(target: Path) -> list[str]:
+    nodes = json.loads((target / "manifest.json").read_text("utf-8"))["nodes"].values()
+    return [
+        f"{node['schema']}.{node['name']}"
+        for node in nodes
+        if node["resource_type"] == "model" and node["config"]["materialized"] == "view"
+    ]
 
 
 def _finished(exit_code: int, scratch: Path, log: Path) -> SparkBuild:

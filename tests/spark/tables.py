@@ -1,4 +1,4 @@
-"""What two engines made of the same models, table by table."""
+"""What two engines made of the same models, table by table and view by view."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-_SCHEMAS = ("intermediate", "marts")
+_SCHEMAS = ("staging", "intermediate", "marts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,14 @@ class Compared:
 
 
 def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
-    """Every table of DuckDB's marts, and of what they are made of, with Spark's of that name."""
+    """Every model on DuckDB, table or view, with Spark's of that name."""
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")
-        connection.execute(f"attach '{warehouse}' as duck (read_only)")
+        connection.execute(f"attach '{warehouse}' as \"{warehouse.stem}\" (read_only)")  # the name that views know
+        connection.execute(f'use "{warehouse.stem}"')
         names = connection.execute(
-            "select schema_name, table_name from duckdb_tables()"
-            " where database_name = 'duck' and schema_name in $schemas order by all",
+            "select schema_name, table_name from duckdb_tables() where schema_name in $schemas union all"
+            " select schema_name, view_name from duckdb_views() where schema_name in $schemas order by all",
             {"schemas": _SCHEMAS},
         ).fetchall()
         for schema, table in names:
@@ -48,19 +49,18 @@ def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
 
 
 def _one(connection: duckdb.DuckDBPyConnection, name: str, theirs: str) -> Compared:
-    ours = f"duck.{name}"
-    rows = _number(connection, f"from {ours}")
+    rows = _number(connection, f"from {name}")
     if not theirs:
         return Compared(name, rows, rows, 0, "it is not on Spark")
-    here, there = _columns(connection, ours), _columns(connection, theirs)
+    here, there = _columns(connection, name), _columns(connection, theirs)
     if here != there:
         unlike = f"{_unlike(here, there)} on DuckDB, {_unlike(there, here)} on Spark"
         return Compared(name, rows, 0, 0, f"columns are {unlike}")
     return Compared(
         name,
         rows,
-        _number(connection, f"from {ours} except all from {theirs}"),
-        _number(connection, f"from {theirs} except all from {ours}"),
+        _number(connection, f"from {name} except all from {theirs}"),
+        _number(connection, f"from {theirs} except all from {name}"),
         "",
     )
 

@@ -28,6 +28,16 @@ def compare(folder: Path, theirs: str | None) -> Compared:
     return one
 
 
+def test_views_are_compared_too(tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "my vetl.duckdb") as connection:
+        connection.execute("create schema marts")
+        connection.execute("create view marts.one as select 1 as id")
+        connection.execute('create view marts.two as from "my vetl".marts.one')
+
+    found = compared(tmp_path / "my vetl.duckdb", tmp_path)
+    assert [one.name for one in found if not one.is_equal] == ["marts.one", "marts.two"]
+
+
 def test_equal_tables_are_equal(tmp_path: Path) -> None:
     one = compare(tmp_path, f"{MART} union all {MART}")
 
