@@ -1,4 +1,4 @@
-"""`make spark`: the marts built by Spark and by DuckDB over the same tables, compared row by row and value by value.
+"""`make spark`: the models built by Spark and by DuckDB over the same tables, compared row by row, value by value.
 
 Over the warehouses that are named (private files; they are read, not written), else over one of `support.plot`'s
 stories: three practices, groups, webhooks, both changes of the clock, and a month of changes, deletions and values
