@@ -18,6 +18,8 @@ from spark.tables import compared
 from support.plot import STORIES, tell
 
 from pipelines.dbt_process import dbt_build
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.warehouse import Warehouse
 from pipelines.terminal import configure_logs
 
 
@@ -54,6 +56,8 @@ def _compare(warehouse: Path, python: Path, folder: Path) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     copy = Path(shutil.copy(warehouse, folder))
+    with Warehouse.open(copy, REGISTRY, lock_wait_seconds=0):
+        pass  # one of an earlier version is brought up to date
     _say(f"{warehouse}: {export(copy, folder / 'lake')} tables")
     here = dbt_build(copy, full_refresh=True, advance=lambda _done, _total: None)
     started = time.monotonic()
