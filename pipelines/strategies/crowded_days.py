@@ -38,16 +38,18 @@ def read_crowded(dialect: Dialect, window: Window, kind: str) -> Generator[Step,
     """Read the JSON list of a day until what was met proves it whole. `kind` names it in `control.windows`."""
     passes: list[Pass] = []
     largest = dialect.page_size
-    while len(passes) < (PASSES_OF_A_LIE if passes and passes[-1].lie else PASSES):
-        asked = replace(dialect, page_size=max(1, largest - len(passes)), lenient=bool(passes and passes[-1].lie))
+    lied = False
+    while len(passes) < (PASSES_OF_A_LIE if lied else PASSES):
+        asked = replace(dialect, page_size=max(1, largest - len(passes)), lenient=lied)
         passes.append((yield from _one_pass(asked, window)))
-        largest = min(largest, passes[0].size)
+        largest, lied = min(largest, passes[0].size), lied or bool(passes[-1].lie)
         for number in range(1, len(passes)):
             rows = held_at(passes, number)
             if rows is not None:
                 return Crowded(rows, _evidence(passes, number, kind, rows))
     rows = list({key_of(row): row for row in passes[-1].rows}.values())
-    doubt = passes[-1].lie or passes[-1].refusal or "its calls were never met whole"
+    lie = next((done.lie for done in passes if done.lie), None)
+    doubt = lie or passes[-1].refusal or "its calls were never met whole"
     evidence = _evidence(passes, -1, kind, rows)
     return Crowded(rows, uncertified(evidence, f"{doubt}, in {len(passes)} passes over a day beyond one page"))
 
@@ -58,7 +60,7 @@ def held_at(passes: Sequence[Pass], number: int) -> Sequence[Row] | None:
     before, after = _nearest(reversed(passes[:number])), _nearest(passes[number:])
     now = {key_of(row): row for row in answer.rows}
     there = (before.keys() & after.keys()) | now.keys()
-    if passes[number].lie or len(there) != answer.total_count:
+    if any(done.lie for done in passes) or len(there) != answer.total_count:
         return None
     held = [now.get(key) or (after[key] if before[key] == after[key] else None) for key in there]
     return None if None in held else [row for row in held if row is not None]
