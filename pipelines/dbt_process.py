@@ -21,7 +21,7 @@ Advance = Callable[[int, int], None]
 """Called with the nodes done and the nodes in all."""
 
 _COMMAND = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
-_DATA_ONLY = ("--exclude-resource-type", "unit_test")
+DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _LONGEST = 300
@@ -76,7 +76,7 @@ def dbt_build(warehouse: Path, *, full_refresh: bool, advance: Advance) -> Build
     results = state_folder(warehouse) / "target" / "run_results.json"
     results.unlink(missing_ok=True)
     log = _Log()
-    options = [*_DATA_ONLY, *(["--full-refresh"] if full_refresh else [])]
+    options = [*DATA_ONLY, *(["--full-refresh"] if full_refresh else [])]
     code = _run(warehouse, ["build", *options], log, advance)
     if any("Could not set lock" in error for error in log.errors):
         raise WarehouseBusy(f"{warehouse}: another process holds the warehouse")

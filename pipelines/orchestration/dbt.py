@@ -12,7 +12,7 @@ import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtCliResource, DbtProject, dbt_assets
 
 from pipelines import bundled, jobs
-from pipelines.dbt_process import dbt_parse, state_folder
+from pipelines.dbt_process import DATA_ONLY, dbt_parse, state_folder
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.settings import Settings
 
@@ -52,7 +52,7 @@ def dbt_models(settings: Settings) -> dg.AssetsDefinition:
             jobs.wait_for_writer(jobs.existing(warehouse.path), warehouse.lock_wait_seconds)
         target = state_folder(warehouse.path) / "target"
         with _environment(warehouse.path, target):
-            invocation = dbt.cli(["build"], context=context, target_path=target)
+            invocation = dbt.cli(["build", *DATA_ONLY], context=context, target_path=target)
         yield from invocation.stream()
 
     return models

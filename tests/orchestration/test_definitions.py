@@ -26,7 +26,8 @@ def definitions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.Definit
         patch.chdir(tmp_path_factory.mktemp("location"))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            yield defs()
+            location = defs()
+        yield location
 
 
 def test_it_loads_without_a_warning(definitions: dg.Definitions) -> None:
