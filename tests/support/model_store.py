@@ -1,23 +1,19 @@
 """What the warehouse promises, as dictionaries: commits, merges by version, answers from what is committed."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from pipelines.committing import ROWS_AT_ONCE, rows_in
 from pipelines.pages import Certificate, Row
 from pipelines.steps import (
-    CallsPerDay,
-    DaysLackingDetails,
-    DaysWithState,
     IdsHere,
     IdsWithStatus,
     Learnt,
     MergeRows,
     MissingRecords,
     MoveCursor,
-    ReplaceDays,
     Save,
     StatusCounts,
     Step,
@@ -34,7 +30,6 @@ class ModelStore:
 
     def __init__(self, rows_at_once: int = ROWS_AT_ONCE) -> None:
         self.rows: dict[str, Row] = {}
-        self.days: dict[date, list[Any]] = {}
         self.certificates: list[Certificate] = []
         self.cursor: dict[str, Any] = {}
         self.cursor_moves = 0
@@ -67,8 +62,6 @@ class ModelStore:
     def keep(self, save: Save) -> None:
         """What is no row."""
         match save:
-            case ReplaceDays():
-                self._replace(save)
             case MoveCursor():
                 self.cursor = dict(save.cursor)
                 self.cursor_moves += 1
@@ -92,14 +85,6 @@ class ModelStore:
             if here is None or row.get("updated_at", "") >= here.get("updated_at", ""):
                 self.rows[row["id"]] = row
 
-    def _replace(self, step: ReplaceDays) -> None:
-        if not step.frames:
-            return
-        day = step.first_day
-        while day <= step.last_day:
-            self.days[day] = [row for frame in step.frames for row in frame if row["day"] == day]
-            day += timedelta(days=1)
-
     def answer(self, question: Step) -> Any:
         match question:
             case IdsWithStatus():
@@ -114,18 +99,6 @@ class ModelStore:
                 for row in self.rows.values():
                     counts[row["status"]] = counts.get(row["status"], 0) + 1
                 return counts
-            case CallsPerDay():
-                return {
-                    day: len(rows)
-                    for day, rows in self.days.items()
-                    if question.first_day <= day <= question.last_day and rows
-                }
-            case DaysWithState():
-                return sorted(
-                    day for day, rows in self.days.items() if any(row["state"] in question.states for row in rows)
-                )
-            case DaysLackingDetails():
-                return {}
             case _:
                 raise AssertionError(question)
 
