@@ -145,6 +145,8 @@ def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
     if not last.whole and _proven_united(passes):
         reason = f"the ids of {len(passes)} passes, united, equal an unmoved total"
     evidence = certificate(last, purpose.kind, retries=len(passes) - 1, reason=reason)
+    if reason:
+        evidence = replace(evidence, started=passes[0].started)
     if not evidence.certified:
         evidence = uncertified(evidence, f"{last.finding}, in {len(passes)} passes")
     yield MergeRows(last.rows, last.read_at, purpose.sealed_before, certificate=evidence)

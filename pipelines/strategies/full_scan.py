@@ -137,7 +137,8 @@ def read_whole_list(dialect: Dialect, *, sealed_before: datetime | None = None) 
         yield MergeRows(done.rows, done.read_at, sealed_before)
         if together := _proven_together(passes):
             reason = f"the ids of {together} passes, united, equal an unmoved total"
-            yield MergeRows((), done.read_at, certificate=certificate(done, "whole", reason=reason))
+            evidence = replace(certificate(done, "whole", reason=reason), started=passes[-together].started)
+            yield MergeRows((), done.read_at, certificate=evidence)
             return WholeList(passes, True, reason)
         if done.lie and len(passes) > RE_READS_OF_A_LIE:
             break

@@ -110,13 +110,16 @@ def _closed_windows(dialect: Dialect, reading: Reading, through: datetime) -> Ge
 def _close(
     dialect: Dialect, gap: tuple[datetime, datetime], overlap: timedelta, purpose: Purpose
 ) -> Generator[Step, Any, coverage.Coverage[datetime]]:
-    """Read a gap. Returns what is covered then.
+    """Read a gap, with whatever around it is read again. Returns what is covered then.
 
     What was covered before it, and may have got late rows since, is in doubt until all of the window is certain.
     """
     start, end = gap
     before, doubts = purpose.covered or coverage.Coverage(), len(purpose.doubts)
-    doubted = purpose.covered = before.without(start - overlap, start)
+    doubted = before
+    for unread, _ in before.missing(start, end):
+        doubted = doubted.without(unread - overlap, unread)
+    purpose.covered = doubted
     yield from read_window(dialect, Window(start - overlap, end), purpose)
     covered = before if purpose.covered == doubted else purpose.covered
     if len(purpose.doubts) == doubts and covered != covered.union(before):

@@ -7,7 +7,7 @@ from support.model_source import ModelSource
 from pipelines.pages import Page, Row
 from pipelines.steps import ReadPage
 
-PATIENCE = 6_000
+PATIENCE = 30_000
 
 
 @dataclass

@@ -129,7 +129,7 @@ class StrategyMachine(RuleBasedStateMachine):
         killed_at: int | None,
         turns: int,
     ) -> None:
-        """One reading, and what happens before its requests; `turns` shuffles the readers that are side by side."""
+        """One reading, and what happens before its requests; `turns` shuffles what is read side by side."""
         self._swapped = False
         self.source.move = self._moving(motion, killed_at, for_ever=for_ever)
         self._read(reconcile, turns, quiet=not any(motion))

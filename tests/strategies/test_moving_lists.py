@@ -1,0 +1,155 @@
+"""Small stories of lists that move while they are read: each was, or could be, a false certificate or no end."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
+from functools import partial
+from itertools import count
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+from support import claims
+from support.model_driver import Driver
+from support.model_people import Mentions, People
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
+
+from pipelines.endpoint import Endpoint
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.endpoints.appointments import APPOINTMENTS
+from pipelines.endpoints.clients import CLIENTS
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.strategies import plan
+from pipelines.strategies.reading import Margins, Outcome, Reading
+
+Event = Callable[[], object]
+
+
+def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore, *, budget: int = 100) -> Outcome:
+    reading = Reading(
+        endpoint=endpoint,
+        names=endpoint.names,
+        now=source.now,
+        time_zone=ZoneInfo("America/New_York"),
+        history_start=date(2026, 2, 15),
+        cursor=dict(store.cursor),
+        capabilities=dict(store.capabilities),
+        margins=Margins(reference_budget=budget),
+    )
+    outcome = Driver(source, store, source.rng).run(plan(reading))
+    source.move = lambda: None
+    return outcome
+
+
+def filled(endpoint: Endpoint, manners: Manners, rows: int, apart: timedelta, status: str) -> ModelSource:
+    source = ModelSource(Random(1), manners, stamped=endpoint is not AI_OUTBOUND)
+    for number in range(rows):
+        source.add(START - apart * (rows - number), status=status)
+    return source
+
+
+def before_requests(source: ModelSource, events: Mapping[int, Sequence[Event]]) -> None:
+    """Let these things happen before the requests of these numbers."""
+    number = count(1)
+
+    def move() -> None:
+        for event in events.get(next(number), ()):
+            event()
+
+    source.move = move
+
+
+def test_a_row_that_leaves_and_one_that_comes_late_between_two_pages_hide_no_other() -> None:
+    """The total stays as it is and as many ids come, but the row that moved up to the page before was not met."""
+    source, store = filled(APPOINTMENTS, Manners(largest_page=4), 10, timedelta(minutes=1), "active"), ModelStore()
+    sync(APPOINTMENTS, source, store)
+    source.now += timedelta(hours=5)
+    fresh = [source.add(source.now - timedelta(minutes=30 - number), status="active") for number in range(10)]
+    late = source.now - timedelta(minutes=5)
+    before_requests(source, {2: [lambda: source.touch(fresh[1]), lambda: source.add(late, status="active")]})
+
+    sync(APPOINTMENTS, source, store)
+
+    for certificate in store.certificates:
+        if certificate.certified and certificate.kind == "closed":
+            claims.assert_window_is_whole(source, store, certificate)
+
+
+def test_a_request_that_is_deleted_while_the_list_is_read_downwards_hides_no_other() -> None:
+    """The row that moves up past the next page has the status of the one that is gone, so all totals agree."""
+    manners = Manners(largest_page=4, order="created_desc")
+    source, store = filled(AI_OUTBOUND, manners, 12, timedelta(days=2), "completed"), ModelStore()
+    store.capabilities = {"page_base": 0, "page_size": 4}
+    before_requests(source, {2: [lambda: source.remove("r00011")]})
+
+    outcome = sync(AI_OUTBOUND, source, store)
+
+    assert outcome.certified
+    assert store.rows == source.rows
+
+
+def test_a_task_that_is_deleted_while_the_newest_are_read_hides_no_other() -> None:
+    manners = Manners(largest_page=4, order="updated_desc")
+    source, store = filled(STAFF_TASKS, manners, 30, timedelta(hours=3), "completed"), ModelStore()
+    sync(STAFF_TASKS, source, store)
+    assert store.capabilities["order"] == "newest_updated_first"
+    source.now += timedelta(hours=2)
+    for _ in range(9):
+        source.add(status="completed")
+    before_requests(source, {2: [lambda: source.remove("r00038")]})
+
+    outcome = sync(STAFF_TASKS, source, store)
+
+    assert outcome.certified
+    assert source.rows.items() <= store.rows.items()
+
+
+@pytest.mark.parametrize("endpoint", [STAFF_TASKS, AI_OUTBOUND, APPOINTMENTS], ids=lambda item: item.name)
+def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpoint) -> None:
+    """No pass over it is like the one before, and each one is longer."""
+    manners = Manners(largest_page=4, order="created_desc")
+    source, store = filled(endpoint, manners, 40, timedelta(hours=3), "completed"), ModelStore()
+    store.capabilities = {"page_base": 0, "page_size": 4, "bounds": "instant"}
+    grow = partial(source.add, status="completed")
+    before_requests(source, {number: [grow] for number in range(1, 10_000)})
+
+    sync(endpoint, source, store)
+
+    assert source.requests < 100 * (40 // 4 + 1)
+
+
+@pytest.mark.parametrize("page", ["page_number", "p"])
+def test_a_page_name_that_was_learnt_wrongly_is_doubted(page: str) -> None:
+    """As it may be where every page was told apart only because the list moved."""
+    source, store = filled(STAFF_TASKS, Manners(largest_page=4), 11, timedelta(hours=1), "completed"), ModelStore()
+    names = {"start": "start_date", "end": "end_date", "page": page, "per_page": "per_page", "status": "status"}
+    store.capabilities = {"page_base": 1, "page_size": 4, "names": names}
+
+    outcome = sync(STAFF_TASKS, source, store)
+
+    assert outcome.certified
+    assert store.rows == source.rows
+    assert store.capabilities["names"]["page"] == "page"
+
+
+@pytest.mark.parametrize("page_base", [0, 1])
+def test_a_list_that_refuses_date_times_is_opened_also_where_only_its_pages_are_known(page_base: int) -> None:
+    """A sync may have ended between learning how pages are counted and what bounds are taken."""
+    manners = Manners(largest_page=4, page_base=page_base, refuses_datetimes=True)
+    source, store = filled(APPOINTMENTS, manners, 11, timedelta(hours=5), "active"), ModelStore()
+    store.capabilities = {"page_base": page_base, "page_size": 4}
+
+    outcome = sync(APPOINTMENTS, source, store)
+
+    assert outcome.certified
+    assert store.rows == source.rows
+
+
+@pytest.mark.parametrize("budget", [0, 1, 2, 5, 6])
+def test_looking_twice_for_ids_that_are_not_there_stays_within_the_budget(budget: int) -> None:
+    source, store = People(), Mentions("a", "b", "c")
+
+    outcome = sync(CLIENTS, source, store, budget=budget)
+
+    assert source.requests == budget - budget % 2
+    assert bool(outcome.notes) == (budget < 6)
