@@ -61,7 +61,7 @@ def before_requests(source: ModelSource, events: Mapping[int, Sequence[Event]]) 
 
 def test_a_row_that_leaves_and_one_that_comes_late_between_two_pages_hide_no_other() -> None:
     """The total stays as it is and as many ids come, but the row that moved up to the page before was not met."""
-    source, store = filled(APPOINTMENTS, Manners(largest_page=4), 10, timedelta(minutes=1), "active"), ModelStore()
+    source, store = filled(APPOINTMENTS, Manners(largest_page=4), 10, timedelta(hours=5), "active"), ModelStore()
     sync(APPOINTMENTS, source, store)
     source.now += timedelta(hours=5)
     fresh = [source.add(source.now - timedelta(minutes=30 - number), status="active") for number in range(10)]
