@@ -61,14 +61,19 @@ def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Out
         until = reading.now + timedelta(days=1) if tail else closed.covered.through(start) or start
         yield from _vanished(dialect, reading, through, until, closed.met, by_id=strategy.derived_from is not None)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
-    return Outcome(not doubts, closed.covered.through(start), reason)
+    certain = closed.covered if tail else closed.certain
+    return Outcome(not doubts, certain.through(start), reason)
 
 
 @dataclass(frozen=True, slots=True)
 class _Closed:
-    """What the closed windows brought. `met`: all ids, where history was read again."""
+    """What the closed windows brought. `met`: all ids, where history was read again.
+
+    `certain`: what of `covered` cannot have got late rows that only the tail brings.
+    """
 
     covered: coverage.Coverage[datetime]
+    certain: coverage.Coverage[datetime]
     doubts: Sequence[str]
     met: set[str] | None
 
@@ -100,11 +105,13 @@ def _closed_windows(dialect: Dialect, reading: Reading, through: datetime) -> Ge
     sealed = covered.through(start)
     met = set[str]() if reading.reconcile != "no" else None
     doubts: list[str] = []
+    certain = covered
     for gap in due.spans:
         purpose = Purpose("closed", sealed, covered, through - reading.margins.overlap, doubts, met)
         covered = yield from _close(dialect, gap, reading.margins.overlap, purpose)
+        certain = purpose.covered or certain
     yield Flush()
-    return _Closed(covered, doubts, met)
+    return _Closed(covered, certain, doubts, met)
 
 
 def _close(

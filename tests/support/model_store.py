@@ -32,7 +32,6 @@ class ModelStore:
         self.rows: dict[str, Row] = {}
         self.certificates: list[Certificate] = []
         self.cursor: dict[str, Any] = {}
-        self.cursor_moves = 0
         self.capabilities: dict[str, Any] = {}
         self.missing: set[str] = set()
         self._rows_at_once = rows_at_once
@@ -64,7 +63,6 @@ class ModelStore:
         match save:
             case MoveCursor():
                 self.cursor = dict(save.cursor)
-                self.cursor_moves += 1
             case Learnt():
                 self.capabilities[save.name] = save.value
             case _:

@@ -177,13 +177,13 @@ class StrategyMachine(RuleBasedStateMachine):
         """Read, and hold what was certified against the source."""
         source, store = self.source, self.store
         reading = self._reading(reconcile)
-        certified, moved, known = len(store.certificates), store.cursor_moves, dict(store.rows)
+        certified, cursor, known = len(store.certificates), store.cursor, dict(store.rows)
         store.missing, source.asked = set(), Asked()
         outcome = None
         with suppress(Killed):
             outcome = Driver(source, store, Random(turns)).run(plan(reading))
         source.move = lambda: None
-        if store.cursor_moves > moved:
+        if store.cursor != cursor:
             self.moved_at = reading.now
         certificates = store.certificates[certified:]
         self._check_all(Told(reading, outcome, certificates, source.asked, known, quiet, self._swapped))
