@@ -15,6 +15,8 @@ from pipelines.settings import load_settings
 from pipelines.settings_sources import DEFAULT_FILE
 from pipelines.terminal import print_json, say
 
+_MAGIC, _MAGIC_AT = b"DUCK", 8
+"""How every DuckDB file begins, behind a checksum."""
 _RECEIVED = {endpoint.name for endpoint in RECEIVED}
 
 
@@ -38,19 +40,40 @@ def init(*, as_json: bool) -> int:
 def status(*, as_json: bool) -> int:
     """`vetl status`: the snapshot that the last commit left, so that a running sync is never disturbed.
 
-    The inbox is asked itself: its file is read while a receiver writes it.
+    The inbox is asked itself: its file is read while a receiver writes it. Where the warehouse is gone, or is no
+    database any more, one line says so beside the snapshot, and the exit code is 1: other commands would fail.
     """
     settings = load_settings()
     inbox = inbox_status(settings.webhooks.inbox)
     lists = read_status(settings.warehouse.path, nothing_yet=[] if inbox else None)
     if inbox:
         inbox["quarantined"] = sum(item["quarantined"] for item in lists if item["endpoint"] in _RECEIVED)
+    broken = broken_warehouse(settings.warehouse.path) if lists else None
+    code = 1 if broken else 0
     if as_json:
-        print_json({"exit_code": 0, "warehouse": settings.warehouse.path, "lists": lists, "inbox": inbox})
+        told = {"exit_code": code, "warehouse": settings.warehouse.path, "lists": lists, "inbox": inbox}
+        print_json({**told, "error": broken} if broken else told)
     else:
         show_status(settings.warehouse.path, lists)
         show_inbox(inbox)
-    return 0
+        if broken:
+            say(broken)
+    return code
+
+
+def broken_warehouse(path: Path) -> str | None:
+    """Why the file is no database that the snapshot could be of, in one line; `None` where it looks like one.
+
+    Only its first bytes are read: a running sync holds it.
+    """
+    try:
+        with path.open("rb") as file:
+            looks_right = file.read(_MAGIC_AT + len(_MAGIC)).endswith(_MAGIC)
+        why = None if looks_right else "is no DuckDB database"
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+    shown = "the table is what the last commit left beside it; restore the file, or move both away and sync anew"
+    return f"{path}: {why}; {shown}" if why else None
 
 
 def inbox_status(path: Path) -> dict[str, Any] | None:
