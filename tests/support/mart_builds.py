@@ -46,9 +46,18 @@ def build_models(
 
 def was_full(warehouse: Path) -> bool:
     """Whether the last build was one in full."""
-    with duckdb.connect(warehouse, read_only=True) as connection:
-        [(is_full,)] = connection.execute("select is_full from control.builds").fetchall()
-    return is_full
+    return _of_last_build(warehouse, "is_full")
+
+
+def was_completed(warehouse: Path) -> bool:
+    """Whether the last build made every model."""
+    return _of_last_build(warehouse, "is_complete")
+
+
+def _of_last_build(warehouse: Path, column: str) -> bool:
+    with duckdb.connect(warehouse) as connection:  # writable: a killed build leaves a log to be taken in
+        [(answer,)] = connection.execute(f"select {column} from control.builds").fetchall()
+    return answer
 
 
 def built_in_full(warehouse: Path) -> Path:

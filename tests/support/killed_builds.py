@@ -1,0 +1,61 @@
+"""`dbt build` in a process of its own, killed (SIGKILL) while it is at a model or writes one down."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from support.mart_builds import command
+
+from pipelines.dbt_process import environment
+
+Moment = Callable[[Path], None]
+"""Waits, once the model was begun, for the moment to kill."""
+PATIENCE = 30
+
+
+def at_work(_warehouse: Path) -> None:
+    """While the model's statements run: they take some tenths of a second."""
+    time.sleep(0.05)
+
+
+def committing(warehouse: Path) -> None:
+    """As soon as a commit begins to write: DuckDB's log grows at no other time."""
+    log = warehouse.with_name(f"{warehouse.name}.wal")
+    deadline = time.monotonic() + PATIENCE
+    before = _size(log)
+    while _size(log) == before:
+        assert time.monotonic() < deadline, "nothing was committed"
+
+
+def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
+    """Build, and kill it at a model. Whoever calls it is told where the build came to its end before."""
+    with subprocess.Popen(
+        [*command(warehouse), "--log-format", "json"],
+        env={**os.environ, **environment(warehouse)},
+        cwd=warehouse.parent,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        _wait_for_start(process.stdout, model)
+        moment(warehouse)
+        process.kill()
+        process.stdout.read()
+    assert process.returncode == -signal.SIGKILL
+
+
+def _wait_for_start(output: IO[str], model: str) -> None:
+    for line in output:
+        event = json.loads(line)
+        if event["info"]["name"] == "LogStartLine" and event["data"]["node_info"]["node_name"] == model:
+            return
+    raise AssertionError(f"{model} was never begun")
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
