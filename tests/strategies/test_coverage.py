@@ -45,3 +45,17 @@ def test_through_is_how_far_there_is_no_gap() -> None:
 
     assert coverage.through(day(0)) == day(5)
     assert coverage.through(day(5)) is None
+
+
+@given(spans=spans, start=st.integers(0, 60), end=st.integers(0, 60))
+def test_what_is_in_doubt_is_covered_no_more_and_a_union_brings_it_back(
+    spans: list[tuple[int, int]], start: int, end: int
+) -> None:
+    coverage: Coverage[date] = Coverage()
+    for first, last in spans:
+        coverage = coverage.add(day(first), day(last))
+
+    doubted = coverage.without(day(start), day(end))
+
+    assert doubted.missing(day(start), day(end)) == ([(day(start), day(end))] if start < end else [])
+    assert doubted.union(coverage) == coverage

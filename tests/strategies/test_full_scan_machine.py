@@ -74,4 +74,4 @@ def _is_pending(row: Row) -> bool:
 
 
 TestTasks = Tasks.TestCase
-TestTasks.settings = settings(max_examples=200, stateful_step_count=8, deadline=None)
+TestTasks.settings = settings(max_examples=120, stateful_step_count=8)

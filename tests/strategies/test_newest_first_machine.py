@@ -62,4 +62,4 @@ class Outreach(StrategyMachine):
 
 
 TestOutreach = Outreach.TestCase
-TestOutreach.settings = settings(max_examples=200, stateful_step_count=8, deadline=None)
+TestOutreach.settings = settings(max_examples=120, stateful_step_count=8)

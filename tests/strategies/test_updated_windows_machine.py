@@ -94,5 +94,4 @@ class BookingSessions(Windows):
 
 TestAppointments = Appointments.TestCase
 TestBookingSessions = BookingSessions.TestCase
-for case in (TestAppointments, TestBookingSessions):
-    case.settings = settings(max_examples=200, stateful_step_count=8, deadline=None)
+TestAppointments.settings = TestBookingSessions.settings = settings(max_examples=120, stateful_step_count=8)
