@@ -34,13 +34,14 @@
             ~ " or last_build.fingerprint is null or (" ~ raw_rows() ~ ") < " ~ (env_var('DBT_IN_FULL_BELOW', '500000') | int)
             ~ " as is_full, false as is_complete,"
             ~ " last_build.source_clock as previous_clock,"
-            ~ " '" ~ invocation_id ~ "' as build_id, case when not is_full then last_build.build_id end as previous_id"
+            ~ " '" ~ invocation_id ~ "' as build_id, last_build.build_id as previous_id"
             ~ " from this_build left join control.builds as last_build on last_build.is_complete"
             ~ " and last_build.fingerprint = this_build.fingerprint and last_build.practices = this_build.practices"
             ~ " and last_build.source_clock <= this_build.source_clock"
         ) %}
         {% do run_query("delete from control.builds") %}
-        {% do run_query("insert into control.builds select * from next_build") %}
+        {% do run_query("insert into control.builds select * replace (case when not is_full then previous_id end as previous_id)"
+            ~ " from next_build") %}
         {% do graph.update({'is_incremental': not run_query("select is_full from control.builds").rows[0][0]}) %}
     {%- endif -%}
 {%- endmacro %}
