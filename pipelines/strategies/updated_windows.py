@@ -39,9 +39,6 @@ from pipelines.strategies.paging import read_pass
 from pipelines.strategies.reading import Outcome, Reading
 from pipelines.strategies.records import get_by_id, strange
 
-BESIDE = timedelta(seconds=2)
-"""Bounds may be exclusive and are sent in whole seconds."""
-
 
 def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Outcome]:
     """Read what is not covered yet, then the tail, then what may have changed without a trace."""
@@ -160,9 +157,8 @@ def _vanished(
         yield from get_by_id(gone, reading.now)
     elif gone:
         again = Purpose("second look", met=set())
-        windows = yield from _around(
-            gone, start - reading.margins.overlap, through, len(here) // dialect.page_size
-        )
+        most = len(here) // dialect.page_size
+        windows = yield from _around(dialect, gone, start - reading.margins.overlap, through, most)
         verdicts: list[bool] = yield SideBySide([read_window(dialect, window, again) for window in windows])
         certain = all(verdicts)
         certain = (yield from _tail(dialect, reading, through, again.met)) and certain
@@ -172,19 +168,23 @@ def _vanished(
 
 
 def _around(
-    ids: Sequence[str], start: datetime, through: datetime, most: int
+    dialect: Dialect, ids: Sequence[str], start: datetime, through: datetime, most: int
 ) -> Generator[Step, Any, list[Window]]:
-    """Short windows around the last updates of these rows; one for all the time where they would be too many."""
+    """Short windows around the last updates of these rows; one for all the time where they would be too many.
+
+    Bounds may be exclusive, and are sent in whole seconds or days: a window reaches so much to each side.
+    """
+    beside = dialect.shortest
     times: list[datetime | None] = yield UpdatesOf(ids)
     windows: list[Window] = []
     for at in times:
         if at is None or len(windows) > most:
             return [Window(start, through)]
         last = windows[-1].end if windows else None
-        if isinstance(last, datetime) and at - BESIDE <= last:
-            windows[-1] = replace(windows[-1], end=at + BESIDE)
+        if isinstance(last, datetime) and at - beside <= last:
+            windows[-1] = replace(windows[-1], end=at + beside)
         else:
-            windows.append(Window(at - BESIDE, at + BESIDE))
+            windows.append(Window(at - beside, at + beside))
     return windows
 
 
