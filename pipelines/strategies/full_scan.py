@@ -32,7 +32,7 @@ from pipelines.steps import (
 )
 from pipelines.strategies.certified import RE_READS_OF_A_LIE, UNITED_PASSES
 from pipelines.strategies.dialect import Dialect, dialect_of
-from pipelines.strategies.learning import learn_paging, open_list, updated_at
+from pipelines.strategies.learning import instant, learn_paging, open_list, updated_at
 from pipelines.strategies.paging import (
     Pass,
     certificate,
@@ -72,9 +72,9 @@ def plan(reading: Reading, strategy: FullScan) -> Generator[Step, Any, Outcome]:
 def _read_all(dialect: Dialect, reading: Reading, today: str) -> Generator[Step, Any, Outcome]:
     whole = yield from read_whole_list(dialect, sealed_before=_known_through(reading))
     if is_newest_updated_first(whole.last.rows):
-        yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read")
+        yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does")
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
-        yield Learnt("order", "unknown", "updated_at rises within a whole read")
+        yield Learnt("order", "unknown", "a whole read does not show it any more")
     if whole.certified:
         now = reading.now.isoformat()
         yield MoveCursor({"whole_on": today, "whole_at": now, "through": now})
@@ -209,20 +209,24 @@ def _read_top(dialect: Dialect, through: datetime | None) -> Generator[Step, Any
     return False
 
 
-def _never_rises(rows: Sequence[Row]) -> bool:
-    """Whether `updated_at` never rises from a row to the next; rows met twice, shifted by a page, aside."""
+def _never_rises(rows: Sequence[Row], name: str = "updated_at") -> bool:
+    """Whether a time never rises from a row to the next; rows met twice, shifted by a page, aside."""
     first_seen: dict[str, Row] = {}
     for row in rows:
         first_seen.setdefault(key_of(row), row)
-    times = [updated_at(row) for row in first_seen.values()]
+    times = [instant(row.get(name)) for row in first_seen.values()]
     known = [at for at in times if at is not None]
     return len(known) == len(times) and all(above >= below for above, below in pairwise(known))
 
 
 def is_newest_updated_first(rows: Sequence[Row]) -> bool:
-    """Whether a whole read shows the order beyond doubt: enough rows, distinct times, never rising."""
+    """Whether a whole read shows the order beyond doubt: enough rows, distinct times, never rising.
+
+    And not the order of creation, which is the same until an older task is changed.
+    """
     enough = 20
-    return len({updated_at(row) for row in rows}) >= enough and _never_rises(rows)
+    distinct = len({updated_at(row) for row in rows}) >= enough
+    return distinct and _never_rises(rows) and not _never_rises(rows, "created_at")
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ def test_a_change_of_status_is_noticed_at_the_next_sync(seed: int, kind: Manners
 def test_an_edit_to_a_final_task_is_noticed_at_once_where_the_list_is_newest_updated_first() -> None:
     rng = Random(7)
     source, store = filled(rng, Manners(order="updated_desc", largest_page=100), 300), ModelStore()
+    source.touch("r00007")
     sync(source, store, rng)
     source.now += timedelta(hours=1)
     final = next(identity for identity, row in source.rows.items() if row["status"] == "completed")

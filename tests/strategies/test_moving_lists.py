@@ -91,6 +91,7 @@ def test_a_request_that_is_deleted_while_the_list_is_read_downwards_hides_no_oth
 def test_a_task_that_is_deleted_while_the_newest_are_read_hides_no_other() -> None:
     manners = Manners(largest_page=4, order="updated_desc")
     source, store = filled(STAFF_TASKS, manners, 30, timedelta(hours=3), "completed"), ModelStore()
+    source.touch("r00003")
     sync(STAFF_TASKS, source, store)
     assert store.capabilities["order"] == "newest_updated_first"
     source.now += timedelta(hours=2)
@@ -102,6 +103,19 @@ def test_a_task_that_is_deleted_while_the_newest_are_read_hides_no_other() -> No
 
     assert outcome.certified
     assert source.rows.items() <= store.rows.items()
+
+
+def test_newest_created_first_is_not_taken_for_newest_updated_first() -> None:
+    """Both are one until an older task is changed; a change further down would not be met at the top."""
+    manners = Manners(largest_page=4, order="created_desc")
+    source, store = filled(STAFF_TASKS, manners, 30, timedelta(hours=3), "pending"), ModelStore()
+    sync(STAFF_TASKS, source, store)
+    source.touch("r00000")
+
+    outcome = sync(STAFF_TASKS, source, store)
+
+    assert outcome.certified
+    assert store.rows == source.rows
 
 
 @pytest.mark.parametrize("endpoint", [STAFF_TASKS, AI_OUTBOUND, APPOINTMENTS], ids=lambda item: item.name)
