@@ -1,10 +1,11 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos fuzz answers clean lock
+.PHONY: help setup demo test check format bench chaos fuzz answers spark clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
 STAMP  := .venv/.installed
+SPARK  := build/spark/venv
 
 help:  ## What can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -22,7 +23,7 @@ demo: setup  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
 test: setup  ## Every test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
@@ -48,6 +49,14 @@ fuzz: setup  ## Look for bytes that break what reads them (Python 3.11 and 3.12)
 answers: setup  ## Write the outputs on the analysts' page anew
 	$(BIN)/vetl demo --days 60
 	$(BIN)/python tests/support/analysts_page.py demo/warehouse/data/analytics.duckdb
+
+spark: setup $(SPARK)/.installed  ## Build the models on Spark too (needs Java 17) and compare each with DuckDB's
+	PYTHONPATH=tests $(BIN)/python -m spark --python $(SPARK)/bin/python
+
+$(SPARK)/.installed: tests/spark/requirements.txt
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 lock:  ## Resolve the dependencies anew (needs uv)
 	uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
