@@ -1,18 +1,19 @@
 """Reading a span of days of the phone-call CSV, cut until each answer is one snapshot of whole days.
 
-The CSV is never paged: rows without ids prove nothing together. A single day beyond one page is read from the JSON
-list (`crowded_days`). Requests: a window of `d` days is cut into at most `2d - 1`, each looked at once, or twice
-where it has fewer calls than are here or contradicts its total.
+The CSV is not paged: rows without ids prove nothing together. A single day beyond one page is read from the JSON
+list (`crowded_days`); only where that is refused it is paged all the same, and never certified. Requests: a window
+of `d` days is cut into at most `2d - 1`, each looked at once, or twice where it has fewer calls than are here or
+contradicts its total.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
 
 from pipelines.endpoint import DateWindows
-from pipelines.errors import ContractBroken, WrongTotal
+from pipelines.errors import ContractBroken, PracticeRefused, RequestRefused, WrongTotal
 from pipelines.pages import CallsPage, Certificate, Window
 from pipelines.steps import AttachDetails, MergeRows, MoveCursor, ReadCalls, ReplaceDays, Save, SideBySide, Step
 from pipelines.strategies.crowded_days import read_crowded
@@ -26,12 +27,12 @@ FILLED = 0.7
 OnCertified = Callable[[date, date], MoveCursor]
 
 
-def calls_query(start: date, end: date, *, size: int) -> dict[str, str]:
+def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str, str]:
     """The query for calls of `[start, end)`. Contract, Phone calls: both dates are inclusive, pages from 0."""
     return {
         "start_date": start.isoformat(),
         "end_date": (end - DAY).isoformat(),
-        "page": "0",
+        "page": str(page),
         "per_page": str(size),
     }
 
@@ -73,7 +74,10 @@ def read_days(
         parts = _parts(start, end, page.total_count, size)
         doubts: list[str | None] = yield SideBySide([read_days(strategy, *part, purpose) for part in parts])
         return next((doubt for doubt in doubts if doubt), None)
-    doubt = yield from _read_crowded(start, purpose) if page.rows >= size else _replace(start, end, purpose, page)
+    if page.rows >= size:
+        doubt = yield from _read_crowded(strategy, start, purpose, page)
+    else:
+        doubt = yield from _replace(start, end, purpose, [page])
     if doubt is None and purpose.certified is not None:
         yield purpose.certified(start, end)
     return doubt and f"{start} to {end - DAY}: {doubt}"
@@ -107,39 +111,84 @@ def _parts(start: date, end: date, total: int, size: int) -> list[tuple[date, da
     return [(begin, finish) for begin, finish in pairwise(cuts) if begin < finish]
 
 
-def _replace(start: date, end: date, purpose: DaysPurpose, page: CallsPage) -> Generator[Step, Any, str | None]:
-    """Days that came in one answer. Calls of a total that lies are kept where none are here yet."""
-    last = end - DAY
-    if page.rows and not (page.first_day and page.last_day and start <= page.first_day and page.last_day <= last):
+def _replace(
+    start: date, end: date, purpose: DaysPurpose, pages: Sequence[CallsPage], doubt: str | None = None
+) -> Generator[Step, Any, str | None]:
+    """Days that came in one answer; or in pages, and then there is a doubt.
+
+    Calls of a total that lies are kept where none are here yet.
+    """
+    last, rows = end - DAY, sum(page.rows for page in pages)
+    if not all(_are_within(page, start, last) for page in pages):
         raise ContractBroken(
-            f"phone_calls: asked for {start} to {last}, got calls of {page.first_day} to {page.last_day}: "
+            f"phone_calls: asked for {start} to {last}, got calls of "
+            f"{min(page.first_day for page in pages if page.first_day)} to "
+            f"{max(page.last_day for page in pages if page.last_day)}: "
             "the server does not honour start_date and end_date"
         )
-    evidence = _certificate(Window(start, last), purpose.kind, page)
-    if page.rows != page.total_count:
-        doubt = f"one page holds {page.rows} calls where the total is {page.total_count}"
-        evidence = uncertified(evidence, doubt)
+    evidence = _certificate(Window(start, last), purpose.kind, pages)
+    is_whole = {page.total_count for page in pages} == {rows}
+    if not is_whole:
+        held = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
+        doubt = f"{held} {rows} calls where the total is {pages[-1].total_count}"
     replaced = ReplaceDays(
-        [page.frame], start, last, page.server_time, purpose.sealed_before, certificate=evidence
+        [page.frame for page in pages],
+        start,
+        last,
+        evidence.finished,
+        purpose.sealed_before,
+        certificate=uncertified(evidence, doubt) if doubt else evidence,
     )
-    return (yield from _save(replaced, evidence, purpose))
+    if is_whole:
+        yield replaced
+        return doubt
+    return (yield from _save(replaced, purpose))
 
 
-def _read_crowded(day: date, purpose: DaysPurpose) -> Generator[Step, Any, str | None]:
+def _are_within(page: CallsPage, first: date, last: date) -> bool:
+    return not page.rows or bool(
+        page.first_day and page.last_day and first <= page.first_day and page.last_day <= last
+    )
+
+
+def _read_crowded(
+    strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage
+) -> Generator[Step, Any, str | None]:
     """A day beyond one page. What the JSON list tells beside the calls is attached in the same breath."""
-    found = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
+    try:
+        found = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
+    except PracticeRefused:
+        raise
+    except RequestRefused as refusal:
+        pages = yield from _other_pages(strategy, day, page)
+        doubt = f"its {len(pages)} pages prove nothing together, and the list by ids is refused: {refusal}"
+        return (yield from _replace(day, day + DAY, purpose, pages, doubt))
     at = found.evidence.finished
     replaced = ReplaceDays([], day, day, at, purpose.sealed_before, rows=found.rows, certificate=found.evidence)
     told = replace(found.evidence, kind="details", requests=0)
-    return (
-        yield from _save(replaced, found.evidence, purpose, AttachDetails(found.rows, day, day, certificate=told))
-    )
+    return (yield from _save(replaced, purpose, AttachDetails(found.rows, day, day, certificate=told)))
 
 
-def _save(
-    replaced: ReplaceDays, evidence: Certificate, purpose: DaysPurpose, *more: Save
-) -> Generator[Step, Any, str | None]:
+def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Generator[Step, Any, Sequence[CallsPage]]:
+    """The pages of a day behind its first: better calls without a proof than none."""
+    size = _size(strategy, first)
+    asked = strategy.csv_page_size
+    steps = [
+        ReadCalls(calls_query(day, day + DAY, size=asked, page=number), number, asked, lenient=True)
+        for number in range(1, -(-first.total_count // size))
+    ]
+    others: Sequence[CallsPage] = yield SideBySide([_ask(step) for step in steps])
+    return (first, *others)
+
+
+def _ask(step: ReadCalls) -> Generator[Step, Any, CallsPage]:
+    return (yield step)
+
+
+def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Generator[Step, Any, str | None]:
     """Replace days; where they are not proven and some of their calls are here, these stay as they are."""
+    evidence = replaced.certificate
+    assert evidence is not None
     if not evidence.certified and purpose.known(replaced.first_day, replaced.last_day + DAY):
         yield MergeRows((), replaced.read_at, certificate=evidence)
         return evidence.reason
@@ -148,18 +197,18 @@ def _save(
     return None if evidence.certified else evidence.reason
 
 
-def _certificate(window: Window, kind: str, page: CallsPage) -> Certificate:
+def _certificate(window: Window, kind: str, pages: Sequence[CallsPage]) -> Certificate:
     return Certificate(
         window=window,
         kind=kind,
-        total_first=page.total_count,
-        total_last=page.total_count,
-        rows=page.rows,
+        total_first=pages[0].total_count,
+        total_last=pages[-1].total_count,
+        rows=sum(page.rows for page in pages),
         distinct_ids=None,
-        requests=page.requests,
+        requests=sum(page.requests for page in pages),
         retries=0,
         certified=True,
         reason="one page is one snapshot",
-        started=page.server_time,
-        finished=page.server_time,
+        started=pages[0].server_time,
+        finished=max(page.server_time for page in pages),
     )

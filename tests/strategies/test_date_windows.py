@@ -127,6 +127,27 @@ def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
     assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, 170, 170)
 
 
+def test_a_day_beyond_one_page_is_paged_where_its_ids_are_refused_and_not_certified() -> None:
+    """Better calls without a proof than none; and what is new the next time comes too."""
+    rng, busy = Random(8), date(2026, 2, 3)
+    source, store = opened(rng)
+    source.deepest = -1
+    for _ in range(95):
+        ring(source, rng, busy)
+
+    for _ in range(2):
+        outcome = sync(source, store, rng)
+
+        assert not outcome.certified
+        assert "its 3 pages prove nothing together, and the list by ids is refused: too deep" in outcome.reason
+        assert mirrored(source, store)
+        ring(source, rng, busy)
+
+    source.deepest = None
+    assert sync(source, store, rng).certified
+    assert mirrored(source, store)
+
+
 def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
     rng, busy = Random(3), date(2026, 2, 3)
     source, store = opened(rng)
