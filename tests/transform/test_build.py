@@ -30,7 +30,9 @@ def test_a_warehouse_without_a_row_builds_without_a_warning(empty: Build) -> Non
 
 def test_an_empty_build_makes_every_mart(empty: Build) -> None:
     with duckdb.connect(empty.warehouse, read_only=True) as connection:
-        found = connection.execute("select table_name from duckdb_columns() where schema_name = 'marts'").fetchall()
+        found = connection.execute(
+            "select table_name from duckdb_columns() where schema_name = 'marts'"
+        ).fetchall()
 
     assert {path.stem for path in (dbt_project() / "models" / "marts").rglob("*.sql")} == {
         name for (name,) in found

@@ -26,6 +26,11 @@ from support.mart_builds import (
 )
 from support.scenes import Scene
 
+from pipelines.bundled import dbt_project
+from pipelines.loading.publish import Published, publish
+from pipelines.loading.published_marts import Masking
+from pipelines.loading.published_record import how_to_publish, last_build, read_record
+from pipelines.marts import grains, pii_columns
 from pipelines.practice import Practice
 
 SEED = 20260301
@@ -126,6 +131,29 @@ def test_a_part_of_a_scope_that_was_forgotten_would_be_noticed(changed: Changed)
 
     assert parts
     assert set(idle) == NEVER_NEEDED
+
+
+def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_path: Path) -> None:
+    """A file that shows the build before, changed as the marts were, is as one copied whole."""
+    project = dbt_project()
+    private, shown, whole = (tmp_path / name for name in ("vetl.duckdb", "shown.duckdb", "whole.duckdb"))
+
+    def published(target: Path) -> Published:
+        return publish(private, target, pii=pii_columns(project), pii_key="key", grains=grains(project))
+
+    shutil.copy(changed.before, private)
+    published(shown)
+    shutil.copy(changed.after, private)
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{private}' as source (read_only)")
+        build = last_build(connection)
+    masking = Masking(pii_columns(project), "key")
+    assert how_to_publish(read_record(private), build, masking, shown) == "changes"
+    result = published(shown)
+    shutil.copy(changed.full, private)
+
+    assert published(whole).tables == result.tables
+    assert differences(shown, whole) == {}
 
 
 def parts_of_scopes(changed: Changed) -> list[tuple[str, list[str]]]:
