@@ -22,4 +22,4 @@ select
     episodes.last_result as reason
 from episodes
 cross join clock
-order by episodes.last_at desc, episodes.practice_id asc, episodes.episode_id asc
+order by episodes.last_at desc
