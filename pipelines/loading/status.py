@@ -29,6 +29,23 @@ _COMMITTED_WITHIN = timedelta(days=1)
 """How much later than another one, by the source's clock, a window may be committed after it."""
 
 
+_RECONCILED = """
+with told as (
+    select run_id, source_clock, unnest(from_json(
+        json_extract(summary, '$.results'),
+        '[{"practice_id": "VARCHAR", "endpoint": "VARCHAR", "state": "VARCHAR"}]'
+    )) as list
+    from control.runs where command = 'reconcile'
+), proven as (
+    select distinct run_id, practice_id from control.windows semi join told using (run_id) where certified
+)
+select list.practice_id, list.endpoint, max(source_clock) from told
+semi join proven on told.run_id = proven.run_id and list.practice_id = proven.practice_id
+where list.state = 'certified' group by all
+"""
+"""A reconcile counts for the lists that it certified, as in `marts.proof`."""
+
+
 class Status:
     """Counts are taken anew only for what has changed, so that a commit's snapshot costs little."""
 
@@ -39,11 +56,16 @@ class Status:
         self._windows: dict[tuple[str, str], tuple[Any, ...]] = {}
         self._searched_from = datetime(1970, 1, 1, tzinfo=UTC)
         self._told: dict[str, dict[str, int]] = {}
+        self._reconciled: dict[tuple[str, str], tuple[Any, ...]] | None = None
 
     def changed(self, practice_id: str, endpoint: str) -> None:
         """The rows of this list are not what they were."""
         self._rows.pop((practice_id, endpoint), None)
         self._told.pop(endpoint, None)
+
+    def run_finished(self) -> None:
+        """It may have been a reconcile."""
+        self._reconciled = None
 
     def lists(self) -> list[dict[str, Any]]:
         """One entry for each practice and endpoint, of plain JSON values; instants in ISO 8601, UTC.
@@ -63,7 +85,8 @@ class Status:
         restated = self._by_list(
             "select practice_id, endpoint, count(*), max(noticed_at) from control.restatements group by all"
         )
-        reconciled = self._rows_of("select max(source_clock) from control.runs where command = 'reconcile'")[0][0]
+        if self._reconciled is None:
+            self._reconciled = self._by_list(_RECONCILED)
         return [
             {
                 "practice_id": practice_id,
@@ -78,14 +101,14 @@ class Status:
                 "quarantined": held[0] if held else 0,
                 "restated": differing[0] if differing else 0,
                 "last_restated": _iso(differing[1]) if differing else None,
-                "last_reconcile": _iso(reconciled) if reconciled else None,
+                "last_reconcile": _iso(reconciled[0]) if reconciled else None,
                 "drift": seen[0] if seen else [],
             }
             for practice_id, table in self._shown(practices, quarantined)
-            for window, cursor, held, seen, differing in [
+            for window, cursor, held, seen, differing, reconciled in [
                 tuple(
                     known.get((practice_id, table.endpoint.name))
-                    for known in (windows, cursors, quarantined, drift, restated)
+                    for known in (windows, cursors, quarantined, drift, restated, self._reconciled)
                 )
             ]
         ]

@@ -100,6 +100,8 @@ class Warehouse:
         """It is done; "now" of the marts is the `source_clock` of the last run that reached the source."""
         with self._writing():
             state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
+        self._status.run_finished()
+        self._status.write(self._path)
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Data, certificates and cursor in one transaction: all of it is kept, or nothing.

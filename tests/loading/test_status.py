@@ -1,12 +1,14 @@
 """The last window of each list, told after every commit without searching through all that were ever read."""
 
+import json
 from datetime import datetime, timedelta
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.filled import START, Filled
 
-from pipelines.loading.status import Status
+from pipelines.endpoints import by_name
+from pipelines.loading.status import Status, snapshot_path
 from pipelines.pages import Certificate, Window
 from pipelines.steps import MergeRows
 
@@ -53,3 +55,28 @@ def test_windows_of_days_long_past_are_not_searched_again(filled: Filled) -> Non
     assert told["appointments"]["reason"] == "changed behind its back"
     filled.connection.execute("update control.windows set reason = 'again' where endpoint = 'staff_tasks'")
     assert {item["endpoint"]: item["certificate"] for item in status.lists()} == told
+
+
+def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> None:
+    """As in `marts.proof`: not for one that failed, nor for another practice's, and not while it runs."""
+    filled.another_practice()
+    filled.warehouse.start_run("again", START, "reconcile")
+    for name in ("appointments", "staff_tasks"):
+        proof = MergeRows((), START, certificate=evidence(START))
+        filled.warehouse.commit("again", filled.practice.id, by_name(name), [proof])
+    assert reconciled(filled) == {}
+    states = {"appointments": "certified", "staff_tasks": "uncertified"}
+    results = [
+        {"practice_id": practice, "endpoint": name, "state": state}
+        for name, state in states.items()
+        for practice in (filled.practice.id, "elsewhere")
+    ]
+    filled.warehouse.finish_run("again", source_clock=START, exit_code=1, summary={"results": results})
+
+    assert reconciled(filled) == {(filled.practice.id, "appointments"): "2025-06-01T00:00:00Z"}
+    assert json.loads(snapshot_path(filled.path).read_text()) == filled.warehouse.status()
+
+
+def reconciled(filled: Filled) -> dict[tuple[str, str], str]:
+    told = filled.warehouse.status()
+    return {(item["practice_id"], item["endpoint"]): at for item in told if (at := item["last_reconcile"])}
