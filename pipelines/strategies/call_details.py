@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from pipelines.errors import PracticeRefused, RequestRefused
 from pipelines.pages import Window
 from pipelines.steps import AttachDetails, CallsPerDay, DaysLackingDetails, Flush, SideBySide, Step
 from pipelines.strategies.call_windows import DAY
@@ -24,6 +25,9 @@ from pipelines.strategies.reading import Reading
 ROWS_AT_ONCE = 1_000
 CLOSE = timedelta(days=3)
 PASSES = 3
+
+
+WITHOUT_IDS = "every call is here, ids and clients of new ones are not attached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,22 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int])
     """Attach details to the days that lack them; `tried` remembers what the JSON list did not explain.
 
     Days within the last 35 are read at once, older ones little by little, once a day, within the budget of
-    `phone_calls.details_budget` requests. Ids that change from read to read are not attached.
+    `phone_calls.details_budget` requests. Ids that change from read to read are not attached; where the JSON list
+    is refused none are, which does not make the calls of the CSV worth less.
     """
     if reading.details == "off":
         return Attached()
+    try:
+        return (yield from _attach(reading, today, tried, daily=daily))
+    except PracticeRefused:
+        raise
+    except RequestRefused as refusal:
+        return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
+
+
+def _attach(
+    reading: Reading, today: date, tried: dict[str, int], *, daily: bool
+) -> Generator[Step, Any, Attached]:
     recent = max(reading.history_start, today - reading.margins.recent)
     start = reading.history_start if reading.details == "all" else recent
     every_day = reading.reconcile != "no"
@@ -49,7 +65,7 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int])
     wanted = {day: calls for day, calls in lacking.items() if tried.get(day.isoformat()) != calls}
     found = yield from _look_at_ids(reading, wanted, daily=daily)
     if found.verdict == "changing":
-        return Attached(doubt=f"{found.finding}; every call is here, ids and clients of new ones are not attached")
+        return Attached(doubt=f"{found.finding}; {WITHOUT_IDS}")
     yield from _read(reading, wanted)
     if daily and reading.details == "recent":
         yield from _read(reading, (yield from _repeated_hours(reading, recent)))

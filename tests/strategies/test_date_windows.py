@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from random import Random
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -23,7 +24,14 @@ NOON = timedelta(hours=17)
 ZONE = ZoneInfo("America/New_York")
 
 
-def sync(source: ModelCalls, store: CallStore, rng: Random, *, history_start: date = HISTORY) -> Outcome:
+def sync(
+    source: ModelCalls,
+    store: CallStore,
+    rng: Random,
+    *,
+    history_start: date = HISTORY,
+    details: Literal["off", "recent"] = "off",
+) -> Outcome:
     reading = Reading(
         endpoint=PHONE_CALLS,
         names=PHONE_CALLS.names,
@@ -31,7 +39,7 @@ def sync(source: ModelCalls, store: CallStore, rng: Random, *, history_start: da
         time_zone=ZONE,
         history_start=history_start,
         cursor=dict(store.cursor),
-        details="off",
+        details=details,
     )
     return Driver(source, store, rng).run(date_windows.plan(reading, DateWindows(csv_page_size=40)))
 
@@ -146,6 +154,24 @@ def test_a_day_beyond_one_page_is_paged_where_its_ids_are_refused_and_not_certif
     source.deepest = None
     assert sync(source, store, rng).certified
     assert mirrored(source, store)
+
+
+@pytest.mark.parametrize("daily", [False, True])
+def test_calls_without_a_list_by_ids_are_here_and_it_is_told(*, daily: bool) -> None:
+    rng = Random(9)
+    source, store = opened(rng, 60)
+    source.deepest = -1
+    for _ in range(2):
+        outcome = sync(source, store, rng, details="recent")
+
+        assert outcome.reason.startswith("the list by ids is refused (too deep); every call is here, ids")
+        assert not outcome.certified
+        assert mirrored(source, store)
+        source.now += timedelta(days=1) if daily else timedelta(hours=1)
+        ring(source, rng)
+
+    source.deepest = None
+    assert sync(source, store, rng, details="recent").certified
 
 
 def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
