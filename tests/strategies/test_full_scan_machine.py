@@ -1,10 +1,9 @@
 """Lists without date filter and order under everything that can happen to them (`support.strategy_machine`)."""
 
 from hypothesis import settings
-from hypothesis import strategies as st
 from support import claims
-from support.model_source import START, Manners
-from support.strategy_machine import PAGES, StrategyMachine, Told
+from support.model_source import START
+from support.strategy_machine import StrategyMachine, Told
 
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.pages import Row
@@ -23,17 +22,6 @@ class Tasks(StrategyMachine):
     SWAPS = ("whole",)
     FOLLOWS = 2
     unseen_at = whole_at = START
-
-    @staticmethod
-    def manners() -> st.SearchStrategy[Manners]:
-        return st.builds(
-            Manners,
-            page_base=st.sampled_from([0, 1]),
-            largest_page=st.sampled_from(PAGES),
-            order=st.sampled_from(Tasks.ORDERS),
-            refuses_beyond_end=st.booleans(),
-            status_ignored=st.booleans(),
-        )
 
     def most_quiet(self, told: Told) -> int:
         """What is open (or new) and the totals; the whole list, and again where a row is gone."""

@@ -1,10 +1,8 @@
 """Lists that are most recent first under everything that can happen to them (`support.strategy_machine`)."""
 
 from hypothesis import settings
-from hypothesis import strategies as st
 from support import claims
-from support.model_source import Manners
-from support.strategy_machine import PAGES, StrategyMachine, Told
+from support.strategy_machine import StrategyMachine, Told
 
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.strategies.certified import UNITED_PASSES
@@ -24,17 +22,6 @@ class Outreach(StrategyMachine):
     SWAPS = ("newest_first", "whole")
     STAMPED = False
     FOLLOWS = 2
-
-    @staticmethod
-    def manners() -> st.SearchStrategy[Manners]:
-        return st.builds(
-            Manners,
-            page_base=st.sampled_from([0, 1]),
-            largest_page=st.sampled_from(PAGES),
-            order=st.sampled_from(Outreach.ORDERS),
-            refuses_beyond_end=st.booleans(),
-            status_ignored=st.booleans(),
-        )
 
     def _move_on(self, pick: int) -> None:
         still = [identity for identity, row in self.source.rows.items() if row["status"] in LIFE]

@@ -1,12 +1,13 @@
 """Lists filtered by `updated_at` under everything that can happen to them (`support.strategy_machine`)."""
 
 from datetime import datetime
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from support import claims
 from support.model_source import Manners
-from support.strategy_machine import PAGES, StrategyMachine, Told
+from support.strategy_machine import StrategyMachine, Told
 
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
@@ -26,19 +27,14 @@ class Windows(StrategyMachine):
     SWAPS = ("tail", "second look")
     DERIVED: tuple[str, ...] = ()
 
-    @staticmethod
-    def manners() -> st.SearchStrategy[Manners]:
-        return st.builds(
-            Manners,
-            page_base=st.sampled_from([0, 1]),
-            largest_page=st.sampled_from(PAGES),
+    @classmethod
+    def manners(cls, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[Manners]:
+        return super().manners(
             bounds=st.sampled_from(["instant", "day"]),
             start_inclusive=st.booleans(),
             end_inclusive=st.booleans(),
-            order=st.sampled_from(Windows.ORDERS),
-            refuses_beyond_end=st.booleans(),
             refuses_datetimes=st.booleans(),
-            status_ignored=st.booleans(),
+            **more,
         )
 
     def most_quiet(self, told: Told) -> int:

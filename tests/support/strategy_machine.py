@@ -73,10 +73,18 @@ class StrategyMachine(RuleBasedStateMachine):
     MOST_LEARNING: ClassVar[int] = 500
     """The same of a list that never rests."""
 
-    @staticmethod
-    def manners() -> st.SearchStrategy[Manners]:
-        """How the server speaks."""
-        raise NotImplementedError
+    @classmethod
+    def manners(cls, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[Manners]:
+        """How the server speaks; `more` is what only some lists have."""
+        return st.builds(
+            Manners,
+            page_base=st.sampled_from([0, 1]),
+            largest_page=st.sampled_from(PAGES),
+            order=st.sampled_from(cls.ORDERS),
+            refuses_beyond_end=st.booleans(),
+            status_ignored=st.booleans(),
+            **more,
+        )
 
     def most_quiet(self, told: Told) -> int:
         """The bound of a reading during which nothing happened, of a list whose dialect is known."""
