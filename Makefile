@@ -1,29 +1,36 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench chaos fuzz answers spark clean lock
+.PHONY: help setup demo test test-browser check format bench chaos fuzz answers spark docs release audit clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
 STAMP  := .venv/.installed
 SPARK  := build/spark/venv
+RELEASE := build/release/venv
 
 help:  ## What can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: $(STAMP)  ## .venv with vetl and all its tools, from the hash-pinned lock
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("vetl needs Python 3.11 to 3.13, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12") if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --no-binary halo --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
 demo: setup  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
-test: setup  ## Every test
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test: setup  ## Every test that needs nothing but Python
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/browser
+	@echo "Not in here: make test-browser (the dashboard in a browser), make chaos, make fuzz, make spark, make bench."
+
+test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
+	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
+	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/browser
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
@@ -58,8 +65,25 @@ $(SPARK)/.installed: tests/spark/requirements.txt
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
+docs: setup  ## The documentation as a site, in build/site; reference pages are generated from the code
+	$(BIN)/python deploy/site build/docs
+	$(BIN)/zensical build --clean --strict
+
+release: $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
+	$(RELEASE)/bin/python deploy/release
+
+$(RELEASE)/.installed: deploy/release/requirements.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+audit:  ## Compare the lock with the Python advisory database (needs the network)
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: pip-audit
+	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
+
 lock:  ## Resolve the dependencies anew (needs uv)
-	uv pip compile --quiet pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile --quiet pyproject.toml --extra dashboard --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
 
 clean:  ## Remove everything that was made, the demo's data included

@@ -5,9 +5,9 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from benchmarks.ready_pages import START
-from pipelines.practice import Practice
+from pipelines.core.practice import Practice
+from pipelines.jobs.sync import run_sync
 from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
-from pipelines.sync_job import run_sync
 
 
 def run(base_url: str, endpoint: str, folder: Path) -> None:

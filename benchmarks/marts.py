@@ -11,9 +11,9 @@ from pathlib import Path
 
 from benchmarks.marts_world import CLOCK, PRACTICES, make, small_sync
 from pipelines import bundled
-from pipelines.dbt_process import dbt_build, state_folder
-from pipelines.loading.publish import publish
-from pipelines.marts import grains, pii_columns
+from pipelines.jobs.dbt_process import dbt_build, state_folder
+from pipelines.loading.published.descriptions import grains, pii_columns
+from pipelines.loading.published.publish import publish
 
 _SHOWN = 12
 

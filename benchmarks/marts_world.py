@@ -13,13 +13,13 @@ from pathlib import Path
 import duckdb
 
 from benchmarks.ready_pages import HEADER
+from pipelines.core.pages import Row
+from pipelines.core.practice import Practice
+from pipelines.core.steps import MergeRows, ReplaceDays
 from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading.call_frames import parse_calls
+from pipelines.loading.phone_calls.frames import parse_calls
 from pipelines.loading.tables import RawTable, row_hash
 from pipelines.loading.warehouse import Warehouse
-from pipelines.pages import Row
-from pipelines.practice import Practice
-from pipelines.steps import MergeRows, ReplaceDays
 
 PRACTICES = tuple(
     Practice(f"loc-{number:03}", f"Practice {number}", "America/New_York", date(2024, 1, 1), f"Group {number % 5}")

@@ -9,17 +9,16 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipelines.errors import VetlError
-from pipelines.loading.call_frames import parse_calls
-from pipelines.pages import CallsPage
+from pipelines.core.errors import VetlError
+from pipelines.core.pages import CallsPage
+from pipelines.loading.phone_calls.frames import parse_calls
 from pipelines.partner import protocol, refusals, webhooks
 from pipelines.partner.calls_csv import COLUMNS, render
 from pipelines.partner.lists import typed
 from pipelines.partner.models import Appointment, BookingSession, Client, OutboundRequest, PhoneCall, StaffTask
 from pipelines.partner.protocol import Answer
 from pipelines.partner.webhooks import Channel, Secret
-from pipelines.strategies.learning import instant
-from pipelines.strategies.paging import key_of
+from pipelines.reading.rows import instant, key_of
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 NEW_YORK = ZoneInfo("America/New_York")
@@ -86,7 +85,9 @@ def webhooks_target(data: bytes) -> None:
     """Secrets and a signature on lines of their own, then a body, on each of the receiver's addresses."""
     secrets, signature, body = (*data.split(b"\n", 2), b"", b"")[:3]
     known = webhooks.secrets_from(secrets.decode("utf-8", "replace"))
-    signed_by = webhooks.signers(known, body, signature.decode("latin-1"))
+    signing = webhooks.Signing(known)
+    signing.update(body)
+    signed_by = signing.signers(signature.decode("latin-1"))
     for channel in Channel:
         delivery = webhooks.read(channel, body)
         webhooks.may_speak_for(signed_by, delivery.practice_id)

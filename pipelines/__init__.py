@@ -1,13 +1,17 @@
 """vetl: a veterinary practice platform's lists into DuckDB, provably whole.
 
-Where to look:
+The packages, in the direction that data flows; each imports only packages above it (`tests/test_architecture.py`):
 
+- `core`           the vocabulary: errors, endpoints, records, pages, steps, results; no I/O
 - `settings`       the only reader of the environment and of `vetl.toml`
-- `errors`         every error vetl raises, by cause and by reaction
-- `endpoint`       what a synced list is; `endpoints/` declares each in one short file
-- `strategies/`    how a list is read without loss: pure generators of `steps`
-- `partner/`       the partner interface over HTTP; knows no warehouse
-- `loading/`       records into DuckDB and out to the published file
-- `sync`           the loop that performs what a strategy asks for
-- `orchestration/` and `cli`: thin shells for Dagster and for the terminal
+- `partner`        the partner interface over HTTP; knows no warehouse
+- `reading`        reads one window of a list whole and proves it: paging, certified windows, coverage
+- `discovery`      finds out what a server does: parameter names, page base, bounds, sort order, time zone
+- `strategies`     how each kind of list is read incrementally; generators of `core.steps`, no I/O
+- `endpoints`      one short file for each list, and one for what only webhooks tell
+- `loading`        records into DuckDB, control tables, and out to the published file
+- `engine`         the sync loop, the runner of steps, the write buffer
+- `receiving`      the webhook receiver and its inbox
+- `jobs`           what commands and Dagster share: sync, build, doctor, drain, quarantine
+- `cli`, `orchestration`   thin shells for the terminal and for Dagster
 """

@@ -1,6 +1,6 @@
 """`python -m pipelines` is `vetl`."""
 
-from pipelines.cli import main
+from pipelines.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -1,4 +1,4 @@
-"""Where the files lie that vetl ships beside its code: the dbt project, the migrations, the example settings."""
+"""Where the files lie that vetl ships beside its code: dbt project, dashboard, migrations, settings."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +24,11 @@ def migrations() -> Path:
 def example_settings() -> Path:
     """The commented `vetl.toml` that `vetl init` writes, in a wheel or in a checkout."""
     return _find("vetl.example.toml", "vetl.example.toml")
+
+
+def dashboards() -> Path:
+    """The folder with the dashboard's `app.py`, in a wheel or in a checkout."""
+    return _find("dashboards", "dashboards")
 
 
 def dbt_fingerprint() -> str:

@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import polars as pl
+
 from sandbox.events import Events
 from sandbox.gates import Past, closed_gate
 from sandbox.ground import Ground
@@ -24,7 +26,7 @@ class Desk:
         self._events = events
         self._callbacks: dict[str, str | None] = {}
         self.taken_slots: set[str] = set()
-        self.messages = Messages(ground.agenda, ground.now, events.messages.changed)
+        self.messages = Messages(ground.agenda, ground.now, events.messages.changed, self._opted_out)
         self._outreach = Outreach(
             Office(
                 agenda=ground.agenda,
@@ -92,10 +94,21 @@ class Desk:
             table.update(row_id, changes, self._ground.now(), self._ground.switches)
 
     def _outreach_finished(self, practice: Practice, request: Record, appointment_id: str | None) -> None:
-        if request["outcome"] == "opted_out":
-            self.messages.stop(practice.id, request["contact_number"])
         callback_url = self._callbacks.get(request["id"])
         self._events.outreach_finished(practice.id, request, appointment_id, callback_url)
+
+    def _opted_out(self, practice_id: str, phone: str) -> bool:
+        """Whether outreach to this number, or to the client whose it is, has ended with an opt-out."""
+        ground = self._ground
+        with ground.lock:
+            table = ground.table(practice_id, "ai_outbound")
+            snapshot = table.snapshot(ground.now(), ground.switches)
+            ended = snapshot.frame.filter(pl.col("outcome") == "opted_out")
+            owner = ground.directory(practice_id).client_with_phone(phone)
+            if owner is not None and ended.filter(table.of_client(str(owner["id"]), snapshot)).height:
+                return True
+            written = ended["written"].drop_nulls()
+            return any(snapshot.written[place].get("contact_number") == phone for place in written)
 
     def _closed_gate(self, practice: Practice, request: Record) -> str | None:
         ground = self._ground

@@ -4,6 +4,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from random import Random
 from secrets import compare_digest, token_urlsafe
 from threading import RLock
 from typing import Any, Final
@@ -19,6 +20,7 @@ from sandbox.resources.resource import Record
 from sandbox.switches import Switches, patched
 from sandbox.table import Table
 from sandbox.world import World
+from sandbox.world.practices import Practice
 
 _CACHED_BYTES: Final = 64 * 2**20
 _ROWS_AT_HAND: Final = 3_000_000
@@ -76,6 +78,12 @@ class Requests:
         self.log.clear()
 
 
+@dataclass
+class _Token:
+    expires: datetime
+    uses: int = 0
+
+
 class Platform:
     """Everything that the server shows, and that tests may change under it."""
 
@@ -94,7 +102,9 @@ class Platform:
         self.faults = Faults(seed=world.seed)
         self.requests = Requests()
         self.lock = RLock()
-        self._tokens: dict[str, datetime] = {}
+        self._tokens: dict[str, _Token] = {}
+        self._sign_ins = Random(world.seed)
+        self._has_signed_in = False
         self._tables: OrderedDict[tuple[str, str], Table] = OrderedDict()
         self._pages: OrderedDict[Hashable, tuple[bytes, Any]] = OrderedDict()
         self._page_bytes = 0
@@ -120,13 +130,26 @@ class Platform:
     def issue_token(self) -> str:
         """A new token, good for the switched lifetime."""
         token = token_urlsafe(32)
-        self._tokens[token] = self.now() + timedelta(seconds=self.switches.token_lifetime_seconds)
+        self._tokens[token] = _Token(self.now() + timedelta(seconds=self.switches.token_lifetime_seconds))
         return token
 
-    def knows_token(self, token: str) -> bool:
-        """Whether a token is still good."""
-        expires = self._tokens.get(token)
-        return expires is not None and self.now() < expires
+    def refuses_sign_in(self) -> bool:
+        """Whether a sign-in with the right credentials is refused, as switched; the first one never is."""
+        refused = self._has_signed_in and self._sign_ins.random() < self.switches.sign_in_refusals
+        self._has_signed_in = True
+        return refused
+
+    def takes_token(self, token: str) -> bool:
+        """Whether a token is still good; that uses it once."""
+        known, most = self._tokens.get(token), self.switches.token_uses
+        if known is None or self.now() >= known.expires or (most is not None and known.uses >= most):
+            return False
+        known.uses += 1
+        return True
+
+    def told_zone(self, practice: Practice) -> str:
+        """The time zone that is told of a practice, true or not."""
+        return self.switches.told_time_zones.get(practice.id, practice.time_zone)
 
     def revoke_tokens(self) -> None:
         """Make every token invalid."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered"]
+Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered", "random"]
 TimestampFormat = Literal["milliseconds", "seconds", "microseconds", "offset", "practice"]
 
 
@@ -29,9 +30,13 @@ class ListSwitches:
     page_base: Literal[0, 1] = 0
     """The number of the first page."""
     order: Order = "created_desc"
-    """The order of rows; `unordered` is fixed, but means nothing."""
+    """The order of rows; `unordered` is fixed, but means nothing; `random` is another one for each request."""
+    ties: Literal["fixed", "moving"] = "fixed"
+    """Whether rows with the same time keep their places from request to request."""
     default_size: int = 50
     """Rows a page when none are asked for."""
+    maximum_size: int = 100
+    """Rows a page of JSON at most."""
     over_large: Literal["clamp", "refuse"] = "clamp"
     """A page size over the maximum is made smaller, or a 400."""
     bounds: Literal["[]", "[)", "(]", "()"] = "[]"
@@ -44,6 +49,20 @@ class ListSwitches:
     """Whose days: for `day`, for a date without time, for a time without offset."""
     start_required: bool = True
     """Whether a list with a range refuses a request that lacks its start."""
+    default_end: Literal["now", "midnight"] = "now"
+    """Where a range without end ends: with the last row, or as the current day begins."""
+    ignored: tuple[Literal["start", "end", "page", "per_page", "status"], ...] = ()
+    """Parameters that are checked and then make no difference."""
+    told_total: int | None = None
+    """What every page tells as its total, whatever there is; null: the truth."""
+    empty_rows: int = 0
+    """So many `[]` come in place of the rows of each JSON page."""
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether rows at rest have the same places in each answer."""
+        return self.order != "random" and self.ties == "fixed"
+
     unknown_status: Literal["refuse", "nothing", "everything"] = "refuse"
     """What a status outside the contract's gets: a 400, no rows, or all rows."""
 
@@ -55,7 +74,7 @@ class Switches:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     phone_calls: ListSwitches = field(default_factory=ListSwitches)
-    """Only order, over_large and unknown names apply: the contract shows the rest."""
+    """The contract shows its names, bounds and first page: `order` to `over_large`, and the lies apply."""
     booking_sessions: ListSwitches = field(default_factory=lambda: ListSwitches(order="updated_desc"))
     appointments: ListSwitches = field(default_factory=lambda: ListSwitches(order="updated_desc"))
     ai_outbound: ListSwitches = field(default_factory=ListSwitches)
@@ -70,6 +89,14 @@ class Switches:
     """How long a token is good for, by the platform's clock."""
     sign_in_status: Literal[200, 201] = 200
     """Status of a successful sign-in."""
+    sign_in_refusals: float = 0.0
+    """The share of sign-ins after the first that get a 200 with `success: false`, although all is right."""
+    token_uses: int | None = None
+    """How many requests a token is good for; null: any number."""
+    date_ahead_seconds: float = 0.0
+    """How far the `Date` header is ahead of the platform's clock."""
+    told_time_zones: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Time zones of practices as `/vetl.toml` and the greeting tell them, by practice id, where they are wrong."""
     missing_practice_status: Literal[400, 401, 403] = 400
     """Answer to a request without `X-Client-Id`."""
     foreign_practice_status: Literal[400, 403, 404] = 403
@@ -86,7 +113,10 @@ class Switches:
     """Direction, Status and Caller Type in the CSV: `no_answer` or `No answer`."""
     csv_newline: Literal["\n", "\r\n"] = "\n"
     """Line ends of the CSV."""
-
+    csv_maximum_size: int = 5000
+    """Rows a page of CSV at most."""
+    unfinished_calls_on: date | None = None
+    """A day (UTC) whose calls stay `in_progress` for ever; its calls are shown so."""
     created_status: Literal[200, 201] = 201
     """Status of a task or appointment that was created."""
     task_requires: tuple[Literal["title", "description"], ...] = ("title",)

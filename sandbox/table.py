@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sandbox.resources.resource import LONGEST_NUMBER, Record, Resource, Scene, has_integer_id, instant
 from sandbox.stamps import stamped
-from sandbox.switches import Order, Switches
+from sandbox.switches import ListSwitches, Order, Switches
 from sandbox.world import World
 from sandbox.world.lives import INSTANT
 
@@ -25,6 +25,14 @@ _DISTANT: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 class NoSuchRowError(LookupError):
     """A write names an id that is not in the list."""
+
+
+class NotFilterableError(ValueError):
+    """A write gives a field that a filter goes by something else than text."""
+
+    def __init__(self, field: str, value: object) -> None:
+        super().__init__(f"{field} must be text or null, not {value!r}")
+        self.field = field
 
 
 @dataclass(frozen=True)
@@ -81,19 +89,25 @@ class Snapshot:
             self._ordered[order] = _sorted(self.frame, order)
         return self._ordered[order]
 
-    def matches(self, order: Order, chosen: pl.Expr) -> Matches:
-        """The rows that a filter lets through, in order."""
-        frame = self.ordered(order)
+    def matches(self, switches: ListSwitches, chosen: pl.Expr) -> Matches:
+        """The rows that a filter lets through, in the order of this request."""
+        frame = self.ordered(switches.order) if switches.keeps_places else self._shuffled(switches.order)
         places = frame.select(places=pl.int_range(pl.len(), dtype=pl.UInt32).filter(chosen))
         return Matches(frame, places["places"])
 
+    def _shuffled(self, order: Order) -> pl.DataFrame:
+        """All rows, or those of the same time, in the order of one request alone."""
+        frame = self.frame.sample(fraction=1, shuffle=True, seed=next(_SERIALS))
+        return frame if order == "random" else _sorted(frame, order, tied=())
 
-def _sorted(frame: pl.DataFrame, order: Order) -> pl.DataFrame:
+
+def _sorted(frame: pl.DataFrame, order: Order, tied: Sequence[str] = ("number",)) -> pl.DataFrame:
+    """Rows in an order; `tied` decides between those of the same time, or else the order that they come in."""
     if order == "unordered":
         return frame.sort((pl.col("number").fill_null(0) * 48_271 + 11) % 2_147_483_647, maintain_order=True)
     by, _, direction = order.partition("_")
     time = f"{by}_at" if f"{by}_at" in frame.columns else "created_at"
-    keys = [key for key in (time, "number") if key in frame.columns]
+    keys = [key for key in (time, *tied) if key in frame.columns]
     return frame.sort(keys, descending=direction == "desc", nulls_last=True, maintain_order=True)
 
 
@@ -185,7 +199,12 @@ class Table:
         return place if place is not None and snapshot.frame["with_partner_id"][place] else None
 
     def insert(self, record: Mapping[str, Any], now: datetime) -> str:
-        """Add a record; fields that are not given are null, ids and times of birth are made."""
+        """Add a record; fields that are not given are null, ids and times of birth are made.
+
+        Raises:
+            NotFilterableError: A field that a filter goes by is no text.
+        """
+        self._check(record)
         made: Record = dict.fromkeys(self.resource.fields)
         made |= {name: now for name in ("created_at", "updated_at", "last_activity_at") if name in made}
         row_id = str(record.get("id") or self._new_id())
@@ -197,7 +216,9 @@ class Table:
 
         Raises:
             NoSuchRowError: There is no such record.
+            NotFilterableError: A field that a filter goes by is no text.
         """
+        self._check(changes)
         record = self.get(row_id, now, switches)
         if record is None:
             raise NoSuchRowError(row_id)
@@ -215,6 +236,11 @@ class Table:
         if record is None:
             raise NoSuchRowError(row_id)
         self._write(str(record["id"]), Written(None))
+
+    def _check(self, given: Mapping[str, Any]) -> None:
+        for name, dtype in self.resource.filterable.items():
+            if isinstance(dtype, pl.Enum) and not isinstance(given.get(name), str | None):
+                raise NotFilterableError(name, given[name])
 
     def _write(self, row_id: str, written: Written) -> None:
         self._written[row_id] = written

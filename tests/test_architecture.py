@@ -1,6 +1,7 @@
 """Who may import whom. The rules are few, so that a part can be read, tested and replaced by itself."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,35 +18,40 @@ ONLY_IMPORTER = {
     "dagster": ("orchestration", "definitions.py"),
     "dagster_dbt": ("orchestration",),
     "typer": ("cli",),
-    "rich": ("cli", "terminal"),
+    "rich": ("cli",),
     "starlette": ("receiving",),
     "uvicorn": ("receiving",),
     "sqlite3": ("receiving",),
 }
 """A third-party package, and the parts of `pipelines` that may import it (path prefixes)."""
 
-MAY_IMPORT = {
-    "errors.py": (),
-    "pages.py": (),
-    "practice.py": (),
-    "endpoint.py": ("partner.models",),
-    "received.py": ("endpoint", "partner.webhook_models"),
-    "steps.py": ("pages", "endpoint"),
-    "strategies": ("strategies", "steps", "pages", "endpoint", "errors"),
-    "endpoints": ("endpoints", "endpoint", "strategies", "partner.models"),
-    "partner": ("partner", "errors", "pages"),
-    "loading": ("loading", "endpoint", "errors", "pages", "steps", "practice", "partner", "bundled", "received"),
-    "receiving": (
-        *("receiving", "endpoint", "endpoints", "errors", "pages", "performing", "received", "settings", "steps"),
-        *("loading.quarantine", "loading.received", "partner.webhooks"),
-    ),
-    "performing.py": ("committing", "endpoint", "errors", "pages", "practice", "results", "steps", "strategies"),
-    "sync.py": ("doctor", "performing", "endpoint", "errors", "practice", "results", "strategies"),
-}
-"""A part, and the modules of `pipelines` that it may import (prefixes)."""
+FLOW = (
+    *("core", "settings", "partner", "reading", "discovery", "strategies", "endpoints", "loading", "engine"),
+    *("receiving", "jobs", "cli", "orchestration"),
+)
+"""The packages in the direction that data flows: each may import only packages before it."""
 
-STANDARD_AND_PYDANTIC = ("errors.py", "pages.py", "steps.py", "endpoint.py", "practice.py", "strategies")
-NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", "os", "pathlib", "io")
+IMPORTS = {
+    "core": set[str](),
+    "settings": {"core"},
+    "partner": {"core"},
+    "reading": {"core"},
+    "discovery": {"core", "partner", "reading"},
+    "strategies": {"core", "reading", "discovery"},
+    "endpoints": {"core", "partner"},
+    "loading": {"core", "partner", "endpoints", "bundled"},
+    "engine": {"core", "reading", "discovery", "strategies"},
+    "receiving": {"core", "settings", "partner", "endpoints", "loading", "engine"},
+    "jobs": {
+        *("core", "settings", "partner", "discovery", "endpoints", "loading", "engine", "receiving", "bundled"),
+    },
+    "cli": {"core", "settings", "discovery", "endpoints", "loading", "receiving", "jobs", "bundled"},
+    "orchestration": {"core", "settings", "endpoints", "loading", "receiving", "jobs", "bundled"},
+}
+"""Each package, and the other parts of `pipelines` that it imports: no more and no fewer."""
+
+PURE = ("core", "reading", "discovery", "strategies")
+NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", "os", "pathlib")
 
 
 def modules(part: Path) -> list[Path]:
@@ -79,20 +85,29 @@ def test_a_library_is_imported_in_one_part_only(package: str) -> None:
     assert strangers == []
 
 
-@pytest.mark.parametrize("part", MAY_IMPORT)
-def test_a_part_imports_only_the_parts_it_stands_on(part: str) -> None:
-    for module in modules(PACKAGE / part):
-        inner = [name.removeprefix("pipelines.") for name in imports(module) if within(name, "pipelines")]
-        strangers = [name for name in inner if not any(within(name, allowed) for allowed in MAY_IMPORT[part])]
-        assert strangers == [], module
+@pytest.mark.parametrize("package", IMPORTS)
+def test_a_package_imports_exactly_the_packages_it_stands_on(package: str) -> None:
+    inner = {
+        name.split(".")[1]
+        for module in modules(PACKAGE / package)
+        for name in imports(module)
+        if within(name, "pipelines")
+    }
+    assert inner - {package} == IMPORTS[package]
 
 
-@pytest.mark.parametrize("part", STANDARD_AND_PYDANTIC)
-def test_the_core_does_no_io_and_needs_nothing_but_pydantic(part: str) -> None:
-    import sys  # noqa: PLC0415 - only here
+def test_no_arrow_points_upwards() -> None:
+    assert set(IMPORTS) == set(FLOW)
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert packages == set(FLOW)
+    for package, allowed in IMPORTS.items():
+        assert allowed - {"bundled"} <= set(FLOW[: FLOW.index(package)]), package
 
-    for module in modules(PACKAGE / part):
-        outside = {name.split(".")[0] for name in imports(module)} - {"pipelines", "pydantic"}
+
+@pytest.mark.parametrize("package", PURE)
+def test_what_decides_does_no_io_and_needs_nothing_but_pydantic(package: str) -> None:
+    for module in modules(PACKAGE / package):
+        outside = {name.split(".")[0] for name in imports(module)} - {"pipelines", "pydantic", "pydantic_core"}
         assert outside <= set(sys.stdlib_module_names), module
         assert outside.isdisjoint(NO_IO), module
 
@@ -114,12 +129,12 @@ def test_only_the_demo_and_sandbox_commands_know_the_sandbox() -> None:
         for module in modules(PACKAGE)
         if any(within(name, "sandbox") for name in imports(module))
     }
-    assert importers <= {"cli_demo.py", "cli_sandbox.py"}
+    assert importers <= {"cli/demo.py", "cli/sandbox.py"}
 
 
 def test_the_command_line_never_imports_dagster() -> None:
     """So that it starts in a blink."""
-    for module in PACKAGE.glob("cli*.py"):
+    for module in modules(PACKAGE / "cli"):
         assert not any(name.split(".")[0].startswith("dagster") for name in imports(module)), module
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from pipelines.cli import app
+from pipelines.cli.app import app
 from pipelines.endpoints import REGISTRY
-from pipelines.marts import pii_columns
+from pipelines.loading.published.descriptions import pii_columns
 from pipelines.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -54,7 +54,26 @@ def test_every_mart_is_described_for_analysts(mart: str) -> None:
     assert f"`marts.{mart}`" in WAREHOUSE
 
 
-def test_the_readmes_name_no_file_that_is_not_there() -> None:
-    named = set(re.findall(r"`((?:docs|pipelines|warehouse|dbt|tests)/[\w./-]+)`", README + WAREHOUSE))
-    generated = {name for name in named if name.endswith(".duckdb")}
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "warehouse" / "README.md", *ROOT.glob("docs/*.md")]
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_names_no_file_that_is_not_there(page: Path) -> None:
+    named = set(
+        re.findall(r"`((?:docs|pipelines|sandbox|warehouse|dbt|tests)/[\w./-]+)`", page.read_text("utf-8"))
+    )
+    generated = {name for name in named if name.endswith((".duckdb", ".sqlite"))}
     assert [name for name in sorted(named - generated) if not (ROOT / name).exists()] == []
+
+
+def test_each_promise_of_security_names_a_test_that_is_there() -> None:
+    promised = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs" / "security.md").read_text("utf-8"))
+    assert len(promised) > 20
+    gone = [
+        f"{file}::{name}"
+        for file, name in promised
+        if not (ROOT / file).exists() or f"def {name}(" not in (ROOT / file).read_text("utf-8")
+    ]
+    assert gone == []

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.bundled import dbt_project
-from pipelines.errors import Permanent
-from pipelines.marts import pii_columns
+from pipelines.core.errors import Permanent
+from pipelines.loading.published.descriptions import pii_columns
 
 DESCRIPTION = """
 models:

@@ -5,15 +5,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.pages import Changes
-from pipelines.results import EndpointResult, State, SyncResult
+from pipelines.core.pages import Changes
+from pipelines.core.results import EndpointResult, State, SyncResult
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 
 
-def result(state: State, quarantined: int = 0, drift: tuple[str, ...] = ()) -> EndpointResult:
-    changes = Changes(quarantined=quarantined, drift=drift)
-    return EndpointResult("a", "staff_tasks", state, "", changes, 1, 1, NOON)
+def result(state: State, held: int = 0, drift: tuple[str, ...] = ()) -> EndpointResult:
+    return EndpointResult("a", "staff_tasks", state, "", Changes(drift=drift), 1, 1, NOON, held=held)
 
 
 @pytest.mark.parametrize(
@@ -24,12 +23,16 @@ def result(state: State, quarantined: int = 0, drift: tuple[str, ...] = ()) -> E
         ([result("certified"), result("withdrawn")], 0),
         ([result("certified", drift=("new field colour",))], 0),
         ([result("certified"), result("uncertified")], 3),
-        ([result("certified", quarantined=1)], 3),
+        ([result("certified", held=1)], 3),
         ([result("uncertified"), result("failed")], 1),
     ],
 )
 def test_exit_code(results: list[EndpointResult], code: int) -> None:
     assert SyncResult("run", NOON, tuple(results)).exit_code == code
+
+
+def test_a_doubt_about_the_platform_is_one_about_the_run() -> None:
+    assert SyncResult("run", NOON, (result("certified"),), doubts=("a clock that is days ahead",)).exit_code == 3
 
 
 def test_json_holds_plain_values_only() -> None:
@@ -39,6 +42,9 @@ def test_json_holds_plain_values_only() -> None:
         "run_id": "run",
         "source_clock": "2025-06-01T12:00:00+00:00",
         "exit_code": 0,
+        "sign_ins": 0,
+        "doubts": [],
+        "notes": [],
         "results": [
             {
                 "practice_id": "a",
@@ -60,6 +66,7 @@ def test_json_holds_plain_values_only() -> None:
                 "certified_through": "2025-06-01T12:00:00+00:00",
                 "notes": [],
                 "retryable": False,
+                "held": 0,
             }
         ],
     }

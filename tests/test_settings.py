@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
 from pipelines import bundled
-from pipelines.endpoint import QueryNames
-from pipelines.errors import ConfigurationError
-from pipelines.practice import Practice
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import ConfigurationError
+from pipelines.core.practice import Practice
 from pipelines.settings import ENVIRONMENT_ONLY, Login, Settings, load_settings
+from pipelines.settings.definitions import DefinitionsSettings
 
 HARBOR = """
 [[practices]]
@@ -25,7 +27,7 @@ time_zone = "America/New_York"
 history_start = 2025-01-01
 group = "East"
 """
-SECRET = "hunter2-do-not-print"
+SECRET = "hunter2-do-not-print-this-anywhere"
 
 
 @pytest.fixture(autouse=True)
@@ -163,6 +165,24 @@ def test_login_needs_all_four(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SECRET not in repr(login)
 
 
+@pytest.mark.parametrize("key", ["k", "key", "a" * 40, "0123456789abcdef0123456789abcde"])
+def test_a_masking_key_that_can_be_found_by_trying_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", key)
+
+    line = complaint()
+
+    assert "environment variable VETL_WAREHOUSE__PII_KEY: warehouse.pii_key must be 32 random characters" in line
+    assert "vetl init" in line
+
+
+def test_a_link_to_the_private_file_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    written("[warehouse]\npath = 'real/vetl.duckdb'\npublished = 'link/vetl.duckdb'")
+
+    assert "must be three different files" in complaint()
+
+
 def test_no_secret_is_in_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     for section, keys in ENVIRONMENT_ONLY.items():
         for key in keys:
@@ -181,7 +201,7 @@ MISTAKES = {
     "practices = [": "is not TOML: .*",
     "[partnr]": "unknown key partnr; did you mean partner",
     "[warehouse]\npth = 'x'": "unknown key warehouse.pth; did you mean path",
-    "[partner]\nnothing_like_it = 1": "unknown key partner.nothing_like_it; known are base_url, ",
+    "[partner]\nnothing_like_it = 1": "unknown key partner.nothing_like_it; known are allow_plain_http, ",
     "partner = 3": "partner must be a table",
     "[partner]\nmax_in_flight = 0": "partner.max_in_flight must be greater than or equal to 1",
     "[partner]\nmax_in_flight = true": "partner.max_in_flight must be a number",
@@ -195,11 +215,18 @@ MISTAKES = {
     f"[warehouse]\npii_key = '{SECRET}'": "warehouse.pii_key must not be in this file",
     f"[webhooks]\nsecrets = '{SECRET}'": "webhooks.secrets must not be in this file",
     "[partner.parameters.appointments]\nstrt = 'x'": "partner.parameters.appointments.strt must be 'start', ",
+    "[partner.parameters.appointments]\nstart = ''": "partner.parameters.appointments.start must name a query",
+    "[partner.parameters.appointments]\npage = 'a b'": "partner.parameters.appointments.page must name a query",
     "[partner.parameters]\nappointments = 'x'": "partner.parameters.appointments must be a table",
     "[phone_calls]\ndetails = 'some'": "phone_calls.details must be 'all', 'recent' or 'off'",
     "[webhooks]\nport = 70000": "webhooks.port must be less than or equal to 65535",
     "[warehouse]\npath = ''": "warehouse.path must name a file",
     "[warehouse]\npublished = 'warehouse/data/vetl.duckdb'": "must be three different files",
+    "[warehouse]\npublished = 'warehouse/../warehouse/data/./vetl.duckdb'": "must be three different files",
+    "[warehouse]\npublished = 'warehouse/data/inbox.sqlite'": "must be three different files",
+    '[warehouse]\npath = "o\'neil.duckdb"': 'warehouse.path must not hold the character "\'": dbt',
+    "[warehouse]\npublished = 'a;b.duckdb'": "warehouse.published must not hold the character ';': dbt",
+    "[warehouse]\npath = 'number #1/vetl.duckdb'": "warehouse.path must not hold the character '#': dbt",
     "[practices]\nid = 'a'": r"practices must be a list of tables, \[\[practices\]\]",
     "[[practices]]\nid = 'a'": r"practices\[0\].name is missing",
     HARBOR.replace("group", "grup"): r"unknown key practices\[0\].grup; did you mean group",
@@ -301,13 +328,51 @@ def sections() -> list[tuple[str, list[str]]]:
 
 
 def assert_default(section: str, key: str, documented: object, defaults: dict[str, Any]) -> None:
-    default = defaults[section][key]
-    if key in {"base_url", "requests_per_minute", "parameters"}:
+    default: Any = project_default(key) if section == "definitions" else defaults[section][key]
+    if key in {"base_url", "requests_per_minute", "parameters", "user_header", "email_to", "smtp_username"}:
         return
     if key in {"path", "published", "inbox"}:
         assert default.endswith(str(documented))
     else:
         assert default == documented
+
+
+def project_default(key: str) -> object:
+    """Definitions that are not set are those of the dbt project."""
+    if key == "phone_regions":
+        return {"loc-001": "US"}
+    told = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
+    hours = {"opens": "opening_hour", "closes": "closing_hour", "weekdays": "opening_weekdays"}
+    return {name: told[one] for name, one in hours.items()} if key == "opening_hours" else told[key]
+
+
+def test_definitions_become_variables_of_the_dbt_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_DEFINITIONS__EPISODE_DAYS", "21")
+    monkeypatch.setenv("VETL_DEFINITIONS__KEPT_STATUSES", '["COMPLETED", "CHECKED_OUT"]')
+    monkeypatch.setenv("VETL_DEFINITIONS__OPENING_HOURS", '{"opens": 9, "closes": 17, "weekdays": 5}')
+
+    assert load_settings().definitions.variables() == {
+        "closing_hour": 17,
+        "episode_days": 21,
+        "kept_statuses": ["COMPLETED", "CHECKED_OUT"],
+        "opening_hour": 9,
+        "opening_weekdays": 5,
+    }
+
+
+def test_every_variable_can_be_set() -> None:
+    told = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
+    hours = {"opening_hour", "closing_hour", "opening_weekdays"}
+    engine = {"instant", "local_time", "lake"}
+
+    assert {*DefinitionsSettings.model_fields, *hours} - {"opening_hours", "phone_regions"} == told.keys() - engine
+
+
+def test_a_word_that_would_break_a_statement_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_DEFINITIONS__NEVER_CALL", """["don't"]""")
+
+    with pytest.raises(ConfigurationError, match="letters, digits"):
+        load_settings()
 
 
 @given(st.text(max_size=60) | st.text('[]="\\n.a', max_size=30))

@@ -1,6 +1,6 @@
 """The registry of everything that is synced. A new list is one file here and one line below."""
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS

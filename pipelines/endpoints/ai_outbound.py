@@ -1,6 +1,6 @@
 """AI outbound contact requests, most recent first (contract: AI outbound requests)."""
 
-from pipelines.endpoint import Endpoint, NewestFirst
+from pipelines.core.endpoint import Endpoint, NewestFirst
 from pipelines.partner.models import OutboundRequest
 
 AI_OUTBOUND = Endpoint(

@@ -1,6 +1,6 @@
 """Appointments; the list is "proposed" and may vanish (contract: Appointments, Versioning)."""
 
-from pipelines.endpoint import Endpoint, UpdatedWindows
+from pipelines.core.endpoint import Endpoint, UpdatedWindows
 from pipelines.partner.models import Appointment
 
 APPOINTMENTS = Endpoint(

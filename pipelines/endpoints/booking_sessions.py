@@ -1,6 +1,6 @@
 """Online booking sessions; they expire without a trace (contract: Booking sessions)."""
 
-from pipelines.endpoint import Endpoint, UpdatedWindows
+from pipelines.core.endpoint import Endpoint, UpdatedWindows
 from pipelines.partner.models import BookingSession
 
 BOOKING_SESSIONS = Endpoint(

@@ -1,6 +1,6 @@
 """Patients (pets), by the ids that other rows mention (contract: Clients and patients)."""
 
-from pipelines.endpoint import ByReference, Endpoint
+from pipelines.core.endpoint import ByReference, Endpoint
 from pipelines.partner.models import Patient
 
 PATIENTS = Endpoint(

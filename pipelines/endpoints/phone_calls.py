@@ -1,6 +1,6 @@
 """Phone calls of the AI voice agent (contract: Phone calls)."""
 
-from pipelines.endpoint import DateWindows, Endpoint
+from pipelines.core.endpoint import DateWindows, Endpoint
 from pipelines.partner.models import CallRow
 
 PHONE_CALLS = Endpoint(

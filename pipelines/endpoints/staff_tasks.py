@@ -1,6 +1,6 @@
 """Staff tasks; a final one can be reopened (contract: Staff tasks)."""
 
-from pipelines.endpoint import Endpoint, FullScan
+from pipelines.core.endpoint import Endpoint, FullScan
 from pipelines.partner.models import StaffTask
 
 STAFF_TASKS = Endpoint(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseBusy, WarehouseError
 
 ROW_GROUP_SIZE = 30_720
 """Rows per row group. Every commit rewrites the last, partly filled one of each column: with DuckDB's own
@@ -25,7 +25,7 @@ Its own bound of 50 is less than one page of a list."""
 _LOOK_AGAIN_SECONDS = 0.25
 _HELD = ("Could not set lock", "Unique file handle conflict")
 _NOT_WRITTEN = "Could not write"
-_CAUSE_OF_THE_MACHINE = (
+CAUSE_OF_THE_MACHINE = (
     duckdb.IOException,
     duckdb.OutOfMemoryException,
     duckdb.FatalException,
@@ -93,7 +93,7 @@ def told_in_one_line(path: Path) -> Generator[None]:
     """
     try:
         yield
-    except _CAUSE_OF_THE_MACHINE as error:
+    except CAUSE_OF_THE_MACHINE as error:
         line = first_line(error)
         remedy = "; make room and run it again, what was committed is kept" if _NOT_WRITTEN in line else ""
         raise WarehouseError(f"{path}: {line}{remedy}") from None

@@ -42,7 +42,7 @@ class _Stream:
 
 
 @contextmanager
-def shown(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFrame) -> Generator[None]:
+def registered_frames(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFrame) -> Generator[None]:
     """Let SQL see frames by these names."""
     for name, frame in frames.items():
         connection.register(name, _Stream(frame))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from pipelines.endpoint import Column
+from pipelines.core.endpoint import Column
+from pipelines.core.labels import is_label
 from pipelines.loading.context import Commit
 
 _LONGEST = 60
@@ -36,9 +37,9 @@ def new_fields(names: Iterable[str]) -> list[Drift]:
 
 
 def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Drift]:
-    """Enum values that the contract does not list."""
+    """Enum values that the contract does not list; what is unlike a label is not repeated."""
     return [
-        Drift("new_value", column.name, value[:_LONGEST])
+        Drift("new_value", column.name, value if is_label(value) else f"(masked, {len(value)} characters)")
         for column in columns
         if column.known is not None
         for value in frame[column.name].drop_nulls().unique().sort()
@@ -46,20 +47,20 @@ def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Drift]:
     ]
 
 
-def keep(commit: Commit, found: Sequence[Drift]) -> tuple[str, ...]:
+def record_drift(commit: Commit, departures: Sequence[Drift]) -> tuple[str, ...]:
     """Record what is new. Returns a line for each departure that was not known before."""
-    told: list[str] = []
-    for drift in dict.fromkeys(found):
+    notes: list[str] = []
+    for drift in dict.fromkeys(departures):
         row = [commit.practice_id, commit.endpoint_name, drift.kind, drift.name, drift.value]
-        known = commit.connection.execute(
+        recorded = commit.connection.execute(
             "select 1 from control.schema_changes where practice_id = ? and endpoint = ?"
             " and kind = ? and name = ? and value = ?",
             row,
         ).fetchall()
-        if not known:
+        if not recorded:
             commit.connection.execute(
                 "insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)",
                 [*row, commit.run_id, commit.clock],
             )
-            told.append(drift.told(commit.endpoint_name))
-    return tuple(told)
+            notes.append(drift.told(commit.endpoint_name))
+    return tuple(notes)

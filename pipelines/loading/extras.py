@@ -10,22 +10,22 @@ from pipelines.loading.frames import EXTRA
 from pipelines.loading.records import canonical_json
 
 
-def together(stored: pl.Series, told: pl.Series, fields: Collection[str]) -> pl.Series:
+def together(stored: pl.Series, fresh: pl.Series, fields: Collection[str]) -> pl.Series:
     """`_extra` after a read that tells these fields: they are as they were told, all others stay as they are.
 
     Both series are JSON objects as text, or null where there is no such field.
     """
     if stored.null_count() == len(stored):
-        return told
-    texts = [_together(before, after, fields) for before, after in zip(stored, told, strict=True)]
-    return pl.Series(told.name, texts, dtype=pl.String)
+        return fresh
+    texts = [_together(before, after, fields) for before, after in zip(stored, fresh, strict=True)]
+    return pl.Series(fresh.name, texts, dtype=pl.String)
 
 
-def _together(stored: str | None, told: str | None, fields: Collection[str]) -> str | None:
+def _together(stored: str | None, fresh: str | None, fields: Collection[str]) -> str | None:
     if stored is None:
-        return told
+        return fresh
     kept = {name: value for name, value in json.loads(stored).items() if name not in fields}
-    whole = {**kept, **(json.loads(told) if told else {})}
+    whole = {**kept, **(json.loads(fresh) if fresh else {})}
     return canonical_json(whole) if whole else None
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel
 
-from pipelines.endpoint import Column, Kind
-from pipelines.errors import BadRecord
+from pipelines.core.endpoint import Column, Kind
+from pipelines.core.errors import BadRecord
+from pipelines.core.pages import Row
 from pipelines.loading import instants
-from pipelines.loading.quarantine import BadRow
+from pipelines.loading.control.quarantine import BadRow
 from pipelines.loading.records import canonical_json, extra_of, validated
-from pipelines.pages import Row
 
 POSITION = "_position"
 EXTRA = "_extra"

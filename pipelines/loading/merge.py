@@ -1,20 +1,20 @@
-# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
 """Merging rows by key: of two versions the later stays, unchanged rows are not written at all."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
-from pipelines.endpoint import ByReference, NewestFirst
-from pipelines.loading import drift, lookups, quarantine, restatements
+from pipelines.core.endpoint import ByReference, NewestFirst
+from pipelines.core.pages import Changes, Row
+from pipelines.core.steps import MergeRows
+from pipelines.loading import drift
 from pipelines.loading.connection import quoted
-from pipelines.loading.context import Commit, shown
+from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.control import lookups, quarantine, restatements
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET, touch, write
-from pipelines.pages import Changes, Row
-from pipelines.steps import MergeRows
 
 _SEALED = "_sealed_before"
 
@@ -30,14 +30,14 @@ def merge_rows(commit: Commit, saves: Sequence[MergeRows]) -> Changes:
         return Changes()
     endpoint = commit.table.endpoint
     batch = typed(rows, Shape(commit.table.columns, endpoint.key, endpoint.record))
-    quarantine.keep(commit, batch.bad)
-    found = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
-    told = drift.keep(commit, found)
+    quarantine.quarantine_rows(commit, batch.bad)
+    departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
+    drift_notes = drift.record_drift(commit, departures)
     latest = _latest(commit, _with_read_times(batch.frame, saves))
     quarantine.resolve_keys(commit, _key_text(latest, endpoint.key))
     if isinstance(endpoint.strategy, ByReference):
         lookups.keep_read(commit, latest)
-    return _store(commit, latest) + Changes(quarantined=len(batch.bad), drift=told)
+    return _store(commit, latest) + Changes(quarantined=len(batch.bad), drift=drift_notes)
 
 
 def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.DataFrame:
@@ -84,7 +84,7 @@ def _store(commit: Commit, incoming: pl.DataFrame) -> Changes:
         updated=written.height - inserted + touched.height,
         unchanged=rows.height - written.height - touched.height,
         late=restated.height if commit.table.has("updated_at") else 0,
-        restated=restatements.keep(commit, restated, commit.table.endpoint.key),
+        restated=restatements.record_restatements(commit, restated, commit.table.endpoint.key),
     )
 
 
@@ -93,7 +93,7 @@ def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
     match = " and ".join(f"stored.{quoted(name)} = fresh.{quoted(name)}" for name in commit.table.endpoint.key)
     status = "stored.status" if commit.table.has("status") else "null::varchar"
     outdated = "stored.updated_at > fresh.updated_at" if commit.table.has("updated_at") else "false"
-    with shown(commit.connection, incoming=incoming):
+    with registered_frames(commit.connection, incoming=incoming):
         return commit.connection.sql(
             f"with fresh as (select *, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming)"
             f" select fresh.{POSITION}, fresh._row_hash, stored.rowid as {TARGET},"

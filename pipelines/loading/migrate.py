@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.errors import WarehouseError
+from pipelines.core.errors import WarehouseError
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, ...]:
@@ -13,16 +13,16 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     Raises:
         WarehouseError: the file knows a migration that this vetl does not.
     """
-    known = {file.stem: file for file in sorted(folder.glob("[0-9]*.sql"))}
-    if not known:
+    migrations = {file.stem: file for file in sorted(folder.glob("[0-9]*.sql"))}
+    if not migrations:
         raise WarehouseError(f"{folder}: there are no migrations here; is vetl installed whole?")
     applied = _applied(connection)
-    newer = sorted(applied - known.keys())
+    newer = sorted(applied - migrations.keys())
     if newer:
         raise WarehouseError(f"the warehouse is newer than this vetl (it has {newer[-1]}): upgrade vetl")
-    missing = tuple(name for name in known if name not in applied)
+    missing = tuple(name for name in migrations if name not in applied)
     for name in missing:
-        _apply(connection, name, known[name].read_text("utf-8"))
+        _apply(connection, name, migrations[name].read_text("utf-8"))
     return missing
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
 """What was received, into raw: of deliveries that tell the same the first stays, a message only moves forward.
 
 So taking in the same again changes nothing, whoever stopped in the middle.
@@ -10,17 +9,18 @@ from datetime import datetime
 
 import polars as pl
 
-from pipelines.endpoint import Endpoint, Received
-from pipelines.loading import drift, lookups, quarantine
+from pipelines.core.endpoint import Endpoint, Received
+from pipelines.core.pages import Changes, Row
+from pipelines.core.steps import MissingRecords
+from pipelines.loading import drift
 from pipelines.loading.connection import quoted
-from pipelines.loading.context import Commit, shown
+from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.control import lookups, quarantine
+from pipelines.loading.control.quarantine import BadRow
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
-from pipelines.loading.quarantine import BadRow
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET, write
-from pipelines.pages import Changes, Row
 from pipelines.partner.webhooks import MESSAGE_ORDER, rank
-from pipelines.steps import MissingRecords
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     endpoint = commit.table.endpoint
     batch = typed(intake.rows, Shape(commit.table.columns, endpoint.key, endpoint.record))
     bad = [*intake.bad, *batch.bad]
-    quarantine.keep(commit, bad)
-    found = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
-    told = drift.keep(commit, found)
+    quarantine.quarantine_rows(commit, bad)
+    departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
+    drift_notes = drift.record_drift(commit, departures)
     incoming = batch.frame.with_columns(_loaded_at=pl.lit(intake.read_at))
     key = pl.concat_str([pl.col(name) for name in endpoint.key], separator="/")
     settled = pl.Series([] if bad else intake.settles, dtype=pl.String)
@@ -61,7 +61,7 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     if intake.read_by_id:
         lookups.keep_read(commit, incoming)
         lookups.keep_missing(commit, [MissingRecords(intake.unknown_ids, intake.read_at)])
-    return changes + Changes(quarantined=len(bad), drift=told)
+    return changes + Changes(quarantined=len(bad), drift=drift_notes)
 
 
 def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:
@@ -75,11 +75,11 @@ def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:
 def _move_forward(commit: Commit, incoming: pl.DataFrame, *, even_stays: bool) -> Changes:
     """Of a message the row that is furthest; `even_stays`: with equal statuses the stored row is kept."""
     furthest = incoming.sort(_rank("status"), -pl.col(POSITION)).unique("id", keep="last", maintain_order=True)
-    met = _hashed(commit, furthest).join(_stored(commit, furthest), on="id", how="left")
+    compared = _hashed(commit, furthest).join(_stored(commit, furthest), on="id", how="left")
     ahead = _rank("status") > _rank("_stored_status")
     even = (_rank("status") == _rank("_stored_status")) & pl.lit(not even_stays)
     changed = pl.col("_row_hash").ne_missing(pl.col("_stored_hash"))
-    written = met.filter(pl.col(TARGET).is_null() | ((ahead | even) & changed))
+    written = compared.filter(pl.col(TARGET).is_null() | ((ahead | even) & changed))
     _write(commit, written)
     inserted = written[TARGET].null_count()
     return Changes(
@@ -100,7 +100,7 @@ def _stored(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
     names = ", ".join(f"stored.{quoted(name)}" for name in key)
     match = " and ".join(f"stored.{quoted(name)} = incoming.{quoted(name)}" for name in key)
     status = "stored.status as _stored_status" if commit.table.has("status") else "null as _stored_status"
-    with shown(commit.connection, incoming=incoming.select(key)):
+    with registered_frames(commit.connection, incoming=incoming.select(key)):
         return commit.connection.sql(
             f"select {names}, stored.rowid as {TARGET}, stored._row_hash as _stored_hash, {status}"
             f" from {commit.table.raw} as stored join incoming on {match} where stored.practice_id = $practice",
@@ -109,7 +109,7 @@ def _stored(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
 
 
 def _hashed(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
-    with shown(commit.connection, incoming=frame):
+    with registered_frames(commit.connection, incoming=frame):
         hashes = commit.connection.sql(
             f"select {POSITION}, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming"
         ).pl()

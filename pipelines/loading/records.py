@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.endpoint import Column, Kind
-from pipelines.errors import BadRecord
+from pipelines.core.endpoint import Column, Kind
+from pipelines.core.errors import BadRecord
 from pipelines.loading import instants
 
 _INTEGER_LIMIT = 2**31
@@ -102,7 +102,7 @@ def _encodable(column: Column, value: object, text: Callable[[object], str]) -> 
 
 
 def _reason(error: ValidationError) -> str:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(
-        dict.fromkeys(f"{item['loc'][0] if item['loc'] else 'row'}: {item['type']}" for item in found)
+        dict.fromkeys(f"{item['loc'][0] if item['loc'] else 'row'}: {item['type']}" for item in problems)
     )

@@ -1,4 +1,3 @@
-# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
 """Raw and history tables as they follow from an endpoint's declaration (design: tables)."""
 
 from collections.abc import Iterable, Mapping
@@ -6,7 +5,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from pipelines.endpoint import Column, DateWindows, Endpoint, Kind
+from pipelines.core.endpoint import Column, DateWindows, Endpoint, Kind
 from pipelines.loading.connection import literal, quoted
 from pipelines.partner.calls_csv import COLUMNS
 
@@ -40,8 +39,8 @@ class RawTable:
         if not isinstance(endpoint.strategy, DateWindows):
             return cls(endpoint, columns, columns, mentions)
         # Keys, attached ids and what follows from the time zone are vetl's own: they make no version.
-        told = {column.raw for column in COLUMNS}
-        return cls(endpoint, columns, tuple(column for column in columns if column.name in told), mentions)
+        csv_columns = {column.raw for column in COLUMNS}
+        return cls(endpoint, columns, tuple(column for column in columns if column.name in csv_columns), mentions)
 
     @property
     def raw(self) -> str:
@@ -97,8 +96,8 @@ def _index(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
 def _hash_anew_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
     """Hash every row again where this DuckDB hashes differently from the one that wrote the file."""
     (probe,) = connection.execute("select hash('vetl', null::VARCHAR, '')::VARCHAR").fetchall()[0]
-    known = connection.execute("select value from control.meta where name = 'row_hash_probe'").fetchall()
-    if known == [(probe,)]:
+    recorded = connection.execute("select value from control.meta where name = 'row_hash_probe'").fetchall()
+    if recorded == [(probe,)]:
         return
     for table in tables:
         for name in (table.raw, table.history):

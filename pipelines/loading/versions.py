@@ -1,11 +1,10 @@
-# ruff: noqa: S608 - names come from declarations and are quoted; values are parameters
 """How rows are written: new ones appended, changed ones superseded, gone ones marked. Never a silent overwrite."""
 
 import polars as pl
 
-from pipelines.loading import changes, mentions
 from pipelines.loading.connection import quoted
-from pipelines.loading.context import Commit, shown
+from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.control import dirty_days, mentions
 
 TARGET = "_target"
 """The row id, in the raw table, of the row that an incoming one takes the place of; null for a new one."""
@@ -21,22 +20,22 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
     table, run = commit.connection, {"practice": commit.practice_id, "run": commit.run_id}
     superseded = frame.filter(pl.col(TARGET).is_not_null()).select(TARGET, until="_loaded_at")
     if not superseded.is_empty():
-        changes.note_stored(commit, superseded)
-        with shown(table, superseded=superseded):
+        dirty_days.note_stored(commit, superseded)
+        with registered_frames(table, superseded=superseded):
             table.execute(
                 f"insert into {commit.table.history} by name"
                 " select stored.*, stored._loaded_at as _valid_from, superseded.until as _valid_to"
                 f" from {commit.table.raw} as stored join superseded on stored.rowid = superseded._target"
             )
             table.execute(f"delete from {commit.table.raw} where rowid in (select _target from superseded)")
-    changes.note_new(commit, frame)
-    with shown(table, written=frame.drop(TARGET)):
+    dirty_days.note_new(commit, frame)
+    with registered_frames(table, written=frame.drop(TARGET)):
         table.execute(
             f"insert into {commit.table.raw} by name"
             " select $practice as practice_id, written.*, $run as _run_id, null as _deleted_at from written",
             run,
         )
-    mentions.keep(commit, frame)
+    mentions.record_mentions(commit, frame)
 
 
 def touch(commit: Commit, frame: pl.DataFrame) -> None:
@@ -46,8 +45,8 @@ def touch(commit: Commit, frame: pl.DataFrame) -> None:
     """
     if frame.is_empty():
         return
-    changes.note_stored(commit, frame)
-    with shown(commit.connection, touched=frame):
+    dirty_days.note_stored(commit, frame)
+    with registered_frames(commit.connection, touched=frame):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set _deleted_at = null, _extra = touched._extra, _run_id = ?,"
             " _loaded_at = if(stored._deleted_at is null, stored._loaded_at, touched._loaded_at)"
@@ -60,8 +59,8 @@ def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
     """Rows that the source does not have any more: `frame` has `_target` and `_deleted_at`. They stay in raw."""
     if frame.is_empty():
         return
-    changes.note_stored(commit, frame)
-    with shown(commit.connection, gone=frame):
+    dirty_days.note_stored(commit, frame)
+    with registered_frames(commit.connection, gone=frame):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set _deleted_at = gone._deleted_at, _run_id = ?"
             " from gone where stored.rowid = gone._target",

@@ -12,19 +12,30 @@ from typing import Any, Self
 import duckdb
 
 from pipelines import bundled
-from pipelines.endpoint import Endpoint
-from pipelines.errors import ConfigurationError
-from pipelines.loading import due, lookups, mentions, practices, quarantine, questions, received, state
-from pipelines.loading.batches import source_clock, store
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.errors import ConfigurationError
+from pipelines.core.pages import Changes
+from pipelines.core.practice import Practice
+from pipelines.core.steps import Question, Save
+from pipelines.endpoints.received import MESSAGES, RECEIVED
+from pipelines.loading import received
 from pipelines.loading.connection import attach, told_in_one_line
 from pipelines.loading.context import Commit
+from pipelines.loading.control import (
+    attempts,
+    lookups,
+    mentions,
+    poll_schedule,
+    practices,
+    quarantine,
+    questions,
+    state,
+)
+from pipelines.loading.control.phone_numbers import note_phone_numbers
+from pipelines.loading.control.status import Status
 from pipelines.loading.migrate import migrate
-from pipelines.loading.status import Status
+from pipelines.loading.store import source_clock, store
 from pipelines.loading.tables import RawTable, ensure
-from pipelines.pages import Changes
-from pipelines.practice import Practice
-from pipelines.received import MESSAGES, RECEIVED
-from pipelines.steps import Question, Save
 
 
 class Warehouse:
@@ -81,18 +92,26 @@ class Warehouse:
     def close(self) -> None:
         """Let the file go."""
         with self._turn:
+            self._status.write_rest(self._path)
             self._connection.close()
 
     def set_practices(self, configured: Sequence[Practice]) -> None:
         """Keep the practices as configured; where a time zone was corrected, derive anew what follows from it."""
         with self._writing():
-            practices.keep(self._connection, configured, tuple(self._tables.values()))
+            practices.record_practices(self._connection, configured, tuple(self._tables.values()))
+        self._status.practices_changed()
         self._zones = practices.zones(self._connection)
+
+    def note_phone_numbers(self, regions: Mapping[str, str]) -> int:
+        """Read the spellings of telephone numbers that are not known yet; returns how many."""
+        with self._writing():
+            return note_phone_numbers(self._connection, regions)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """A command begins to read the source."""
         with self._writing():
             state.start_run(self._connection, run_id, started_at, command)
+        self._status.run_changed()
 
     def finish_run(
         self, run_id: str, *, source_clock: datetime | None, exit_code: int, summary: Mapping[str, Any]
@@ -100,8 +119,14 @@ class Warehouse:
         """It is done; "now" of the marts is the `source_clock` of the last run that reached the source."""
         with self._writing():
             state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
-        self._status.run_finished()
-        self._status.write(self._path)
+            attempts.keep_attempts(self._connection, run_id, summary.get("results", ()))
+        self._status.run_changed()
+        self._write_status(at_once=True)
+
+    def last_clock(self) -> datetime | None:
+        """The platform's clock at the last run that reached it."""
+        with self._turn:
+            return state.last_clock(self._connection)
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Data, certificates and cursor in one transaction: all of it is kept, or nothing.
@@ -116,7 +141,7 @@ class Warehouse:
         with self._writing():
             changes = store(self._context(run_id, practice_id, endpoint, source_clock(work)), work)
         self._status.changed(practice_id, endpoint.name)
-        self._status.write(self._path)
+        self._write_status()
         return changes
 
     def take_in(self, run_id: str, intakes: Sequence[received.Intake]) -> Changes:
@@ -132,18 +157,18 @@ class Warehouse:
             ]
         for item in intakes:
             self._status.changed(item.practice_id, item.endpoint.name)
-        self._status.write(self._path)
+        self._write_status()
         return sum(taken, Changes())
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Messages to get by id, see `due.due_messages`."""
+        """Messages to get by id, see `poll_schedule.due_messages`."""
         with self._turn:
-            return due.due_messages(self._context("", practice_id, MESSAGES, now), now, limit)
+            return poll_schedule.due_messages(self._context("", practice_id, MESSAGES, now), now, limit)
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Outreach requests to get by id, see `due.due_requests`."""
+        """Outreach requests to get by id, see `poll_schedule.due_requests`."""
         with self._turn:
-            return due.due_requests(self._context("", practice_id, endpoint, now), now, limit)
+            return poll_schedule.due_requests(self._context("", practice_id, endpoint, now), now, limit)
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
         """These were asked for by id, so that they are not asked for again at once, whatever the answer was."""
@@ -159,6 +184,11 @@ class Warehouse:
         """How many rows are here that the source has, as far as vetl knows."""
         with self._turn:
             return questions.row_count(self._connection, practice_id, self._tables[endpoint.name])
+
+    def held_count(self, practice_id: str, endpoint: Endpoint) -> int:
+        """How many rows of a list are in quarantine."""
+        with self._turn:
+            return quarantine.held_count(self._connection, practice_id, endpoint.name)
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
         """The endpoint's cursor; `None` before the first."""
@@ -190,6 +220,10 @@ class Warehouse:
             clock=clock,
             table=self._tables[endpoint.name],
         )
+
+    def _write_status(self, *, at_once: bool = False) -> None:
+        with self._turn:
+            self._status.write(self._path, at_once=at_once)
 
     @contextmanager
     def _writing(self) -> Generator[None]:

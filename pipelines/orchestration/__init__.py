@@ -1,1 +1,1 @@
-"""Dagster: a thin shell over `sync_job` and `jobs`. The only importer of dagster, beside `definitions`."""
+"""Dagster: a thin shell over `jobs`. The only importer of dagster, beside `definitions`."""

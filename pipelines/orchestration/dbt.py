@@ -1,31 +1,62 @@
 """The dbt project as assets: one for each model, with its tests as checks."""
 
+import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtCliResource, DbtProject, dbt_assets
+from dagster_dbt import (
+    DagsterDbtTranslator,
+    DagsterDbtTranslatorSettings,
+    DbtCliInvocation,
+    DbtCliResource,
+    DbtProject,
+    dbt_assets,
+)
 
-from pipelines import bundled, jobs
-from pipelines.dbt_process import DATA_ONLY, dbt_parse, state_folder
+from pipelines import bundled
+from pipelines.jobs.build import existing, ready_for_dbt, whats_new
+from pipelines.jobs.dbt_process import DATA_ONLY, as_options, dbt_parse, state_folder
+from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from pipelines.orchestration.waiting import wait_aloud
 from pipelines.settings import Settings
+
+ONLY_NEWS = ("everything", "drain")
+"""The jobs that leave the marts as they are where nothing changed; others were asked to build."""
+
+_HELD = "Could not set lock"
 
 
 class _Translator(DagsterDbtTranslator):
-    """Tests of the sources are checks on the raw tables, without holding anything up.
+    """Groups by area, owners by `meta`, and tests of the sources as checks that hold nothing up.
 
-    dbt runs them after all lists are read. If they blocked, clients would wait for dbt's checks of the lists
+    dbt runs those after all lists are read. If they blocked, clients would wait for dbt's checks of the lists
     that mention them, dbt for the clients, and Dagster would split the one build into three to break the circle.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, areas: Areas) -> None:
         super().__init__(DagsterDbtTranslatorSettings(enable_source_tests_as_checks=True))
+        self._areas = areas
+
+    def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str | None:
+        """The part of the business that a model is about."""
+        identity = dbt_resource_props["unique_id"]
+        return self._areas.of_model(identity) if identity.startswith("model.") else None
+
+    def get_owners(self, dbt_resource_props: Mapping[str, Any]) -> list[str]:
+        """Who answers for a model, by its `meta`."""
+        return teams(dbt_resource_props)
+
+    def get_description(self, dbt_resource_props: Mapping[str, Any]) -> str:
+        """What a row is; the SQL is one click away, and would hide it."""
+        return " ".join(dbt_resource_props.get("description", "").split())
 
     def get_asset_check_spec(
         self, asset_spec: dg.AssetSpec, manifest: Mapping[str, Any], unique_id: str, project: DbtProject | None
@@ -37,25 +68,54 @@ class _Translator(DagsterDbtTranslator):
         return spec._replace(blocking=False)  # pyright: ignore[reportPrivateUsage] - public on named tuples
 
 
-def dbt_models(settings: Settings) -> dg.AssetsDefinition:
+def dbt_models(manifest: Path) -> dg.AssetsDefinition:
     """All models of the shipped project, built by one step."""
 
     @dbt_assets(
-        manifest=_manifest(settings.warehouse.path),
+        manifest=manifest,
         name="dbt_build",
         pool=WRITER_POOL,
-        dagster_dbt_translator=_Translator(),
+        dagster_dbt_translator=_Translator(areas_of(manifest)),
     )
     def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
-        warehouse = vetl.settings().warehouse
+        settings = vetl.settings()
+        if context.run.job_name in ONLY_NEWS and _is_up_to_date(settings):
+            context.log.info("nothing changed since the marts were built: what is published holds")
+            return
+        deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
         with as_failures():
-            jobs.wait_for_writer(jobs.existing(warehouse.path), warehouse.lock_wait_seconds)
-        target = state_folder(warehouse.path) / "target"
-        with _environment(warehouse.path, target):
-            invocation = dbt.cli(["build", *DATA_ONLY], context=context, target_path=target)
-        yield from invocation.stream()
+            existing(settings.warehouse.path)
+        while True:
+            with as_failures():
+                wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
+                ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
+            invocation = _started(context, dbt, settings)
+            yield from invocation.stream()
+            if invocation.is_successful():
+                return
+            # Somebody may have been quicker between our look and dbt's start: nothing was built, we wait on.
+            if not _was_locked_out(invocation) or time.monotonic() >= deadline:
+                raise dg.Failure(str(invocation.get_error()), allow_retries=False)
 
     return models
+
+
+def _is_up_to_date(settings: Settings) -> bool:
+    """Whether a build would make the marts that are published."""
+    with as_failures():
+        return settings.warehouse.published.exists() and whats_new(settings) is None
+
+
+def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings) -> DbtCliInvocation:
+    warehouse = settings.warehouse.path
+    target = state_folder(warehouse) / "target"
+    with _environment(warehouse, target):
+        command = ["build", *DATA_ONLY, *as_options(settings.definitions.variables())]
+        return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
+
+
+def _was_locked_out(invocation: DbtCliInvocation) -> bool:
+    return _HELD in str(invocation.get_error())
 
 
 def dbt_resource() -> DbtCliResource:
@@ -75,7 +135,12 @@ def mart_keys(models: dg.AssetsDefinition) -> list[dg.AssetKey]:
     return sorted(key for key in models.keys if key.path[0] == "marts")
 
 
-def _manifest(warehouse: Path) -> Path:
+def areas_of(manifest: Path) -> Areas:
+    """What the manifest says of models and sources."""
+    return Areas(json.loads(manifest.read_text("utf-8")))
+
+
+def manifest_of(warehouse: Path) -> Path:
     """The project's manifest, made anew where it is missing or older than the project."""
     manifest = state_folder(warehouse) / "target" / "manifest.json"
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
@@ -87,19 +152,23 @@ def _manifest(warehouse: Path) -> Path:
 
 @contextmanager
 def _environment(warehouse: Path, target: Path) -> Generator[None]:
-    """dagster-dbt starts dbt with the environment of this process; it is as before once dbt has started."""
+    """dagster-dbt starts dbt with the environment of this process: for that moment it holds what dbt may know.
+
+    Of vetl's own variables that is the file alone: no secret reaches dbt.
+    """
     wanted = {
         "VETL_WAREHOUSE__PATH": os.fspath(warehouse),
         "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
         "DBT_TARGET_PATH": os.fspath(target),
     }
-    before = {name: os.environ.get(name) for name in wanted}
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith("VETL_"):
+            del os.environ[name]
     os.environ.update(wanted)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in wanted:
+            os.environ.pop(name, None)
+        os.environ.update(before)

@@ -1,14 +1,15 @@
 """What assets are given to work with."""
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
 
-from pipelines.errors import Transient, VetlError
+from pipelines.core.errors import Transient, VetlError
+from pipelines.jobs.logs import configure_logs
 from pipelines.settings import Settings, load_settings
-from pipelines.terminal import configure_logs
 
 WRITER_POOL = "warehouse_writer"
 """DuckDB takes one writer. With `concurrency: pools: {granularity: op, default_limit: 1}` in `dagster.yaml`,
@@ -24,8 +25,9 @@ class VetlResource(dg.ConfigurableResource[None]):
     config: str | None = None
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:  # noqa: ARG002 - Dagster's signature
-        """What vetl logs goes to standard error, where Dagster collects it with the step."""
+        """What vetl logs goes to standard error, where Dagster collects it; its files are its owner's alone."""
         configure_logs(1)
+        os.umask(0o077)
 
     def settings(self) -> Settings:
         """The settings.

@@ -13,8 +13,11 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from pipelines.errors import TornAnswer
+from pipelines.core.errors import TornAnswer
 from pipelines.partner.headers import Headers, charset, media_type
+
+MOST_VALUES = 1_000_000
+"""In one JSON answer. A page of 100 records has a few thousand; 16 MiB of `[],` would take 1 GB as objects."""
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
 
@@ -40,9 +43,11 @@ def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
     """The JSON value of a body.
 
     Raises:
-        TornAnswer: it is not JSON; the message says what it seems to be instead.
+        TornAnswer: it is not JSON, and the message says what it seems to be instead; or it has too many values.
     """
     body = utf8(body, headers)
+    if body.count(b",") > MOST_VALUES:  # commas inside of texts count as well
+        raise TornAnswer(f"{asked}: the answer has more than {MOST_VALUES} values")
     try:
         return Decoded(from_json(body, cache_strings="keys"), repaired=False)
     except ValueError:

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from pipelines.errors import BadRecord
-from pipelines.pages import Row
+from pipelines.core.errors import BadRecord
+from pipelines.core.pages import Row
 from pipelines.partner.models import PhoneCall
 
 Value = str | bool | int | datetime | None

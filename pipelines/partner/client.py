@@ -1,7 +1,6 @@
 """The client of the partner interface: whole answers or one of vetl's errors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
@@ -9,16 +8,20 @@ from typing import Self, TypeVar
 
 import structlog
 
-from pipelines.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
-from pipelines.pages import CallsPage, Page, Row
+from pipelines.core.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
+from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.partner import protocol, refusals
+from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.account import Account, Limits, checked_practice_id
 from pipelines.partner.bodies import Decoded
-from pipelines.partner.limits import Gate
-from pipelines.partner.places import Places
+from pipelines.partner.counters import Counters
+from pipelines.partner.limits import RateLimiter
+from pipelines.partner.patience import Patience
 from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
-from pipelines.partner.retrying import REPLAYS, Patience
-from pipelines.partner.signin import Session, Token
+from pipelines.partner.redaction import shown_query
+from pipelines.partner.retrying import RetryBudget
+from pipelines.partner.semaphore import AdaptiveSemaphore
+from pipelines.partner.signin import Session, SignIn, Token
 from pipelines.partner.timing import ServerClock, Timing
 from pipelines.partner.wire import Transport, Wire
 
@@ -27,19 +30,11 @@ __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
 T = TypeVar("T")
 Decipher = Callable[[Answer, int], T]
 
+SIGN_IN = "sign-in"
 _UNADDRESSABLE = frozenset({"", ".", ".."})
 """Ids that would make another address of a record's."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
-
-
-@dataclass(slots=True)
-class Counters:
-    """HTTP requests sent, how many of them repeated an earlier one, and how many met a 429."""
-
-    requests: int = 0
-    retries: int = 0
-    limited: int = 0
 
 
 def accept(page: Page) -> None:
@@ -60,18 +55,23 @@ class PartnerClient:
         *,
         transport: Transport | None = None,
         timing: Timing | None = None,
+        accepted: AcceptedCredentials | None = None,
     ) -> None:
         self.total = Counters()
         self.practices: dict[str, Counters] = {}
         self._account = account
         self._limits = limits or Limits()
         self._timing = timing or Timing()
-        self._wire = Wire(account.base_url, self._limits, transport)
-        self._clock = ServerClock(self._timing.now)
-        self._session = Session(self._sign_in)
-        self._gates: dict[tuple[str, int | None], Gate] = {}
+        self._wire = Wire(account, self._limits, transport)
+        self.clock = ServerClock(self._timing)
+        self._patience = Patience(self._timing)
+        self._session = Session(
+            SignIn(account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, self._lone)
+        )
+        self._limiters: dict[tuple[str, int | None], RateLimiter] = {}
         self._served: dict[str, Token] = {}
-        self._everywhere = Places(self._limits.max_in_flight_total)
+        self._useful: set[Token] = set()
+        self._everywhere = AdaptiveSemaphore(self._limits.max_in_flight_total)
         self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
 
@@ -167,37 +167,39 @@ class PartnerClient:
                 return decipher(answer.status, {})
             return decipher(answer.status, protocol.record(answer, self._json(answer)))
 
-        gate = self._gate(practice_id, per_minute) if per_minute else None
-        return await self._read(practice_id, request, read, gate)
+        limiter = self._limiter(practice_id, per_minute) if per_minute else None
+        return await self._read(practice_id, request, read, limiter)
 
     async def _read(
-        self, practice_id: str, request: Request, decipher: Decipher[T], own_gate: Gate | None = None
+        self, practice_id: str, request: Request, decipher: Decipher[T], own_gate: RateLimiter | None = None
     ) -> T:
-        """Ask until there is an answer that `decipher` accepts, or no patience left."""
-        gate, counters = own_gate or self._gate(practice_id), self._counters(practice_id)
+        """Ask until there is an answer that `decipher` accepts, or no retry_budget left."""
+        limiter, counters = own_gate or self._limiter(practice_id), self._counters(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
-        patience = Patience(asked, self._limits.attempts, self._timing)
+        retry_budget = self._budget(asked)
         forbidden = False
         while True:
             token = await self._session.token()
             try:
-                async with gate.passing() as answered:
-                    token = self._session.latest(token)  # the gate may have held it for long
-                    self._count(patience.attempt, counters)
+                async with limiter.passing(replayed=retry_budget.rejected > 0) as answered:
+                    token = self._session.latest(token)  # the limiter may have held it for long
+                    self._count(retry_budget.attempt, counters)
                     begun = self._timing.monotonic()
                     answer = await self._ask(request, asked, practice_id, token)
                     kind = (request.name, len(answer.body).bit_length() // 2)  # within a factor of four
                     answered(kind, self._timing.monotonic() - begun)
                 self._served[practice_id] = token
-                return decipher(answer, patience.attempt)
+                self._useful.add(token)
+                return decipher(answer, retry_budget.attempt)
             except TokenRejected as error:
-                await self._replay(error, patience, token, asked)
+                error.used_up = practice_id in self._served and token in self._useful
+                await self._replay(error, retry_budget, token, asked)
             except PracticeRefused:
                 # Some platforms call an expired token forbidden: one that was good before is renewed, once.
                 if forbidden or self._served.get(practice_id) is not token:
                     raise
                 forbidden = True
-                patience.attempt += 1
+                retry_budget.attempt += 1
                 await self._session.renew(token)
             except (Transient, ContractBroken) as error:
                 if isinstance(error, RateLimited):
@@ -206,34 +208,31 @@ class PartnerClient:
                 elif not request.repeatable:
                     error.args = (f"{error}; it may have been done, so look before you ask again",)
                     raise
-                await patience.wait(error)
+                await retry_budget.wait(error)
 
-    async def _replay(self, error: TokenRejected, patience: Patience, token: Token, asked: str) -> None:
+    async def _replay(self, error: TokenRejected, retry_budget: RetryBudget, token: Token, asked: str) -> None:
         """Sign in for the next attempt; all requests that met a 401 with this token share one sign-in."""
         try:
-            await patience.wait(error)
+            await retry_budget.wait(error)
         except TokenRejected:
             raise PracticeRefused(
-                f"{asked}: 401 after each of {REPLAYS} fresh sign-ins; are the credentials good for it?",
+                f"{asked}: 401 after each of {retry_budget.rejected - 1} fresh sign-ins;"
+                " are the credentials good for it?",
                 status=401,
             ) from None
         await self._session.renew(token)
 
-    async def _sign_in(self) -> Token:
-        account = self._account
-        password = account.password.get_secret_value()
-        request = protocol.sign_in_request(account.username, password, account.role)
-        patience = Patience("sign-in", self._limits.attempts, self._timing)
-        gate = Gate("sign-in", 1, None, self._timing)
-        while True:
-            try:
-                async with gate.passing():
-                    self._count(patience.attempt)
-                    answer = await self._exchange(request, "sign-in", {}, ())
-                    text = refusals.token(answer)
-                return Token(text, answer.server_time)
-            except (Transient, ContractBroken) as error:
-                await patience.wait(error)
+    async def _exchange_sign_in(self, request: Request, attempt: int) -> Answer:
+        self._count(attempt)
+        self.total.sign_ins += 1
+        return await self._exchange(request, SIGN_IN, {}, ())
+
+    def _budget(self, asked: str = SIGN_IN) -> RetryBudget:
+        return RetryBudget(asked, self._limits.attempts, self._timing, self._patience)
+
+    def _lone(self) -> RateLimiter:
+        """A limiter for sign-ins, which have no practice."""
+        return RateLimiter(SIGN_IN, 1, None, self._timing, patience=self._patience)
 
     async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
         """One attempt: a 2xx answer, or the error that its status stands for."""
@@ -251,8 +250,14 @@ class PartnerClient:
         sent = {**self._common_headers, "Accept": request.accept, **headers}
         if request.body is not None:
             sent["Content-Type"] = "application/json"
-        status, received, body = await self._wire.exchange(request, sent, asked)
-        return Answer(asked, status, received, body, self._clock.read(received.get("date")), secrets)
+        begun, status, body = self._timing.monotonic(), 0, b""
+        try:
+            status, received, body = await self._wire.exchange(request, sent, asked)
+        finally:
+            if structlog.is_configured():  # else it would be printed in a notebook
+                told = {"status": status, "bytes": len(body), "seconds": self._timing.monotonic() - begun}
+                _log.debug("request", asked=asked, query=shown_query(request.target), **told)
+        return Answer(asked, status, received, body, self.clock.read(received.get("date")), secrets)
 
     def _json(self, answer: Answer) -> Decoded:
         """The JSON of an answer; that characters had to be replaced is said once per request name."""
@@ -262,21 +267,22 @@ class PartnerClient:
             _log.warning("characters_replaced", asked=answer.asked, cause="text that is not valid UTF-8")
         return document
 
-    def _gate(self, practice_id: str, per_minute: int | None = None) -> Gate:
-        """The gate of a practice's requests, or of those among them that have a quota of their own."""
-        gate = self._gates.get((practice_id, per_minute))
-        if gate is None:
+    def _limiter(self, practice_id: str, per_minute: int | None = None) -> RateLimiter:
+        """The limiter of a practice's requests, or of those among them that have a quota of their own."""
+        limiter = self._limiters.get((practice_id, per_minute))
+        if limiter is None:
             limits = self._limits
             name = checked_practice_id(practice_id)
-            gate = Gate(
+            limiter = RateLimiter(
                 name,
                 limits.max_in_flight,
                 per_minute or limits.requests_per_minute,
                 self._timing,
                 self._everywhere,
+                self._patience,
             )
-            self._gates[practice_id, per_minute] = gate
-        return gate
+            self._limiters[practice_id, per_minute] = limiter
+        return limiter
 
     def _counters(self, practice_id: str) -> Counters:
         return self.practices.setdefault(practice_id, Counters())

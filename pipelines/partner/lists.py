@@ -7,8 +7,8 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.errors import ContractBroken
-from pipelines.pages import Row
+from pipelines.core.errors import ContractBroken
+from pipelines.core.pages import Row
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.protocol import Query
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from pipelines.errors import NotSent
+from pipelines.core.errors import NotSent
 
 MESSAGES_PER_MINUTE = 120
 """Per practice (contract: Limits)."""

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.errors import NotSent
-from pipelines.pages import CallsPage
+from pipelines.core.errors import NotSent
+from pipelines.core.pages import CallsPage
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.lists import Names, Records, as_text, pages, typed
 from pipelines.partner.models import (

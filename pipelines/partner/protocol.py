@@ -14,12 +14,12 @@ from io import StringIO
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode
 
-from pipelines.errors import ContractBroken, TornAnswer
-from pipelines.pages import Page, Row
+from pipelines.core.errors import ContractBroken, TornAnswer
+from pipelines.core.pages import Page, Row
 from pipelines.partner.bodies import Decoded, likeness, read_json, utf8
 from pipelines.partner.calls_csv import COLUMNS
 from pipelines.partner.headers import Headers, count
-from pipelines.partner.hiding import fit_to_show
+from pipelines.partner.redaction import redact
 
 Query = Mapping[str, str | Sequence[str]]
 """Query parameters. A sequence matches any of its values (contract: `outcome[]=a&outcome[]=b`)."""
@@ -31,12 +31,20 @@ PLAIN_LISTS = frozenset({"clients", "patients"})
 """Lists whose `data` is a plain array (contract: Endpoints). Of any other list an array proves nothing."""
 
 
+LARGEST_JSON = 16 * 1024 * 1024
+"""Bytes. A page of 100 records is at most a few hundred kilobytes."""
+LARGEST_CSV = 64 * 1024 * 1024
+"""Bytes. A page of 5,000 calls is about 1.3 MB."""
+MOST_ROWS = 20_000
+"""On one page, of which 100 are asked for at most: as many as a list may have that ignores the page size."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to send. `target` is path and query below the base address; `name` is for messages.
 
     `repeatable`: asking twice does no more than asking once, so that an attempt whose end is not known may be
-    repeated.
+    repeated. An answer of more than `largest` bytes, decompressed, is not read to its end.
     """
 
     name: str
@@ -45,6 +53,7 @@ class Request:
     body: bytes | None = field(default=None, repr=False)
     method: str = "GET"
     repeatable: bool = True
+    largest: int = LARGEST_JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +97,13 @@ def list_request(path: str, query: Query) -> Request:
 
 def calls_request(query: Query) -> Request:
     """One page of the phone-call CSV, asked for in both ways that the contract shows."""
-    return Request(PHONE_CALLS, _target(PHONE_CALLS, {**query, "format": "csv"}), accept="text/csv")
+    target = _target(PHONE_CALLS, {**query, "format": "csv"})
+    return Request(PHONE_CALLS, target, accept="text/csv", largest=LARGEST_CSV)
 
 
 def record_request(path: str, record_id: str) -> Request:
     """One record by id."""
-    return Request(
-        f"{path}/{fit_to_show(record_id)}", f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}"
-    )
+    return Request(f"{path}/{redact(record_id)}", f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}")
 
 
 def writing_request(
@@ -114,7 +122,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
 
     Raises:
         TornAnswer: the envelope says `success: false`.
-        ContractBroken: no envelope, no `content`, or no usable `total_count`.
+        ContractBroken: no envelope, no `content`, no usable `total_count`, or more rows than a page can have.
     """
     data = payload(answer, document)
     if plain and isinstance(data, list):
@@ -129,6 +137,8 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
         content = []
     if not isinstance(content, list):
         _broken(answer, "the page has no list `content`")
+    if len(content) > MOST_ROWS:
+        _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are taken")
     echoes = count(data.get("page")), count(data.get("per_page"))
     return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
 
@@ -197,7 +207,7 @@ def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSO
     if not isinstance(envelope, dict) or not {"success", "data"} & set(envelope):
         _broken(answer, "the JSON is not an envelope with `success` and `data`")
     if says_no(envelope):
-        said = fit_to_show(envelope.get("message"), answer.secrets) or "no reason given"
+        said = redact(envelope.get("message"), answer.secrets) or "no reason given"
         raise TornAnswer(f"{answer.asked}: status {answer.status}, but `success` is false: {said}")
     if "data" not in envelope:
         _broken(answer, "the envelope has no `data`")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from pipelines.errors import (
+from pipelines.core.errors import (
     ConfigurationError,
     ContractBroken,
     NotFound,
@@ -18,8 +18,8 @@ from pipelines.errors import (
     VetlError,
 )
 from pipelines.partner.headers import retry_after
-from pipelines.partner.hiding import fit_to_show
 from pipelines.partner.protocol import Answer, payload, says_no
+from pipelines.partner.redaction import redact
 
 _LOST = frozenset({404, 410, 501})
 _PASSING = frozenset({408, 425})
@@ -110,7 +110,7 @@ def _reasons(answer: Answer) -> tuple[str, tuple[tuple[str | None, str], ...]]:
     fields = tuple(_field(item, answer.secrets) for item in _errors(envelope.get("data")))
     shown = "; ".join(f"{name or 'request'}: {said}" for name, said in fields[:_FIELDS_SHOWN])
     more = f"; and {len(fields) - _FIELDS_SHOWN} more" if len(fields) > _FIELDS_SHOWN else ""
-    return shown + more or fit_to_show(envelope.get("message"), answer.secrets), fields
+    return shown + more or redact(envelope.get("message"), answer.secrets), fields
 
 
 def _errors(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any JSON value
@@ -119,5 +119,5 @@ def _errors(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any JSON value
 
 
 def _field(item: dict[str, Any], secrets: tuple[str, ...]) -> tuple[str | None, str]:
-    name = fit_to_show(item.get("field"), secrets)
-    return name or None, fit_to_show(item.get("message"), secrets) or "no reason"
+    name = redact(item.get("field"), secrets)
+    return name or None, redact(item.get("message"), secrets) or "no reason"

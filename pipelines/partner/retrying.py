@@ -6,11 +6,9 @@ Not stamina: the limit differs by cause (a 429 or an expired token is no failure
 
 import structlog
 
-from pipelines.errors import ContractBroken, RateLimited, TokenRejected, Transient
+from pipelines.core.errors import ContractBroken, RateLimited, SignInRefused, TokenRejected, Transient
+from pipelines.partner.patience import MOST_WAITED, Patience, heeded
 from pipelines.partner.timing import Timing
-
-LONGEST_ASKED_WAIT = 600.0
-"""Seconds. A server that asks for more is asked again sooner, and the log says so."""
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 30.0
@@ -18,9 +16,15 @@ LONGEST_WAIT = 30.0
 REPLAYS = 5
 """How often a request follows a fresh sign-in (design: How each list is read)."""
 
+REPLAYS_OF_USED_UP = 20
+"""... where each time the token was good for other requests, which have used it up."""
+
 RATE_LIMITED_ATTEMPTS = 12
 """429s that one request endures. Without `Retry-After` their pauses add up to minutes, longer than any
-per-minute quota; the pause itself is made by the practice's `Gate`, for all its requests alike."""
+per-minute quota; the pause itself is made by the practice's `RateLimiter`, for all its requests alike."""
+
+REFUSALS = 4
+"""Sign-ins that are tried before a refusal of credentials that worked before is believed."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -30,26 +34,21 @@ def backoff(failures: int, chance: float) -> float:
     return chance * min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - 1, 10))
 
 
-def heeded(retry_after: float | None, about: str) -> float | None:
-    """What the server asks for, within bounds; `None` where it asks for nothing."""
-    if not retry_after:
-        return None
-    if retry_after > LONGEST_ASKED_WAIT:
-        _log.warning("retry_after_bounded", about=about, asked=retry_after, waits=LONGEST_ASKED_WAIT)
-    return min(retry_after, LONGEST_ASKED_WAIT)
-
-
-class Patience:
+class RetryBudget:
     """What is left of the attempts of one request, whose running number is `attempt`."""
 
-    __slots__ = ("_asked", "_attempts", "_failures", "_limited", "_rejected", "_timing", "attempt")
+    __slots__ = (
+        *("_asked", "_attempts", "_failures", "_in_vain", "_limited", "_patience", "_refused", "_timing"),
+        *("attempt", "rejected"),
+    )
 
-    def __init__(self, asked: str, attempts: int, timing: Timing) -> None:
+    def __init__(self, asked: str, attempts: int, timing: Timing, patience: Patience) -> None:
         self.attempt = 1
-        self._asked, self._attempts, self._timing = asked, attempts, timing
-        self._failures = self._limited = self._rejected = 0
+        self.rejected = 0
+        self._asked, self._attempts, self._timing, self._patience = asked, attempts, timing, patience
+        self._failures = self._limited = self._refused = self._in_vain = 0
 
-    async def wait(self, error: Transient | ContractBroken) -> None:
+    async def wait(self, error: Transient | ContractBroken | SignInRefused) -> None:
         """Wait until the request may be repeated; raise `error` where it has been repeated often enough."""
         wait = self._next_wait(error)
         if wait is None:
@@ -61,17 +60,31 @@ class Patience:
         if wait:
             await self._timing.sleep(wait)
 
-    def _next_wait(self, error: Transient | ContractBroken) -> float | None:
+    def _next_wait(self, error: Transient | ContractBroken | SignInRefused) -> float | None:
         if isinstance(error, RateLimited):
             self._limited += 1
-            return 0.0 if self._limited < RATE_LIMITED_ATTEMPTS else None
+            return 0.0 if self._limited < RATE_LIMITED_ATTEMPTS and self._is_patient(error) else None
         if isinstance(error, TokenRejected):
-            self._rejected += 1
-            if self._rejected > REPLAYS:
+            self.rejected += 1
+            self._in_vain += not error.used_up
+            if self._in_vain > REPLAYS or self.rejected > REPLAYS_OF_USED_UP:
                 return None
-            return backoff(self._rejected - 1, self._timing.chance()) if self._rejected > 1 else 0.0
+            return backoff(self._in_vain - 1, self._timing.chance()) if self._in_vain > 1 else 0.0
+        if isinstance(error, SignInRefused):
+            self._refused += 1
+            # Seconds apart: a bad moment has to pass, and what counts refused sign-ins shall not see a burst.
+            apart = backoff(self._refused + 2, (1 + self._timing.chance()) / 2)
+            return apart if self._refused < REFUSALS else None
         self._failures += 1
         if self._failures >= self._attempts:
             return None
         asked = heeded(getattr(error, "retry_after", None), self._asked)
-        return backoff(self._failures, self._timing.chance()) if asked is None else asked
+        if asked is None:
+            return backoff(self._failures, self._timing.chance())
+        return self._patience.granted(self._asked, asked) if self._is_patient(error) else None
+
+    def _is_patient(self, error: Transient | ContractBroken) -> bool:
+        if self._patience.exhausted:
+            waited = f"waited {MOST_WAITED / 60:.0f} minutes for the platform in all, and not any longer"
+            error.args = (f"{error}; {waited}: try again later",)
+        return not self._patience.exhausted

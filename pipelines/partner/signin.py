@@ -6,7 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pipelines.errors import SignInRefused
+from pipelines.core.errors import ContractBroken, SignInRefused, Transient
+from pipelines.partner import refusals
+from pipelines.partner.accepted import AcceptedCredentials
+from pipelines.partner.account import Account
+from pipelines.partner.limits import RateLimiter
+from pipelines.partner.protocol import Answer, Request, sign_in_request
+from pipelines.partner.retrying import RetryBudget
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,11 +23,58 @@ class Token:
     server_time: datetime
 
 
+class SignIn:
+    """One sign-in, through interruptions. `exchange` sends a request and brings what came back.
+
+    A refusal is final at once for credentials that never worked: to repeat it could lock the account. Of
+    credentials that worked it is believed after `REFUSALS`, apart in time.
+    """
+
+    def __init__(
+        self,
+        account: Account,
+        accepted: AcceptedCredentials,
+        exchange: Callable[[Request, int], Awaitable[Answer]],
+        budget: Callable[[], RetryBudget],
+        limiter: Callable[[], RateLimiter],
+    ) -> None:
+        self._account = account
+        self._accepted = accepted
+        self._exchange = exchange
+        self._budget = budget
+        self._limiter = limiter
+
+    async def __call__(self) -> Token:
+        """A fresh token.
+
+        Raises:
+            SignInRefused: the credentials are not accepted.
+            ConfigurationError: there is no platform at the address.
+            Transient, ContractBroken: the attempts are used up.
+        """
+        account, budget, limiter = self._account, self._budget(), self._limiter()
+        request = sign_in_request(account.username, account.password.get_secret_value(), account.role)
+        while True:
+            try:
+                async with limiter.passing():
+                    answer = await self._exchange(request, budget.attempt)
+                    text = refusals.token(answer)
+            except SignInRefused as error:
+                if not self._accepted.knows(account):
+                    raise
+                await budget.wait(error)
+            except (Transient, ContractBroken) as error:
+                await budget.wait(error)
+            else:
+                self._accepted.remember(account)
+                return Token(text, answer.server_time)
+
+
 class Session:
     """Signs in once for however many ask at once, and again when a token is rejected.
 
-    The sign-in runs as a task of its own, so that the end of one request does not cost the others theirs. A
-    refusal is final: to repeat it could lock the account.
+    The sign-in runs as a task of its own, so that the end of one request does not cost the others theirs. Where it
+    ends in a refusal, that is the answer for all that ask later.
     """
 
     def __init__(self, sign_in: Callable[[], Awaitable[Token]]) -> None:

@@ -11,6 +11,9 @@ import structlog
 
 from pipelines.partner.headers import http_date
 
+LEEWAY = timedelta(days=1)
+"""How far the platform's clock may be ahead of whatever else tells the time."""
+
 _log = structlog.stdlib.get_logger("vetl.partner")
 
 
@@ -29,26 +32,57 @@ class Timing:
 
 
 class ServerClock:
-    """The platform's clock, as the `Date` header of its answers tells it.
+    """The platform's clock, as the `Date` header of its answers tells it, within what is plausible.
+
+    What is certified through a time that has not come hides the rows that come later. So a `Date` counts up to a
+    day ahead of this machine's clock, or of the latest instant that something else speaks for (`support`): the
+    last sync, the newest row. What is beyond is taken for that latest instant, and remembered in `doubted`. While
+    a client lives, its clock goes on as this machine's does: a header that jumps ahead by more is not followed.
 
     An answer without a usable `Date` is timed by this machine's clock, set right by the last `Date` seen.
     """
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
-        self._now = now
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
         self._ahead = timedelta()
         self._complained = False
+        self._supported = datetime.min.replace(tzinfo=UTC)
+        self._first: tuple[datetime, float] | None = None
+        self.doubted: datetime | None = None
+
+    @property
+    def latest_plausible(self) -> datetime:
+        """The latest instant that something else than a header speaks for."""
+        return max(self._timing.now(), self._supported)
+
+    def support(self, instant: datetime) -> None:
+        """The platform's clock has been so far, as something else than a header shows; what was doubted is not."""
+        self._supported = max(self._supported, instant)
+        self._first = self.doubted = None
+
+    def bounded(self, told: datetime) -> datetime:
+        """What is told, or the latest plausible instant where that is more than a day ahead of it."""
+        latest = self.latest_plausible
+        if self._first is not None:
+            seen, at = self._first
+            latest = min(latest, seen + timedelta(seconds=self._timing.monotonic() - at))
+        if told - latest <= LEEWAY:
+            return told
+        self.doubted = max(self.doubted or told, told)
+        return latest
 
     def read(self, header: str | None) -> datetime:
         """The time of an answer with this `Date` header, aware UTC."""
-        here, there = self._now(), http_date(header)
+        here, there = self._timing.now(), http_date(header)
         if there is not None:
             self._ahead = there - here
-            return there
+            believed = self.bounded(there)
+            self._first = self._first or (believed, self._timing.monotonic())
+            return believed
         if not self._complained:
             self._complained = True
             _log.warning("answer_without_date", instead="this machine's clock", ahead=str(self._ahead))
         try:
-            return here + self._ahead
+            return self.bounded(here + self._ahead)
         except OverflowError:
             return here

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from pipelines.pages import Row
+from pipelines.core.pages import Row
 
 SIGNATURE_HEADER = "X-Webhook-Signature"
 
@@ -37,12 +37,11 @@ class Secret:
 class Delivery:
     """What a body says of itself. `practice_id` is `None` where it names none.
 
-    `key` is equal for two deliveries that tell the same; `problem` says why the body cannot become a row.
+    `problem` says why the body cannot become a row.
     """
 
     channel: Channel
     practice_id: str | None
-    key: bytes
     payload: Mapping[str, Any]
     problem: str | None = None
 
@@ -66,11 +65,21 @@ def signature(secret: str, body: bytes) -> str:
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-def signers(secrets: tuple[Secret, ...], body: bytes, given: str) -> tuple[Secret, ...]:
-    """The secrets that a signature was made with. Each is compared, in constant time, whatever the others say."""
-    sent = given.strip().encode()
-    # A list first: a generator inside `any` would stop at the first match.
-    return tuple([item for item in secrets if hmac.compare_digest(signature(item.text, body).encode(), sent)])
+class Signing:
+    """The signatures of a body that arrives in parts, by each of the secrets."""
+
+    def __init__(self, secrets: tuple[Secret, ...]) -> None:
+        self._codes = [(item, hmac.new(item.text.encode(), digestmod=hashlib.sha256)) for item in secrets]
+
+    def update(self, part: bytes) -> None:
+        """The next part."""
+        for _, code in self._codes:
+            code.update(part)
+
+    def signers(self, given: str) -> tuple[Secret, ...]:
+        """The secrets that a signature was made with. Each is compared, in constant time, whatever others say."""
+        sent = given.strip().encode()
+        return tuple([item for item, code in self._codes if hmac.compare_digest(code.hexdigest().encode(), sent)])
 
 
 def may_speak_for(signed_by: tuple[Secret, ...], practice_id: str | None) -> bool:
@@ -85,20 +94,17 @@ def practice_of(signed_by: tuple[Secret, ...], delivery: Delivery) -> str | None
 
 
 def read(channel: Channel, body: bytes) -> Delivery:
-    """A body as a delivery; one that cannot be understood has a `problem` and is told apart by its bytes."""
+    """A body as a delivery; one that cannot be understood has a `problem`."""
     try:
         payload = json.loads(body, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        return _broken(channel, body, "not JSON")
+        return Delivery(channel, None, {}, "not JSON")
     if not isinstance(payload, dict):
-        return _broken(channel, body, "not an object")
+        return Delivery(channel, None, {}, "not an object")
     practice_id = _text(payload.get("clinic_id")) or _text(payload.get("practice_id"))
     name, parts = _key(channel, payload)
-    if parts[0] is None:
-        return _broken(channel, body, f"{name}: missing", practice_id, payload)
-    if None in parts:
-        return _broken(channel, body, "status: missing", practice_id, payload)
-    return Delivery(channel, practice_id, _digest("\x1f".join(map(str, parts)).encode()), payload)
+    missing = name if parts[0] is None else "status" if None in parts else None
+    return Delivery(channel, practice_id, payload, f"{missing}: missing" if missing else None)
 
 
 def row(delivery: Delivery, received_at: datetime) -> Row:
@@ -161,7 +167,7 @@ _REMINDER_FIELDS = (
 
 
 def _key(channel: Channel, payload: Mapping[str, Any]) -> tuple[str, tuple[str | None, ...]]:
-    """The name of the id, and the parts of what makes two deliveries one.
+    """The name of the id, and the parts of what makes two deliveries one, as the keys of the raw tables do.
 
     Not `event_id`: it is unique per delivery, and a repeated attempt may be a delivery of its own.
     """
@@ -184,20 +190,6 @@ def _text(value: object) -> str | None:
         return None
     text = str(value)
     return None if any("\ud800" <= character <= "\udfff" for character in text) else text
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
-
-
-def _broken(
-    channel: Channel,
-    body: bytes,
-    problem: str,
-    practice_id: str | None = None,
-    payload: Mapping[str, Any] | None = None,
-) -> Delivery:
-    return Delivery(channel, practice_id, _digest(body), payload or {}, problem)
 
 
 def _refuse(constant: str) -> None:

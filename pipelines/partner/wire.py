@@ -12,15 +12,12 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from pipelines.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
-from pipelines.partner.account import Limits, checked_base_url
-from pipelines.partner.hiding import fit_to_show
+from pipelines.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
+from pipelines.partner.account import Account, Limits, checked_base_url, is_this_machine
 from pipelines.partner.protocol import Request
+from pipelines.partner.redaction import redact
 
 Transport = httpx.AsyncBaseTransport
-
-LARGEST_BODY = 64 * 1024 * 1024
-"""Bytes, decompressed. A page of 5000 calls is about 1.3 MB."""
 
 PATIENCE = 10
 """A whole answer may take this many times `timeout_seconds`, however steadily it drips."""
@@ -28,7 +25,6 @@ PATIENCE = 10
 IDLE_SECONDS = 3.0
 """After which a connection is not used again: many servers drop theirs after five."""
 
-_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _TORN = (httpx.RemoteProtocolError, httpx.DecodingError)
 _WORDS: Mapping[type[Exception], str] = {
     httpx.ConnectTimeout: "no connection in time",
@@ -49,8 +45,8 @@ _WORDS: Mapping[type[Exception], str] = {
 class Wire:
     """Sends requests to one platform and brings their answers home whole."""
 
-    def __init__(self, base_url: str, limits: Limits, transport: Transport | None) -> None:
-        self._base_url = checked_base_url(base_url)
+    def __init__(self, account: Account, limits: Limits, transport: Transport | None) -> None:
+        self._base_url = checked_base_url(account.base_url, allow_plain_http=account.allow_plain_http)
         self._transport = transport or _open_transport(self._base_url, limits)
         seconds = limits.timeout_seconds
         self._extensions = {"timeout": httpx.Timeout(seconds).as_dict()}
@@ -81,7 +77,7 @@ class Wire:
                 )
                 response = await self._transport.handle_async_request(message)
                 try:
-                    body = await _read(response, asked)
+                    body = await _read(response, request.largest, asked)
                 finally:
                     await response.aclose()
         except (httpx.RequestError, OSError) as error:
@@ -91,13 +87,13 @@ class Wire:
         return response.status_code, _lower(response.headers), body
 
 
-async def _read(response: httpx.Response, asked: str) -> bytes:
+async def _read(response: httpx.Response, largest: int, asked: str) -> bytes:
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.aiter_bytes():
         size += len(chunk)
-        if size > LARGEST_BODY:
-            raise TornAnswer(f"{asked}: the answer is larger than {LARGEST_BODY // 2**20} MiB")
+        if size > largest:
+            raise TornAnswer(f"{asked}: the answer is larger than {largest // 2**20} MiB")
         chunks.append(chunk)
     return b"".join(chunks)
 
@@ -111,7 +107,7 @@ def _explain(error: Exception, asked: str) -> NoReturn:
     words = _WORDS.get(type(error), "the connection failed")
     kind = type(error).__name__
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-        words = f"{words}: {fit_to_show(str(error))}"
+        words = f"{words}: {redact(str(error))}"
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         raise ConfigurationError(f"{asked}: the request cannot be sent ({kind})") from None
     if isinstance(error, _TORN):
@@ -138,7 +134,7 @@ def _proxy(base_url: str) -> str | None:
     """The proxy that the environment names for this address, as the operator's other tools would use it."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
-    if host in _THIS_MACHINE or proxy_bypass(host):
+    if is_this_machine(host) or proxy_bypass(host):
         return None
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pipelines.partner.webhooks import Channel, Delivery, Secret, may_speak_for, practice_of, read, signers
+from pipelines.partner.webhooks import Channel, Delivery, Secret, Signing, may_speak_for, practice_of, read
 
 
 class Refused(Exception):
@@ -30,17 +30,17 @@ class Trust:
     secrets: tuple[Secret, ...]
     unsigned: bool = False
 
-    def admit(self, channel: Channel, body: bytes, given: str | None) -> tuple[str, Delivery]:
+    def admit(self, channel: Channel, body: bytes, signing: Signing, given: str | None) -> tuple[str, Delivery]:
         """The practice that a delivery speaks for (empty where nobody tells), and the delivery.
 
-        A body is not even parsed before its signature is found good.
+        `signing` has seen all of the body, which is not even parsed before its signature is found good.
 
         Raises:
             Refused: it is not signed, not by an active secret, or (WrongPractice) by one of another practice.
         """
         if given is None:
             return self._unsigned(channel, body)
-        signed_by = signers(self.secrets, body, given)
+        signed_by = signing.signers(given)
         if not signed_by:
             raise Refused("the signature is not of an active secret")
         delivery = read(channel, body)

@@ -16,10 +16,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from pipelines.errors import InboxError
-from pipelines.partner.webhooks import SIGNATURE_HEADER, Channel
+from pipelines.core.errors import InboxError
+from pipelines.partner.webhooks import SIGNATURE_HEADER, Channel, Signing
 from pipelines.receiving import metrics
 from pipelines.receiving.admission import Refused, Suspects, Trust
+from pipelines.receiving.budget import Body, Budget, Exhausted
 from pipelines.receiving.group_commit import Full, GroupCommit
 from pipelines.receiving.inbox import Backlog, Entry
 
@@ -28,9 +29,13 @@ _log = structlog.stdlib.get_logger("vetl.webhooks")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How large and how slow a request may be. The sender itself gives up after 10 s (contract: Limits)."""
+    """How large and how slow a request may be. The sender itself gives up after 10 s (contract: Limits).
+
+    `unverified_bytes`: of all bodies together whose signature is not known to be good yet.
+    """
 
     body_bytes: int = 1_048_576
+    unverified_bytes: int = 64 * 1_048_576
     body_seconds: float = 10
     commit_seconds: float = 9
 
@@ -51,12 +56,13 @@ TOO_SLOW = Verdict("too_slow", 408, "the body did not arrive in time")
 GONE = Verdict("gone", 400, "the sender went away")
 NOT_JSON = Verdict("refused", 415, "an unsigned delivery must be application/json")
 LIMITED = Verdict("limited", 429, "too many deliveries from here could not be believed")
+CROWDED = Verdict("crowded", 503, "too many bodies are on their way; send it again")
 BUSY = Verdict("busy", 503, "not stored; send it again")
 _RETRY_AFTER = {429: "60", 503: "2"}
 
 
 def application(
-    trust: Trust,
+    trust: Callable[[], Trust],
     inbox: GroupCommit,
     backlog: Callable[[], Backlog],
     *,
@@ -66,7 +72,8 @@ def application(
 ) -> Starlette:
     """The ASGI application. It closes the inbox's writer when it is shut down.
 
-    `dismissed`: how many connections were closed to make room (`connections.Crowd`).
+    `trust`: asked for each delivery, as secrets are rotated meanwhile. `dismissed`: how many connections were
+    closed to make room (`connections.Crowd`).
     """
     receiver = Receiver(trust, inbox, backlog, dismissed, bounds or Bounds(), now)
 
@@ -75,7 +82,7 @@ def application(
         yield
         await inbox.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             *(
                 # A slash too many must not cost a delivery: a sender may not follow a redirection.
@@ -89,6 +96,9 @@ def application(
         ],
         lifespan=lifespan,
     )
+    # The address of a redirection would be made of what the sender says of our host.
+    app.router.redirect_slashes = False
+    return app
 
 
 class Receiver:
@@ -96,7 +106,7 @@ class Receiver:
 
     def __init__(
         self,
-        trust: Trust,
+        trust: Callable[[], Trust],
         inbox: GroupCommit,
         backlog: Callable[[], Backlog],
         dismissed: Callable[[], int],
@@ -110,6 +120,7 @@ class Receiver:
         self._bounds = bounds
         self._now = now
         self._suspects = Suspects(now)
+        self._budget = Budget(bounds.unverified_bytes)
         self._metrics = metrics.Metrics()
 
     async def receive(self, channel: Channel, request: Request) -> Response:
@@ -144,6 +155,7 @@ class Receiver:
 
     def _others(self, backlog: Backlog | None) -> dict[str, tuple[str, float]]:
         others: dict[str, tuple[str, float]] = {
+            "vetl_webhook_unverified_bytes": ("Bytes of bodies that are being received.", self._budget.held),
             "vetl_webhook_waiting_for_commit": ("Deliveries that wait for their commit.", self._inbox.waiting),
             "vetl_webhook_connections_dismissed_total": (
                 "Connections closed before their request had arrived, as there were too many.",
@@ -159,18 +171,22 @@ class Receiver:
         return others
 
     async def _judge(self, channel: Channel, request: Request) -> Verdict:
-        given = request.headers.get(SIGNATURE_HEADER)
-        if given is None and not self._trust.unsigned:
+        given, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
+        if given is None and not trust.unsigned:
             return self._refuse(channel, request, "not signed")
         if given is None and not _is_json(request):
             return NOT_JSON
-        body = await self._body(request)
-        if isinstance(body, Verdict):
-            return body
+        signing, holder = Signing(trust.secrets), self._budget.begin()
         try:
-            practice_id, delivery = self._trust.admit(channel, body, given)
+            cut_short = await self._receive(request, holder, signing)
+            if cut_short:
+                return cut_short
+            body = bytes(holder.data)
+            practice_id, delivery = trust.admit(channel, body, signing, given)
         except Refused as refusal:
             return self._refuse(channel, request, str(refusal), refusal.status)
+        finally:
+            self._budget.release(holder)
         if delivery.problem:
             _say(
                 logging.WARNING,
@@ -179,7 +195,7 @@ class Receiver:
                 practice=practice_id,
                 why=delivery.problem,
             )
-        return await self._keep(Entry(channel, practice_id, delivery.key, body, datetime.now(UTC)))
+        return await self._keep(Entry(channel, practice_id, body, datetime.now(UTC)))
 
     async def _keep(self, entry: Entry) -> Verdict:
         try:
@@ -191,23 +207,25 @@ class Receiver:
             _say(logging.WARNING, "not_stored", why="too many wait for their commit")
         return BUSY
 
-    async def _body(self, request: Request) -> bytes | Verdict:
-        """The raw bytes, or why there are none. The length that the head tells is only used to refuse early."""
+    async def _receive(self, request: Request, body: Body, signing: Signing) -> Verdict | None:
+        """Fill the body with the raw bytes, or tell why not. The length told only serves to refuse early."""
         told = request.headers.get("content-length", "")
         if told.isdecimal() and int(told) > self._bounds.body_bytes:
             return TOO_LARGE
-        parts = bytearray()
         try:
             async with asyncio.timeout(self._bounds.body_seconds):
                 async for part in request.stream():
-                    parts += part
-                    if len(parts) > self._bounds.body_bytes:
+                    self._budget.add(body, part)
+                    signing.update(part)
+                    if len(body.data) > self._bounds.body_bytes:
                         return TOO_LARGE
+        except Exhausted:
+            return CROWDED
         except TimeoutError:
             return TOO_SLOW
         except ClientDisconnect:
             return GONE
-        return bytes(parts)
+        return None
 
     def _refuse(self, channel: Channel, request: Request, why: str, status: int = Refused.status) -> Verdict:
         source = request.client.host if request.client else "?"

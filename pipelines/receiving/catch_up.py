@@ -9,15 +9,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.errors import (
+    ContractBroken,
+    PracticeRefused,
+    RequestRefused,
+    TornAnswer,
+    Unreachable,
+    VetlError,
+)
+from pipelines.core.pages import Changes, Row
+from pipelines.core.steps import MergeRows, MissingRecords, Save
 from pipelines.endpoints import by_name
-from pipelines.errors import ContractBroken, PracticeRefused, RequestRefused, TornAnswer, Unreachable, VetlError
+from pipelines.endpoints.received import MESSAGES
+from pipelines.engine.runner import UNKNOWN_ID
+from pipelines.engine.together import together
 from pipelines.loading.received import Intake
-from pipelines.pages import Changes, Row
-from pipelines.performing import UNKNOWN_ID, together
-from pipelines.received import MESSAGES
 from pipelines.receiving.drain import Store
-from pipelines.steps import MergeRows, MissingRecords, Save
 
 BUDGET = 500
 """Requests per practice and list in one drain; the rest comes next time, longest unseen first."""

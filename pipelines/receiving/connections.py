@@ -13,7 +13,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 HEAD_SECONDS = 10
 """The sender itself gives up after as long (contract: Limits)."""
 
-HEAD_BYTES = 65_536
+HEAD_BYTES = 16_384
+HEAD_LINES = 100
+"""Of a head, whose lines each cost a hundred bytes and more beside their text."""
 
 
 @dataclass(slots=True)
@@ -52,6 +54,7 @@ class GuardedConnection(HttpToolsProtocol):
         self._crowd = crowd
         self._deadline: asyncio.TimerHandle | None = None
         self._head_bytes: int | None = None
+        self._head_lines = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn
         """Someone wants to say something."""
@@ -75,8 +78,15 @@ class GuardedConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """The first byte of a head."""
-        self._head_bytes = 0
+        self._head_bytes = self._head_lines = 0
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One line of it; too many are answered with 400, as is whatever the parser does not take."""
+        self._head_lines += 1
+        if self._head_lines > HEAD_LINES:
+            raise ValueError("too many lines")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """The head is here; the application limits the time of the body."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from pipelines.loading.quarantine import BadRow, content_key
+from pipelines.core.pages import Changes
+from pipelines.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
+from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.received import Intake
-from pipelines.pages import Changes
 from pipelines.partner.webhooks import Channel, Delivery, message, read, row
-from pipelines.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
 from pipelines.receiving.inbox import Inbox, Waiting
 
 AT_ONCE = 5_000

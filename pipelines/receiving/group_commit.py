@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from pipelines.errors import InboxError
+from pipelines.core.errors import InboxError
 from pipelines.receiving.inbox import Entry
 
 T = TypeVar("T")
@@ -18,6 +18,10 @@ AT_ONCE = 1_000
 
 CAPACITY = 10_000
 """Entries that may wait for their commit; more than that and senders are asked to come back."""
+
+
+CAPACITY_BYTES = 64 * 1_048_576
+"""Of their bodies, for where anyone is believed (`--accept-unsigned`)."""
 
 
 class Full(Exception):
@@ -45,6 +49,7 @@ class GroupCommit:
         self._waiting: list[tuple[Entry, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="inbox")
+        self._bytes = 0
         self.commits = 0
 
     @property
@@ -59,10 +64,11 @@ class GroupCommit:
             Full: too many wait.
             InboxError: it could not be written.
         """
-        if len(self._waiting) >= self._capacity:
+        if len(self._waiting) >= self._capacity or self._bytes + len(entry.body) > CAPACITY_BYTES:
             raise Full
         kept = asyncio.get_running_loop().create_future()
         self._waiting.append((entry, kept))
+        self._bytes += len(entry.body)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write())
         return await kept
@@ -84,6 +90,7 @@ class GroupCommit:
     async def _write(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
+            self._bytes = sum(len(entry.body) for entry, _ in self._waiting)
             entries = [entry for entry, _ in batch]
             try:
                 news = await self._in_thread(lambda entries=entries: self._inbox.keep(entries))

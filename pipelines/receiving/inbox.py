@@ -4,6 +4,7 @@ SQLite and not the warehouse: DuckDB has one writer, which may be busy for an ho
 fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
 """
 
+import hashlib
 import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
@@ -13,16 +14,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pipelines.errors import InboxError
+from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox_file import identities, make, told_in_one_line
+from pipelines.receiving.inbox_file import check_room, identities, make, told_in_one_line
 
 _SCHEMA = """
 create table if not exists deliveries (
     number integer primary key autoincrement,
     channel text not null,
     practice_id text not null,   -- empty where the body does not tell
-    key blob not null,           -- equal for deliveries that tell the same
+    key blob not null,           -- SHA-256 of the body: only the same bytes are a repeat
     body blob not null,
     received_at text not null,   -- ISO 8601, UTC
     drained_at text,
@@ -39,11 +40,14 @@ _FORGOTTEN_AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A delivery to keep. `practice_id` is empty where the body does not tell it."""
+    """A delivery to keep. `practice_id` is empty where the body does not tell it.
+
+    Only the same bytes are known to tell the same: a delivery that cannot be taken in must not keep out the
+    corrected one with its id. What else repeats is decided when draining.
+    """
 
     channel: Channel
     practice_id: str
-    key: bytes
     body: bytes
     received_at: datetime
 
@@ -142,11 +146,12 @@ class Inbox:
         return news
 
     def probe(self) -> None:
-        """Write and commit, as a delivery would.
+        """Write and commit, as a delivery would. That may find a place in the log; a new one is asked for too.
 
         Raises:
             InboxError: that cannot be done.
         """
+        check_room(self._path)
         with self._writing():
             self._connection.execute("insert or replace into probe values (1, ?)", [_now()])
         self._still_there()
@@ -155,13 +160,13 @@ class Inbox:
         """The oldest deliveries that are not drained, in the order in which they came."""
         with told_in_one_line(self._path):
             found = self._connection.execute(
-                "select number, channel, practice_id, key, body, received_at from deliveries"
+                "select number, channel, practice_id, body, received_at from deliveries"
                 " where drained_at is null order by number limit ?",
                 [limit],
             ).fetchall()
         return [
-            Waiting(number, Entry(Channel(channel), practice_id, key, body, datetime.fromisoformat(received_at)))
-            for number, channel, practice_id, key, body, received_at in found
+            Waiting(number, Entry(Channel(channel), practice_id, body, datetime.fromisoformat(received_at)))
+            for number, channel, practice_id, body, received_at in found
         ]
 
     def settle(self, numbers: Sequence[int]) -> None:
@@ -201,7 +206,7 @@ class Inbox:
             "insert into deliveries (channel, practice_id, key, body, received_at) values (?, ?, ?, ?, ?)"
             " on conflict (channel, practice_id, key) do nothing",
             [
-                *(entry.channel.value, entry.practice_id, entry.key, entry.body),
+                *(entry.channel.value, entry.practice_id, hashlib.sha256(entry.body).digest(), entry.body),
                 entry.received_at.astimezone(UTC).isoformat(),
             ],
         )

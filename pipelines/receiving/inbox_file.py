@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipelines.errors import InboxError
+from pipelines.core.errors import InboxError
 
 Identity = tuple[int, int]
 """Device and number of a file, whatever its name."""
@@ -44,6 +44,28 @@ def identities(path: Path) -> list[Identity | None]:
         else:
             found.append((status.st_dev, status.st_ino))
     return found
+
+
+ROOM = 2 * 1_048_576
+"""What must fit on the disk beside the inbox for it to be ready: a body of the largest size, and its log."""
+
+
+def check_room(path: Path) -> None:
+    """See that so much can be written, by taking it for a moment.
+
+    Raises:
+        InboxError: it cannot, the disk is full or the quota.
+    """
+    spare = path.with_name(f".{path.name}.room")
+    try:
+        handle = os.open(spare, os.O_CREAT | os.O_WRONLY, 0o600)
+        try:
+            os.posix_fallocate(handle, 0, ROOM)
+        finally:
+            os.close(handle)
+            spare.unlink(missing_ok=True)
+    except OSError as error:
+        raise InboxError(f"{path}: {os.strerror(error.errno or 0)}") from None
 
 
 @contextmanager

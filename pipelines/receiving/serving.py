@@ -4,7 +4,7 @@ import asyncio
 import os
 import resource
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from ipaddress import ip_address
 from typing import cast
@@ -13,14 +13,16 @@ import structlog
 import uvicorn
 from starlette.applications import Starlette
 
-from pipelines.errors import ConfigurationError
+from pipelines.core.errors import ConfigurationError
 from pipelines.partner.webhooks import secrets_from
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import application
 from pipelines.receiving.connections import Crowd, GuardedConnection
 from pipelines.receiving.group_commit import GroupCommit
 from pipelines.receiving.inbox import Inbox
-from pipelines.settings import Settings, WebhooksSettings
+from pipelines.receiving.rotation import Rotation
+from pipelines.settings import Settings, WebhooksSettings, load_settings
+from pipelines.settings.sources import Sources
 
 MOST_CONNECTIONS = 4_096
 _OTHER_FILES = 64
@@ -36,8 +38,10 @@ def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable
         InboxError: the inbox cannot be opened.
     """
     webhooks = settings.webhooks
-    trust = trust_of(webhooks, unsigned=unsigned)
-    _warn(trust, webhooks.host, {practice.id for practice in settings.practices})
+    sources = Sources.find(None)
+    files = [*sources.dotenv_files, *([sources.config] if sources.config else [])]
+    trust = Rotation(lambda: trust_of(load_settings().webhooks, unsigned=unsigned), files)
+    _warn(trust(), webhooks.host, {practice.id for practice in settings.practices})
     with (
         Inbox.open(webhooks.inbox) as writing,
         Inbox.open(webhooks.inbox) as reading,
@@ -46,16 +50,21 @@ def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable
         crowd = Crowd(connections_at_most())
         app = application(trust, GroupCommit(writing), reading.backlog, dismissed=lambda: crowd.dismissed)
         say(_address(listener))
-        http_server(app, crowd).run([listener])
+        http_server(app, crowd, webhooks.proxies).run([listener])
 
 
-def http_server(app: Starlette, crowd: Crowd) -> uvicorn.Server:
-    """uvicorn, with connections that are not waited for without end."""
+def http_server(app: Starlette, crowd: Crowd, proxies: Sequence[str] = ()) -> uvicorn.Server:
+    """uvicorn, with connections that are not waited for without end.
+
+    `proxies`: addresses and networks whose `X-Forwarded-For` says where a delivery came from; no other's does.
+    """
     return uvicorn.Server(
         uvicorn.Config(
             app,
             http=cast("type[asyncio.Protocol]", partial(GuardedConnection, crowd)),
             ws="none",
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies),
             log_level="error",
             access_log=False,
             server_header=False,

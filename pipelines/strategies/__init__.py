@@ -1,63 +1,79 @@
-"""How each kind of list is read without loss: pure generators of `pipelines.steps`, no I/O."""
+"""How each kind of list is read without loss: pure generators of `pipelines.core.steps`, no I/O."""
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from dataclasses import replace
 from typing import Any
 
-from pipelines.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
-from pipelines.errors import PracticeRefused, RequestRefused, WrongUse
-from pipelines.steps import Step
-from pipelines.strategies import by_reference, date_windows, full_scan, newest_first, updated_windows
-from pipelines.strategies.learning import learn_paging_anew
-from pipelines.strategies.reading import Outcome, Reading
+from pipelines.core.capabilities import KEYS, Capabilities
+from pipelines.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
+from pipelines.core.errors import PracticeRefused, RequestRefused, WrongUse
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import Step
+from pipelines.discovery.examination import discover
+from pipelines.discovery.keeping import conventions_of
+from pipelines.strategies import by_reference, full_scan, newest_first, updated_windows
+from pipelines.strategies.phone_calls import date_windows
 
 
 def plan(reading: Reading) -> Generator[Step, Any, Outcome]:
     """The running strategy of an endpoint.
 
-    Where a list cannot be certified, or is refused, although its paging was known, that knowledge is doubted: it
-    may have been gained while the list moved. It is gained again, and if it differs, the list is read again.
-
     Raises:
-        RequestRefused: the server will not give the list in any form.
+        ConfigurationError, RequestRefused: the server will not give the list in any form.
         WrongUse: it has no list.
     """
+    match reading.endpoint.strategy:
+        case DateWindows() as strategy:
+            return (yield from date_windows.plan(reading, strategy))
+        case ByReference() as strategy:
+            return (yield from by_reference.plan(reading, strategy))
+        case Received():
+            raise WrongUse(f"{reading.endpoint.name} has no list to read: it is received by webhook")
+        case UpdatedWindows() | NewestFirst() | FullScan():
+            return (yield from _discovered(reading))
+
+
+def _discovered(reading: Reading) -> Generator[Step, Any, Outcome]:
+    """A list whose query parameters the contract does not show.
+
+    Where it cannot be certified, or is refused, although its parameters were known, that knowledge is doubted: the
+    server may have changed. It is gained again, and if it differs, the list is read again.
+    """
+    known = yield from discover(reading)
     try:
-        outcome = yield from _running(reading)
-        if outcome.certified:
-            return outcome
+        outcome = yield from _running(reading, known)
     except PracticeRefused:
         raise
     except RequestRefused:
-        doubted = yield from _learnt_anew(reading)
-        if doubted is None:
+        again = yield from _asked_again(reading, known, KEYS)
+        if again is None:
             raise
-    else:
-        doubted = yield from _learnt_anew(reading)
-        if doubted is None:
-            return outcome
-    return (yield from _running(doubted))
+        return (yield from _running(reading, again))
+    doubts = outcome.suspects if outcome.certified else ("page", "per_page", *outcome.suspects)
+    again = yield from _asked_again(reading, known, doubts)
+    return outcome if again is None else (yield from _running(reading, again))
 
 
-def _learnt_anew(reading: Reading) -> Generator[Step, Any, Reading | None]:
-    """The reading with its paging learnt again; `None` where that tells nothing new."""
-    if reading.capabilities.get("page_base") is None:
+def _asked_again(
+    reading: Reading, known: Capabilities, doubts: Collection[str]
+) -> Generator[Step, Any, Capabilities | None]:
+    """What is known once what an earlier sync found is asked again; `None` where that tells nothing new."""
+    if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
         return None
-    known = yield from learn_paging_anew(reading)
-    return None if known == reading.capabilities else replace(reading, capabilities=known)
+    again = yield from discover(reading, doubts)
+    return None if again == known else again
 
 
-def _running(reading: Reading) -> Generator[Step, Any, Outcome]:
+def _running(reading: Reading, known: Capabilities) -> Generator[Step, Any, Outcome]:
+    conventions = conventions_of(reading, known)
     match reading.endpoint.strategy:
-        case DateWindows() as strategy:
-            return date_windows.plan(reading, strategy)
         case UpdatedWindows() as strategy:
-            return updated_windows.plan(reading, strategy)
+            outcome = yield from updated_windows.plan(reading, strategy, conventions)
         case NewestFirst() as strategy:
-            return newest_first.plan(reading, strategy)
+            outcome = yield from newest_first.plan(reading, strategy, conventions)
         case FullScan() as strategy:
-            return full_scan.plan(reading, strategy)
-        case ByReference() as strategy:
-            return by_reference.plan(reading, strategy)
-        case Received():
-            raise WrongUse(f"{reading.endpoint.name} has no list to read: it is received by webhook")
+            outcome = yield from full_scan.plan(reading, strategy, conventions)
+        case other:
+            raise AssertionError(other)
+    notes = [f"{reading.endpoint.name}: {words}" for words in known.overruled(reading.endpoint.names)]
+    return replace(outcome, notes=(*outcome.notes, *notes))

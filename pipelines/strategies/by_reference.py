@@ -10,10 +10,10 @@ from collections.abc import Generator
 from datetime import timedelta
 from typing import Any
 
-from pipelines.endpoint import ByReference
-from pipelines.steps import Flush, ReferencedIds, Step
-from pipelines.strategies.reading import Outcome, Reading
-from pipelines.strategies.records import get_by_id, strange
+from pipelines.core.endpoint import ByReference
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import Flush, ReferencedIds, Step
+from pipelines.reading.by_id import get_by_id, strange
 
 AT_ONCE = 500
 LOOKS = 2

@@ -16,10 +16,11 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from pipelines.endpoint import FullScan
-from pipelines.errors import RequestRefused
-from pipelines.pages import Page, Row, Window
-from pipelines.steps import (
+from pipelines.core.endpoint import FullScan
+from pipelines.core.errors import RequestRefused
+from pipelines.core.pages import Page, Row, Window
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import (
     Flush,
     IdsHere,
     IdsWithStatus,
@@ -30,14 +31,12 @@ from pipelines.steps import (
     StatusCounts,
     Step,
 )
-from pipelines.strategies.certified import RE_READS_OF_A_LIE, UNITED_PASSES
-from pipelines.strategies.dialect import Dialect, dialect_of
-from pipelines.strategies.learning import instant, learn_paging, open_list, updated_at
-from pipelines.strategies.paging import (
+from pipelines.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
+from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.paging import (
     Pass,
     certificate,
     fell,
-    key_of,
     most_followed,
     promised,
     read_pass,
@@ -45,32 +44,29 @@ from pipelines.strategies.paging import (
     uncertified,
     united,
 )
-from pipelines.strategies.reading import Outcome, Reading
+from pipelines.reading.rows import instant, key_of, updated_at
 
 WHOLE = Window()
+PAGES_OF_A_MOVING_LIST = 20
 NEWEST_UPDATED_FIRST = "newest_updated_first"
 
 
-def plan(reading: Reading, strategy: FullScan) -> Generator[Step, Any, Outcome]:
+def plan(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> Generator[Step, Any, Outcome]:
     """Read what may have changed; the whole list where that cannot be told, and once a day."""
-    known = reading.capabilities
-    dialect = dialect_of(reading.names, reading.endpoint.page_size, known)
-    dialect = yield from open_list(dialect, WHOLE, known)
-    dialect = yield from learn_paging(dialect, WHOLE, known)
     today = reading.local_now.date().isoformat()
     if reading.cursor.get("whole_on") == today and reading.since is None and reading.reconcile == "no":
-        agrees = yield from _read_changes(dialect, reading, strategy)
+        agrees = yield from _read_changes(conventions, reading, strategy)
         if agrees:
             yield MoveCursor({**reading.cursor, "through": reading.now.isoformat()})
             yield Flush()
             return Outcome(
                 True, reading.now, "totals by status agree; edits to final rows as of the last whole read"
             )
-    return (yield from _read_all(dialect, reading, today))
+    return (yield from _read_all(conventions, reading, today))
 
 
-def _read_all(dialect: Dialect, reading: Reading, today: str) -> Generator[Step, Any, Outcome]:
-    whole = yield from read_whole_list(dialect, sealed_before=_known_through(reading))
+def _read_all(conventions: QueryConventions, reading: Reading, today: str) -> Generator[Step, Any, Outcome]:
+    whole = yield from read_whole_list(conventions, sealed_before=_known_through(reading))
     if is_newest_updated_first(whole.last.rows):
         yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does")
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
@@ -78,7 +74,7 @@ def _read_all(dialect: Dialect, reading: Reading, today: str) -> Generator[Step,
     if whole.certified:
         now = reading.now.isoformat()
         yield MoveCursor({"whole_on": today, "whole_at": now, "through": now})
-    yield from mark_vanished(dialect, whole)
+    yield from mark_vanished(conventions, whole)
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
 
 
@@ -91,7 +87,9 @@ def _known_through(reading: Reading) -> datetime | None:
     return through and min(datetime.fromisoformat(through), reading.now) - reading.margins.overlap
 
 
-def mark_vanished(dialect: Dialect, whole: "WholeList") -> Generator[Step, Any, None]:
+def mark_vanished(
+    conventions: QueryConventions, whole: "WholeList", asked: Window = WHOLE
+) -> Generator[Step, Any, None]:
     """Rows here that a certified read of the whole list did not meet, and a second one does not meet either."""
     yield Flush()
     if not whole.certified:
@@ -99,7 +97,7 @@ def mark_vanished(dialect: Dialect, whole: "WholeList") -> Generator[Step, Any, 
     here: list[str] = yield IdsHere()
     gone = set(here) - united(whole.passes)
     if gone:
-        again = yield from read_whole_list(dialect)
+        again = yield from read_whole_list(conventions, asked)
         gone -= united(again.passes)
         if gone and again.certified:
             yield MissingRecords(sorted(gone), again.last.read_at)
@@ -120,15 +118,24 @@ class WholeList:
         return self.passes[-1]
 
 
-def read_whole_list(dialect: Dialect, *, sealed_before: datetime | None = None) -> Generator[Step, Any, WholeList]:
+def read_whole_list(
+    conventions: QueryConventions,
+    asked: Window = WHOLE,
+    *,
+    claimed: Window = WHOLE,
+    sealed_before: datetime | None = None,
+) -> Generator[Step, Any, WholeList]:
     """Read an unsplittable list until a pass, or several united under one total, prove it whole.
 
+    `asked` is sent; `claimed` is what the certificate says to be here.
+
     It costs at most as many pages as 20 passes over the list as it was at first, and one pass more: a list that
-    grows while it is read makes each pass longer than the one before.
+    grows while it is read makes each pass longer than the one before. Where its total moves, passes cannot be
+    united, and it costs twice the list and 20 pages.
     """
     passes: list[Pass] = []
-    while not passes or sum(len(done.pages) for done in passes) < UNITED_PASSES * len(passes[0].pages):
-        done = yield from read_pass(dialect, WHOLE)
+    while not passes or sum(len(done.pages) for done in passes) < _most_pages(passes):
+        done = replace((yield from read_pass(conventions, asked)), window=claimed)
         passes.append(done)
         if done.whole:
             evidence = certificate(done, "whole", retries=len(passes) - 1)
@@ -142,12 +149,17 @@ def read_whole_list(dialect: Dialect, *, sealed_before: datetime | None = None) 
             return WholeList(passes, True, reason)
         if done.lie and len(passes) > RE_READS_OF_A_LIE:
             break
-        dialect = replace(dialect, lenient=bool(done.lie))
+        conventions = replace(conventions, lenient=bool(done.lie))
     last = passes[-1]
     reason = f"{last.finding}, in {len(passes)} passes"
     evidence = uncertified(certificate(last, "whole", retries=len(passes) - 1), reason)
     yield MergeRows((), last.read_at, certificate=evidence)
     return WholeList(passes, False, reason)
+
+
+def _most_pages(passes: Sequence[Pass]) -> int:
+    once = len(passes[0].pages)
+    return UNITED_PASSES * once if are_unmoved(passes) else 2 * once + PAGES_OF_A_MOVING_LIST
 
 
 def _proven_together(passes: Sequence[Pass]) -> int:
@@ -162,24 +174,26 @@ def _proven_together(passes: Sequence[Pass]) -> int:
     return 0
 
 
-def _read_changes(dialect: Dialect, reading: Reading, strategy: FullScan) -> Generator[Step, Any, bool]:
+def _read_changes(
+    conventions: QueryConventions, reading: Reading, strategy: FullScan
+) -> Generator[Step, Any, bool]:
     """Read what can be seen to have changed. Returns whether the totals by status then agree."""
-    if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
+    if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST and conventions.page_base is not None:
         through = _known_through(reading)
-        if not (yield from _read_top(dialect, through)):
+        if not (yield from _read_top(conventions, through)):
             return False
-    elif not (yield from _read_open(dialect, strategy)):
+    elif not (yield from _read_open(conventions, strategy)):
         return False
     yield Flush()
-    return (yield from counts_agree(dialect, strategy.statuses)).agree
+    return (yield from counts_agree(conventions, strategy.statuses)).agree
 
 
-def _read_open(dialect: Dialect, strategy: FullScan) -> Generator[Step, Any, bool]:
+def _read_open(conventions: QueryConventions, strategy: FullScan) -> Generator[Step, Any, bool]:
     """Read the open rows. Returns whether every row that was open here is still among them."""
     listed: set[str] = set()
     for status in strategy.open_statuses:
         try:
-            done = yield from read_pass(dialect, Window(status=status))
+            done = yield from read_pass(conventions, Window(status=status))
         except RequestRefused:
             return False
         yield MergeRows(done.rows, done.read_at)
@@ -190,7 +204,7 @@ def _read_open(dialect: Dialect, strategy: FullScan) -> Generator[Step, Any, boo
     return listed.issuperset(open_here)
 
 
-def _read_top(dialect: Dialect, through: datetime | None) -> Generator[Step, Any, bool]:
+def _read_top(conventions: QueryConventions, through: datetime | None) -> Generator[Step, Any, bool]:
     """Read from the top until a row is older than `through`.
 
     Returns whether the order held and no row was deleted: that shifts rows upwards, past the page that is next.
@@ -198,8 +212,10 @@ def _read_top(dialect: Dialect, through: datetime | None) -> Generator[Step, Any
     totals: list[int] = []
     rows: list[Row] = []
     page: Page | None = None
-    while not totals or len(totals) < most_followed(dialect, totals[0]):
-        page = yield from (promised(dialect, WHOLE, len(totals), page) if page else tolerant(dialect, WHOLE, 0))
+    while not totals or len(totals) < most_followed(conventions, totals[0]):
+        page = yield from (
+            promised(conventions, WHOLE, len(totals), page) if page else tolerant(conventions, WHOLE, 0)
+        )
         yield MergeRows(page.rows, page.server_time)
         totals.append(page.total_count)
         rows += page.rows
@@ -248,7 +264,7 @@ class Counts:
         return len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
 
 
-def counts_agree(dialect: Dialect, statuses: Sequence[str]) -> Generator[Step, Any, Counts]:
+def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Generator[Step, Any, Counts]:
     """Compare the totals by status, read in the order given, with what is here.
 
     A server that refuses the status filter tells nothing: then the totals do not agree.
@@ -257,7 +273,7 @@ def counts_agree(dialect: Dialect, statuses: Sequence[str]) -> Generator[Step, A
     requests = 0
     for status in statuses:
         try:
-            page: Page = yield dialect.count(Window(status=status))
+            page: Page = yield conventions.count(Window(status=status))
         except RequestRefused:
             return Counts({status: -1}, {}, requests + 1)
         there[status] = page.total_count

@@ -20,41 +20,40 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from pipelines.endpoint import NewestFirst
-from pipelines.pages import Certificate, Page, Row, Window
-from pipelines.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Step
-from pipelines.strategies.dialect import Dialect, dialect_of
+from pipelines.core.endpoint import NewestFirst
+from pipelines.core.pages import Certificate, Page, Row, Window
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Step
+from pipelines.reading.by_id import get_by_id
+from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.paging import fell, most_followed, promised, tolerant
+from pipelines.reading.rows import instant, key_of
 from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, mark_vanished, read_whole_list
-from pipelines.strategies.learning import instant, learn_paging, open_list
-from pipelines.strategies.paging import fell, key_of, most_followed, promised, tolerant
-from pipelines.strategies.reading import Outcome, Reading
-from pipelines.strategies.records import get_by_id
 
 LOOK_BACK = timedelta(days=7)
 MARGIN = timedelta(hours=1)
 ATTEMPTS = 3
 
 
-def plan(reading: Reading, strategy: NewestFirst) -> Generator[Step, Any, Outcome]:
-    """Read from the top to where everything is known, then prove it by the totals; else read it whole."""
-    known = reading.capabilities
-    dialect = dialect_of(reading.names, reading.endpoint.page_size, known)
-    dialect = yield from open_list(dialect, WHOLE, known)
-    dialect = yield from learn_paging(dialect, WHOLE, known)
-    for _ in range(ATTEMPTS):
-        descent = yield from _descend(dialect, _horizon(reading))
+def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions) -> Generator[Step, Any, Outcome]:
+    """Read from the top to where everything is known, then prove it by the totals; else read it whole.
+
+    So too where it is not known whether pages count from 0: a page that may be the one before shows no order.
+    """
+    for _ in range(ATTEMPTS if conventions.page_base is not None else 0):
+        descent = yield from _descend(conventions, _horizon(reading))
         if not descent.ordered:
             break
         if fell(descent.totals):
             continue
         yield from _not_met(strategy, descent, reading)
-        counts = yield from counts_agree(dialect, strategy.statuses)
+        counts = yield from counts_agree(conventions, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
             yield MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
             yield MoveCursor({"through": reading.now.isoformat()})
             yield Flush()
             return Outcome(True, reading.now, "totals by status agree")
-    return (yield from _read_all(dialect, reading))
+    return (yield from _read_all(conventions, reading))
 
 
 def _horizon(reading: Reading) -> datetime | None:
@@ -106,7 +105,7 @@ class _Descent:
         self.lowest = created_at or self.lowest
 
 
-def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any, _Descent]:
+def _descend(conventions: QueryConventions, horizon: datetime | None) -> Generator[Step, Any, _Descent]:
     """Read page after page from the top, one at a time: side by side, a shift could hide a row.
 
     A list that grows almost as fast as it is read has no order to rely on.
@@ -114,13 +113,15 @@ def _descend(dialect: Dialect, horizon: datetime | None) -> Generator[Step, Any,
     descent = _Descent()
     page: Page | None = None
     while True:
-        page = yield from (promised(dialect, WHOLE, descent.pages, page) if page else tolerant(dialect, WHOLE, 0))
+        page = yield from (
+            promised(conventions, WHOLE, descent.pages, page) if page else tolerant(conventions, WHOLE, 0)
+        )
         descent.meet(page)
         yield MergeRows(page.rows, page.server_time)
         below = horizon is not None and descent.lowest is not None and descent.lowest < horizon
         if not descent.ordered or not page.rows or below or descent.rows >= page.total_count:
             return descent
-        descent.ordered = descent.pages < most_followed(dialect, descent.total)
+        descent.ordered = descent.pages < most_followed(conventions, descent.total)
 
 
 def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Generator[Step, Any, None]:
@@ -155,9 +156,9 @@ def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificat
     )
 
 
-def _read_all(dialect: Dialect, reading: Reading) -> Generator[Step, Any, Outcome]:
-    whole = yield from read_whole_list(dialect)
+def _read_all(conventions: QueryConventions, reading: Reading) -> Generator[Step, Any, Outcome]:
+    whole = yield from read_whole_list(conventions)
     if whole.certified:
         yield MoveCursor({"through": reading.now.isoformat()})
-    yield from mark_vanished(dialect, whole)
+    yield from mark_vanished(conventions, whole)
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)

@@ -16,10 +16,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pipelines.endpoint import UpdatedWindows
-from pipelines.errors import RequestRefused
-from pipelines.pages import Window
-from pipelines.steps import (
+from pipelines.core.capabilities import Result
+from pipelines.core.endpoint import UpdatedWindows
+from pipelines.core.errors import RequestRefused
+from pipelines.core.pages import Window
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import (
     Flush,
     IdsHere,
     IdsWithStatus,
@@ -30,62 +32,58 @@ from pipelines.steps import (
     Step,
     UpdatesOf,
 )
-from pipelines.strategies import coverage
-from pipelines.strategies.certified import Purpose, read_window
-from pipelines.strategies.dialect import Dialect, dialect_of
-from pipelines.strategies.full_scan import mark_vanished, read_whole_list
-from pipelines.strategies.learning import learn_bounds, learn_paging, open_list, whole_history
-from pipelines.strategies.paging import read_pass
-from pipelines.strategies.reading import Outcome, Reading
-from pipelines.strategies.records import get_by_id, strange
+from pipelines.reading import coverage
+from pipelines.reading.by_id import get_by_id, strange
+from pipelines.reading.certified import Purpose, read_window
+from pipelines.reading.conventions import UNPROVEN_END, QueryConventions
+from pipelines.reading.paging import read_pass, united
+from pipelines.strategies.full_scan import WHOLE, mark_vanished, read_whole_list
 
 
-def plan(reading: Reading, strategy: UpdatedWindows) -> Generator[Step, Any, Outcome]:
+def plan(
+    reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions
+) -> Generator[Step, Any, Outcome]:
     """Read what is not covered yet, then the tail, then what may have changed without a trace."""
-    dialect = yield from _learn(reading)
-    if dialect.bounds == "none":
-        return (yield from _without_filter(dialect, reading))
-    through = dialect.closed_bound(reading.now, reading.margins.closing_lag)
-    closed = yield from _closed_windows(dialect, reading, through)
-    tail = yield from _tail(dialect, reading, through, closed.met)
+    by_id = strategy.derived_from is not None
+    if conventions.bounds == "none":
+        return (yield from _without_filter(conventions, reading, by_id=by_id))
+    through = conventions.closed_bound(reading.now, reading.margins.closing_lag)
+    closed = yield from _closed_windows(conventions, reading, through)
+    newest = _newest(conventions, closed.met)
+    tail = yield from _tail(conventions, reading, through, newest)
     doubts = list(closed.doubts)
     start = reading.local_midnight(reading.history_start)
     if strategy.derived_from is not None:
-        doubts += yield from _derived_status(dialect, reading, strategy.derived_from)
+        doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield Flush()
-    if closed.met is not None and not closed.doubts:
+    if closed.met is not None and not closed.doubts and (by_id or conventions.reaches_now):
         # Of a certified tail, too, rows leave only by vanishing.
         until = reading.now + timedelta(days=1) if tail else closed.covered.through(start) or start
-        yield from _vanished(dialect, reading, through, until, closed.met, by_id=strategy.derived_from is not None)
+        yield from _vanished(conventions, reading, through, until, closed.met, by_id=by_id)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
     certain = closed.covered if tail else closed.certain
-    return Outcome(not doubts, certain.through(start), reason)
+    suspects = (*(("start", "end") if closed.strays else ()), *(("page", "per_page") if newest.lies else ()))
+    return Outcome(not doubts, certain.through(start), reason, _notes(conventions, reading), suspects)
 
 
 @dataclass(frozen=True, slots=True)
 class _Closed:
     """What the closed windows brought. `met`: all ids, where history was read again.
 
-    `certain`: what of `covered` cannot have got late rows that only the tail brings.
+    `certain`: what of `covered` cannot have got late rows that only the tail brings. `strays`: rows came that the
+    range which was asked for does not hold.
     """
 
     covered: coverage.Coverage[datetime]
     certain: coverage.Coverage[datetime]
     doubts: Sequence[str]
     met: set[str] | None
+    strays: bool
 
 
-def _learn(reading: Reading) -> Generator[Step, Any, Dialect]:
-    endpoint = reading.endpoint
-    known = reading.capabilities
-    dialect = dialect_of(reading.names, endpoint.page_size, known)
-    history = whole_history(reading)
-    dialect = yield from open_list(dialect, history, known)
-    dialect = yield from learn_paging(dialect, history, known)
-    return (yield from learn_bounds(dialect, reading, known))
-
-
-def _closed_windows(dialect: Dialect, reading: Reading, through: datetime) -> Generator[Step, Any, _Closed]:
+def _closed_windows(
+    conventions: QueryConventions, reading: Reading, through: datetime
+) -> Generator[Step, Any, _Closed]:
     """Read every gap in the coverage, from a little before it: what came late is caught, and counted.
 
     The source's clock may have been put back: what was covered behind it is not certain any more.
@@ -103,16 +101,18 @@ def _closed_windows(dialect: Dialect, reading: Reading, through: datetime) -> Ge
     met = set[str]() if reading.reconcile != "no" else None
     doubts: list[str] = []
     certain = covered
+    strays = False
     for gap in due.spans:
         purpose = Purpose("closed", sealed, covered, through - reading.margins.overlap, doubts, met)
-        covered = yield from _close(dialect, gap, reading.margins.overlap, purpose)
+        covered = yield from _close(conventions, gap, reading.margins.overlap, purpose)
         certain = purpose.covered or certain
+        strays = strays or purpose.strays
     yield Flush()
-    return _Closed(covered, certain, doubts, met)
+    return _Closed(covered, certain, doubts, met, strays)
 
 
 def _close(
-    dialect: Dialect, gap: tuple[datetime, datetime], overlap: timedelta, purpose: Purpose
+    conventions: QueryConventions, gap: tuple[datetime, datetime], overlap: timedelta, purpose: Purpose
 ) -> Generator[Step, Any, coverage.Coverage[datetime]]:
     """Read a gap, with whatever around it is read again. Returns what is covered then.
 
@@ -124,7 +124,7 @@ def _close(
     for unread, _ in before.missing(start, end):
         doubted = doubted.without(unread - overlap, unread)
     purpose.covered = doubted
-    yield from read_window(dialect, Window(start - overlap, end), purpose)
+    yield from read_window(conventions, Window(start - overlap, end), purpose)
     covered = before if purpose.covered == doubted else purpose.covered
     if len(purpose.doubts) == doubts and covered != covered.union(before):
         covered = covered.union(before)
@@ -132,16 +132,26 @@ def _close(
     return covered
 
 
+def _newest(conventions: QueryConventions, met: set[str] | None) -> Purpose:
+    return Purpose("tail", met=met, hidden=not conventions.reaches_now)
+
+
 def _tail(
-    dialect: Dialect, reading: Reading, through: datetime, met: set[str] | None
+    conventions: QueryConventions, reading: Reading, through: datetime, purpose: Purpose
 ) -> Generator[Step, Any, bool]:
     """From a little before the closed bound to a day ahead. Returns whether it happens to be certified."""
     window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
-    return (yield from read_window(dialect, window, Purpose("tail", met=met)))
+    return (yield from read_window(conventions, window, purpose))
 
 
 def _vanished(
-    dialect: Dialect, reading: Reading, through: datetime, until: datetime, met: set[str], *, by_id: bool
+    conventions: QueryConventions,
+    reading: Reading,
+    through: datetime,
+    until: datetime,
+    met: set[str],
+    *,
+    by_id: bool,
 ) -> Generator[Step, Any, None]:
     """Rows that a certified read of their time did not meet are looked for once more, then marked as deleted.
 
@@ -157,24 +167,24 @@ def _vanished(
         yield from get_by_id(gone, reading.now)
     elif gone:
         again = Purpose("second look", met=set())
-        most = len(here) // dialect.page_size
-        windows = yield from _around(dialect, gone, start - reading.margins.overlap, through, most)
-        verdicts: list[bool] = yield SideBySide([read_window(dialect, window, again) for window in windows])
+        most = len(here) // conventions.page_size
+        windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
+        verdicts: list[bool] = yield SideBySide([read_window(conventions, window, again) for window in windows])
         certain = all(verdicts)
-        certain = (yield from _tail(dialect, reading, through, again.met)) and certain
+        certain = (yield from _tail(conventions, reading, through, _newest(conventions, again.met))) and certain
         if certain:
             yield MissingRecords([item for item in gone if item not in (again.met or ())], reading.now)
     yield Flush()
 
 
 def _around(
-    dialect: Dialect, ids: Sequence[str], start: datetime, through: datetime, most: int
+    conventions: QueryConventions, ids: Sequence[str], start: datetime, through: datetime, most: int
 ) -> Generator[Step, Any, list[Window]]:
     """Short windows around the last updates of these rows; one for all the time where they would be too many.
 
     Bounds may be exclusive, and are sent in whole seconds or days: a window reaches so much to each side.
     """
-    beside = dialect.shortest
+    beside = conventions.shortest
     times: list[datetime | None] = yield UpdatesOf(ids)
     windows: list[Window] = []
     for at in times:
@@ -188,7 +198,9 @@ def _around(
     return windows
 
 
-def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generator[Step, Any, list[str]]:
+def _derived_status(
+    conventions: QueryConventions, reading: Reading, status: str
+) -> Generator[Step, Any, list[str]]:
     """Compare every row that is in `status` here with the source's list of that status.
 
     A booking session expires without its `updated_at` moving (contract: Booking session). One that is gone
@@ -200,12 +212,12 @@ def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generato
     open_here: list[str] = yield IdsWithStatus((status,))
     if not open_here:
         return []
-    window = replace(whole_history(reading), status=status)
+    window = replace(reading.whole_history, status=status)
     listed: set[str] = set()
     try:
-        total = (yield dialect.count(window)).total_count
-        if total <= 2 * len(open_here) + dialect.page_size:
-            done = yield from read_pass(dialect, window)
+        total = (yield conventions.count(window)).total_count
+        if total <= 2 * len(open_here) + conventions.page_size:
+            done = yield from read_pass(conventions, window)
             listed = done.keys
             yield MergeRows(done.rows, done.read_at)
     except RequestRefused:
@@ -215,9 +227,34 @@ def _derived_status(dialect: Dialect, reading: Reading, status: str) -> Generato
     return [strange(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
 
 
-def _without_filter(dialect: Dialect, reading: Reading) -> Generator[Step, Any, Outcome]:
-    """The server ignores the date range under every name: read the list whole, each time."""
-    whole = yield from read_whole_list(dialect)
-    yield from mark_vanished(dialect, whole)
+def _without_filter(
+    conventions: QueryConventions, reading: Reading, *, by_id: bool
+) -> Generator[Step, Any, Outcome]:
+    """The server ignores the start of a range under every name: read the list whole, each time.
+
+    An end that works is sent all the same. Where none does, rows of the last day and a half may be hidden: nothing
+    is certified through them, and a row that was not met is believed to be gone only if it is not there by its id.
+    """
+    through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
+    asked, claimed = Window(end=reading.now + timedelta(days=1)), Window(end=through)
+    whole = yield from read_whole_list(conventions, asked, claimed=WHOLE if conventions.reaches_now else claimed)
+    if conventions.reaches_now:
+        yield from mark_vanished(conventions, whole, asked)
+    elif by_id and reading.reconcile != "no" and whole.certified:
+        yield Flush()
+        here: list[str] = yield IdsHere()
+        met = united(whole.passes)
+        yield from get_by_id([identity for identity in here if identity not in met], reading.now)
+    yield Flush()
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
-    return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason, (note,))
+    notes = (note, *_notes(conventions, reading))
+    return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
+
+
+def _notes(conventions: QueryConventions, reading: Reading) -> tuple[str, ...]:
+    if conventions.end is not Result.IGNORED:
+        return ()
+    told = "the end of a range is ignored by the server, so rows of the last day and a half may be hidden"
+    return (
+        f"{reading.endpoint.name}: {told}; they are read again at each sync, and certified when they are older",
+    )

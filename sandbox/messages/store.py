@@ -25,16 +25,17 @@ class ProviderUnavailableError(Exception):
 class Messages:
     """Messages by id and reference, moving along their courses by the agenda.
 
-    `changed` is called with a message whenever it has a new status.
+    `changed` is called with a message whenever it has a new status; `opted_out` says whether the owner of a number
+    has replied STOP to a practice.
     """
 
     agenda: Agenda
     now: Callable[[], datetime]
     changed: Callable[[Message], None]
+    opted_out: Callable[[str, str], bool]
     _known: dict[tuple[str, str], Message] = field(default_factory=dict)
     _failed_once: set[tuple[str, str]] = field(default_factory=set)
     _recent: dict[str, deque[datetime]] = field(default_factory=dict)
-    _stopped: set[tuple[str, str]] = field(default_factory=set)
 
     def admits(self, practice_id: str) -> bool:
         """Count a request to create; false beyond 120 within a minute."""
@@ -59,13 +60,9 @@ class Messages:
             if (message.record["sent_at"] or datetime.min.replace(tzinfo=since.tzinfo)) >= since
         )
 
-    def stop(self, practice_id: str, phone: str) -> None:
-        """Somebody has replied STOP to a practice, and is not texted by it again."""
-        self._stopped.add((practice_id, phone))
-
     def refusal(self, practice_id: str, phone: str) -> str | None:
         """Why a number is not texted, if it is not (contract: `status_reason`)."""
-        if (practice_id, phone) in self._stopped:
+        if self.opted_out(practice_id, phone):
             return "opted_out"
         return _REFUSALS.get(behaviour(phone) or "")
 

@@ -1,1 +1,1 @@
-"""The interface as an OpenAPI 3.1 description, drawn from what the platform itself goes by, and a page of it."""
+"""The interface as an OpenAPI 3.1 description, drawn from what the platform itself goes by."""

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
+from sandbox.contract import CSV_COLUMNS
 from sandbox.openapi.shapes import FLAG, INTEGER, TEXT, Schema, array, envelope, nullable, record, ref
-from sandbox.server.calls_csv import COLUMNS
 from sandbox.switches import Switches
 
 Answer = dict[str, Any]
@@ -56,7 +56,7 @@ def csv_page() -> Answer:
         "content": {
             "application/json": {"schema": envelope(page_of("PhoneCall"))},
             "text/csv": {
-                "schema": TEXT | {"description": f"Columns: {', '.join(COLUMNS)}"},
+                "schema": TEXT | {"description": f"Columns: {', '.join(CSV_COLUMNS)}"},
             },
         },
     }

@@ -2,9 +2,8 @@
 
 from typing import Any
 
+from sandbox import contract
 from sandbox.openapi.shapes import INSTANT, INTEGER, PHONE, TEXT, Schema, array, body, choice, ref, text, uri
-from sandbox.server.message_content import BUTTON_TYPES, CONTENT_TYPES, LIMITS
-from sandbox.server.messages import CHANNELS, FALLBACK_TEXT
 from sandbox.switches import Switches
 from sandbox.world import vocabulary as v
 
@@ -34,10 +33,12 @@ def _new_message(switches: Switches) -> Schema:
     fields = {
         "recipient": recipient,
         "fallback_text": text(
-            FALLBACK_TEXT, minLength=1, description="The SMS, and the copy in the practice's inbox; stands alone."
+            contract.FALLBACK_TEXT,
+            minLength=1,
+            description="The SMS, and the copy in the practice's inbox; stands alone.",
         ),
         "channel": choice(
-            CHANNELS,
+            contract.CHANNELS,
             default="auto",
             description="auto: RCS where both sides can, else SMS. rcs: never SMS. sms: fallback_text alone.",
         ),
@@ -49,32 +50,32 @@ def _new_message(switches: Switches) -> Schema:
 
 
 def _content() -> Schema:
-    few, many = LIMITS["fewest_cards"], LIMITS["most_cards"]
+    few, many = contract.FEWEST_CARDS, contract.MOST_CARDS
     fields = {
-        "type": choice(CONTENT_TYPES),
+        "type": choice(contract.CONTENT_TYPES),
         "media_url": uri(("https", "http")) | {"description": "media only, and required there"},
         "card": ref("Card"),
         "cards": array(ref("Card"), few, many) | {"description": f"carousel only, {few} to {many}"},
-        "suggestions": array(ref("Button"), most=LIMITS["suggestions"]) | {"description": "not for a carousel"},
+        "suggestions": array(ref("Button"), most=contract.SUGGESTIONS) | {"description": "not for a carousel"},
     }
     return body(fields, ("type",))
 
 
 def _card() -> Schema:
     fields = {
-        "title": text(LIMITS["title"]),
-        "description": text(LIMITS["description"]),
+        "title": text(contract.TITLE),
+        "description": text(contract.DESCRIPTION),
         "media_url": uri(),
-        "buttons": array(ref("Button"), most=LIMITS["buttons"]),
+        "buttons": array(ref("Button"), most=contract.BUTTONS),
     }
     return body(fields, description="At least a title or a description.")
 
 
 def _button() -> Schema:
-    label = f"The label; at most {LIMITS['reply_label']} characters for reply"
+    label = f"The label; at most {contract.REPLY_LABEL} characters for reply"
     fields = {
-        "type": choice(BUTTON_TYPES),
-        "text": text(LIMITS["label"], minLength=1, description=label),
+        "type": choice(contract.BUTTON_TYPES),
+        "text": text(contract.LABEL, minLength=1, description=label),
         "url": uri() | {"description": "open_url only, and required there"},
         "phone_number": PHONE | {"description": "dial only, and required there"},
         "id": TEXT | {"description": "reply only; the label if not given"},

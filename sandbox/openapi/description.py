@@ -2,23 +2,16 @@
 
 from typing import Any, Final
 
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-
+from sandbox.contract import ROOT, SIGN_IN
 from sandbox.openapi.answers import answer, error_schemas, errors
 from sandbox.openapi.bodies import body_schemas
 from sandbox.openapi.events import event_schemas, webhooks
 from sandbox.openapi.operations import Operation, created_appointment, operation, paths
-from sandbox.openapi.page import rendered
 from sandbox.openapi.records import resource_schemas
 from sandbox.openapi.shapes import TEXT, record
-from sandbox.server.auth import platform_of
-from sandbox.server.envelopes import json_response, to_json
 from sandbox.switches import Switches
 
 Description = dict[str, Any]
-ROOT: Final = "/services/core/open_api/v1"
-SIGN_IN: Final = "/services/user/v1/auth/sign-in"
 _ABOUT: Final = (
     "The partner interface of a veterinary practice platform, as this sandbox shows it. Every request acts for "
     "one practice, named by X-Client-Id. What the contract leaves open stands here as it is switched now: "
@@ -43,16 +36,6 @@ _SECTIONS: Final = {
     "clients": "Clients and patients",
     "patients": "Clients and patients",
 }
-
-
-async def openapi_json(request: Request) -> Response:
-    """The description."""
-    return json_response(to_json(describe(platform_of(request).switches)))
-
-
-async def docs(request: Request) -> Response:
-    """The description as a page."""
-    return HTMLResponse(rendered(describe(platform_of(request).switches)))
 
 
 def describe(switches: Switches) -> Description:

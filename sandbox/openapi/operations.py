@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from sandbox.contract import MOST_CLIENTS
 from sandbox.openapi import parameters as p
 from sandbox.openapi.answers import Answer, answer, csv_page, errors, page_of
 from sandbox.openapi.records import NAMES
 from sandbox.openapi.shapes import INSTANT, INTEGER, TEXT, Schema, array, record, ref
 from sandbox.resources.registry import RESOURCES
-from sandbox.server.people import MOST_CLIENTS
 from sandbox.switches import Switches
 
 Operation = dict[str, Any]

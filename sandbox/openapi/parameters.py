@@ -2,10 +2,9 @@
 
 from typing import Any, Final
 
+from sandbox.contract import CALLS_DEFAULT_SIZE, CSV_DEFAULT_SIZE
 from sandbox.openapi.shapes import DAY, FLAG, INTEGER, TEXT, Schema, array, choice
 from sandbox.resources.registry import RESOURCES
-from sandbox.server.lists import MAXIMUM_SIZE
-from sandbox.server.phone_calls import CSV_DEFAULT_SIZE, CSV_MAXIMUM_SIZE, JSON_DEFAULT_SIZE
 from sandbox.switches import ListSwitches, Switches
 from sandbox.world import vocabulary as v
 
@@ -38,18 +37,19 @@ def list_parameters(name: str, switches: Switches) -> list[Parameter]:
         bound = DAY if of.instants == "refused" else _BOUND
         how = f"bounds {of.bounds}, by {of.granularity}, days in {of.day_zone}"
         shown.append(query(of.start, bound, f"Start of updated_at; {how}", required=of.start_required))
-        shown.append(query(of.end, bound, "End; now if not given"))
+        shown.append(query(of.end, bound, f"End; {of.default_end} if not given"))
     if statuses:
         known = choice(statuses) if of.unknown_status == "refuse" else TEXT
         shown.append(query(of.status, known, f"Only these; another value: {of.unknown_status}"))
-    return [*shown, *_paging(of, of.default_size, MAXIMUM_SIZE)]
+    return [*shown, *_paging(of, min(of.default_size, of.maximum_size), of.maximum_size)]
 
 
 def call_parameters(switches: Switches) -> list[Parameter]:
     """What the list of phone calls takes."""
-    sizes = f"JSON: {JSON_DEFAULT_SIZE} unless asked, at most {MAXIMUM_SIZE}; CSV: {CSV_DEFAULT_SIZE}"
-    page, size = _paging(switches.phone_calls, JSON_DEFAULT_SIZE, CSV_MAXIMUM_SIZE)
-    size["description"] = f"{sizes}, at most {CSV_MAXIMUM_SIZE}"
+    of, most = switches.phone_calls, switches.csv_maximum_size
+    sizes = f"JSON: {CALLS_DEFAULT_SIZE} unless asked, at most {of.maximum_size}; CSV: {CSV_DEFAULT_SIZE}"
+    page, size = _paging(of, CALLS_DEFAULT_SIZE, most)
+    size["description"] = f"{sizes}, at most {most}"
     del size["schema"]["default"]
     return [
         query("start_date", DAY, _WHOLE_DAY),

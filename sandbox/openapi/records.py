@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
+from sandbox.contract import CHANNELS, USED_CHANNELS
 from sandbox.messages.message import STATUSES
 from sandbox.openapi.shapes import FLAG, INSTANT, INTEGER, TEXT, Schema, array, choice, nullable, record, ref
 from sandbox.resources.registry import RESOURCES
 from sandbox.resources.resource import Resource, has_integer_id
-from sandbox.server.messages import CHANNELS, USED_CHANNELS
 from sandbox.switches import Switches
 from sandbox.world import vocabulary as v
 

@@ -50,6 +50,11 @@ AI_OUTBOUND: Final = Resource(
     prefix="aor",
     second_id=("partner_request_id", "campaign-"),
     render=render,
-    filterable={"created_at": INSTANT, "contacted_at": INSTANT, "status": v.REQUEST_STATUSES.dtype},
+    filterable={
+        "created_at": INSTANT,
+        "contacted_at": INSTANT,
+        "status": v.REQUEST_STATUSES.dtype,
+        "outcome": v.REQUEST_OUTCOMES.dtype,
+    },
     statuses=v.REQUEST_STATUSES.values,
 )

@@ -1,10 +1,12 @@
 """Phone calls (contract: Phone call record; List phone calls)."""
 
+from datetime import datetime
 from typing import Final
 
 import polars as pl
 
 from sandbox.resources.resource import Resource, Scene, text_id, with_people
+from sandbox.switches import Switches
 from sandbox.world import text
 from sandbox.world import vocabulary as v
 from sandbox.world.lives import INSTANT
@@ -14,6 +16,13 @@ FIELDS: Final = (
     "client_name", "patient_id", "remote_patient_id", "patient_name", "phone_number", "call_classification",
     "summary", "customer_sentiment", "outcome", "booked", "booking_intent", "duration_seconds",
 )  # fmt: skip
+
+
+def derive(rows: pl.DataFrame, now: datetime, switches: Switches) -> pl.DataFrame:  # noqa: ARG001 - see Resource.derive
+    """Calls of the switched day are never over."""
+    unfinished = pl.col("created_at").dt.date() == pl.lit(switches.unfinished_calls_on, pl.Date)
+    state = pl.when(unfinished.fill_null(value=False)).then(pl.lit("in_progress")).otherwise("state")
+    return rows.with_columns(state=state.cast(v.CALL_STATES.dtype))
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
@@ -53,6 +62,7 @@ PHONE_CALLS: Final = Resource(
     fields=FIELDS,
     prefix="call",
     render=render,
+    derive=derive,
     filterable={
         "created_at": INSTANT,
         "direction": v.DIRECTIONS.dtype,

@@ -10,15 +10,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from sandbox.openapi.description import ROOT, SIGN_IN, docs, openapi_json
+from sandbox.contract import ROOT, SIGN_IN
+from sandbox.openapi.description import describe
 from sandbox.platform import Platform
 from sandbox.resources.registry import RESOURCES
 from sandbox.server import lists, people
 from sandbox.server.ai_outbound import create_request
 from sandbox.server.appointments import create_appointment, open_times
-from sandbox.server.auth import sign_in
+from sandbox.server.auth import platform_of, sign_in
 from sandbox.server.control import ROUTES as CONTROL_ROUTES
-from sandbox.server.envelopes import Refusal, refusal
+from sandbox.server.envelopes import Refusal, json_response, refusal, to_json
 from sandbox.server.greeting import vetl_toml
 from sandbox.server.home import home
 from sandbox.server.messages import create_message, get_message
@@ -44,7 +45,6 @@ def build_app(platform: Platform) -> Starlette:
     app = Starlette(
         routes=[
             Route("/", home),
-            Route("/docs", docs),
             Route("/openapi.json", openapi_json),
             Route("/vetl.toml", vetl_toml),
             Route(SIGN_IN, sign_in, methods=["POST"]),
@@ -56,6 +56,11 @@ def build_app(platform: Platform) -> Starlette:
     )
     app.state.platform = platform
     return app
+
+
+async def openapi_json(request: Request) -> Response:
+    """The interface as it is switched at the moment."""
+    return json_response(to_json(describe(platform_of(request).switches)))
 
 
 def _resource_routes() -> list[Route]:

@@ -26,6 +26,8 @@ async def sign_in(request: Request) -> Response:
         raise Invalid([FieldError(name, f"{name} is required and must be a string") for name in missing])
     if not platform.credentials.match(*texts):
         raise Refusal(401, "Invalid username, password or role")
+    if platform.refuses_sign_in():
+        raise Refusal(200, "Invalid username, password or role")
     return success({"token": platform.issue_token()}, status=platform.switches.sign_in_status)
 
 
@@ -48,7 +50,7 @@ def practice_of(request: Request) -> Practice:
     """
     platform = platform_of(request)
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not platform.knows_token(token.strip()):
+    if scheme.lower() != "bearer" or not platform.takes_token(token.strip()):
         raise Refusal(401, "Unauthorized")
     practice_id = request.headers.get("x-client-id")
     if not practice_id:

@@ -75,7 +75,7 @@ class Body:
 
     def phone(self, name: str, *, required: bool = False) -> str | None:
         """A telephone number in E.164."""
-        value = self.text(name, required=required)
+        value = "" if self._given.get(name) == "" else self.text(name, required=required)
         if value is not None and not _E164.fullmatch(value):
             self.fault(name, f"{name} must be a telephone number in E.164, such as +12125550123")
             return None

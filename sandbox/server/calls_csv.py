@@ -6,15 +6,12 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
+from sandbox.contract import CSV_COLUMNS
 from sandbox.resources.phone_calls import render
 from sandbox.resources.resource import Record, Scene, instant
 from sandbox.table import Snapshot, Table
 from sandbox.world import vocabulary as v
 
-COLUMNS: Final = (
-    "Date", "Practice", "Direction", "Status", "Caller Type", "Client", "Patient", "Phone Number", "Intent",
-    "Booking Intent", "Summary", "Sentiment", "Outcome", "Booked", "Duration",
-)  # fmt: skip
 _FIELDS: Final = (
     "created_at", "practice_name", "direction", "state", "caller_type", "client_name", "patient_name",
     "phone_number", "call_classification", "booking_intent", "summary", "customer_sentiment", "outcome",
@@ -52,11 +49,11 @@ def render_csv(table: Table, snapshot: Snapshot, rows: pl.DataFrame) -> bytes:
     written = places.filter(pl.col("written").is_not_null())
     if written.height:
         records = [_written_line(snapshot.written[place], scene) for place in written["written"]]
-        extra = pl.DataFrame(records, schema=dict.fromkeys(COLUMNS, pl.String)).with_columns(written["place"])
+        extra = pl.DataFrame(records, schema=dict.fromkeys(CSV_COLUMNS, pl.String)).with_columns(written["place"])
         texts = lines.with_columns(pl.selectors.enum().cast(pl.String))
         lines = pl.concat([texts, extra]).sort("place")
     page = BytesIO()
-    lines.select(COLUMNS).write_csv(page, line_terminator=scene.switches.csv_newline)
+    lines.select(CSV_COLUMNS).write_csv(page, line_terminator=scene.switches.csv_newline)
     return page.getvalue()
 
 
@@ -74,7 +71,7 @@ def _drawn_lines(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         *(_yes_or_no(name) for name in ("booking_intent", "booked")),
         duration_seconds=pl.format("{}:{}", seconds // 60, (seconds % 60).cast(pl.String).str.zfill(2)),
     )
-    return shown.select(pl.col(field).alias(column) for field, column in zip(_FIELDS, COLUMNS, strict=True))
+    return shown.select(pl.col(field).alias(column) for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True))
 
 
 def _yes_or_no(name: str) -> pl.Expr:
@@ -82,11 +79,11 @@ def _yes_or_no(name: str) -> pl.Expr:
 
 
 def _written_line(record: Record, scene: Scene) -> dict[str, str | None]:
-    shown: dict[str, Any] = {column: record.get(field) for field, column in zip(_FIELDS, COLUMNS, strict=True)}
+    shown: dict[str, Any] = {column: record.get(field) for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True)}
     created = instant(shown["Date"])
     if created is not None:
         shown["Date"] = created.astimezone(ZoneInfo(scene.practice.time_zone)).strftime(_MINUTE)
-    for field, column in zip(_FIELDS, COLUMNS, strict=True):
+    for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True):
         if field in _humanized(scene) and shown[column] is not None:
             shown[column] = humanize(str(shown[column]))
     for column in ("Booking Intent", "Booked"):

@@ -1,7 +1,7 @@
 """The control interface: clock, switches, faults, writes and the truth. No sign-in; this machine only."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Any
@@ -15,14 +15,24 @@ from starlette.routing import Route
 
 from sandbox.faults import PRESETS, Fault
 from sandbox.resources.registry import RESOURCES
+from sandbox.resources.resource import Record
 from sandbox.server.auth import json_object, platform_of
 from sandbox.server.envelopes import FieldError, Invalid, Refusal, success
 from sandbox.strikes import Strikes
 from sandbox.switches import Switches, UnknownSwitchError
-from sandbox.table import NoSuchRowError, Table
+from sandbox.table import NoSuchRowError, NotFilterableError, Table
 from sandbox.webhooks.faults import PRESETS as WEBHOOK_PRESETS
 from sandbox.webhooks.faults import WebhookFault
 
+
+@dataclass(frozen=True)
+class _Writes:
+    insert: list[Record] = field(default_factory=list[Record])
+    update: dict[str, Record] = field(default_factory=dict[str, Record])
+    delete: list[str] = field(default_factory=list[str])
+
+
+_WRITES = TypeAdapter(_Writes)
 _FAULTS: TypeAdapter[list[Any]] = TypeAdapter(list[Fault])
 _WEBHOOK_FAULTS: TypeAdapter[list[Any]] = TypeAdapter(list[WebhookFault])
 
@@ -85,16 +95,24 @@ async def mutate(request: Request) -> Response:
     platform = _local(request)
     given: dict[str, Any] = await json_object(request)
     table = _table(request, given.get("practice_id"), given.get("list"))
+    try:
+        wanted = _WRITES.validate_python(given)
+    except ValidationError as error:
+        raise Invalid(
+            [FieldError(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
+        ) from error
     with platform.lock:
         now = platform.now()
         try:
-            for row_id, changes in given.get("update", {}).items():
+            for row_id, changes in wanted.update.items():
                 table.update(row_id, changes, now, platform.switches)
-            for row_id in given.get("delete", []):
+            for row_id in wanted.delete:
                 table.delete(row_id, now, platform.switches)
+            inserted = [table.insert(record, now) for record in wanted.insert]
         except NoSuchRowError as error:
             raise Refusal(404, f"no row with id {error}") from error
-        inserted = [table.insert(record, now) for record in given.get("insert", [])]
+        except NotFilterableError as error:
+            raise Invalid([FieldError(error.field, str(error))]) from error
     return success({"inserted": inserted})
 
 

@@ -15,7 +15,7 @@ _NAMED = 5
 _TEXT = """\
 A partner platform is at {base_url}
   what is inside  {base_url}/
-  the interface   {base_url}/docs
+  the interface   {base_url}/openapi.json
   username        {username}
   password        {password}
   role            {role}
@@ -73,12 +73,13 @@ def commands(base_url: str, platform: Platform) -> dict[str, str]:
 
 async def vetl_toml(request: Request) -> Response:
     """Settings with which vetl reads every practice of this platform."""
-    world = platform_of(request).world
+    platform = platform_of(request)
+    world = platform.world
     practices = (
         _PRACTICE.format(
             id=json.dumps(practice.id),
             name=json.dumps(practice.name),
-            zone=json.dumps(practice.time_zone),
+            zone=json.dumps(platform.told_zone(practice)),
             since=world.since(practice).date().isoformat(),
         )
         for practice in world.practices.values()

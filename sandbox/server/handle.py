@@ -144,7 +144,7 @@ class Handle:
             "role": self.role,
             "webhook_secret": self.webhook_secret,
             "practices": [
-                {"id": practice.id, "name": practice.name, "time_zone": practice.time_zone}
+                {"id": practice.id, "name": practice.name, "time_zone": self.platform.told_zone(practice)}
                 for practice in self.practices
             ],
         }

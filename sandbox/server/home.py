@@ -52,7 +52,7 @@ async def home(request: Request) -> Response:
         + f'<h2>Control</h2><div class="card">{table(["Path", "What"], control)}</div>'
     )
     about = _ABOUT.format(now=platform.now().isoformat(" ", "seconds").removesuffix("+00:00"))
-    links = {"The interface": "/docs", "openapi.json": "/openapi.json", "vetl.toml": "/vetl.toml"}
+    links = {"The interface": "/openapi.json", "vetl.toml": "/vetl.toml"}
     return HTMLResponse(page("Partner platform sandbox", about, links, main))
 
 

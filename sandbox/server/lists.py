@@ -1,6 +1,7 @@
 """Paged lists and single records of the contract."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -15,9 +16,6 @@ from sandbox.switches import ListSwitches
 from sandbox.table import Matches, Snapshot, Table
 from sandbox.world.practices import Practice
 
-MAXIMUM_SIZE = 100
-"""Rows on a page of JSON, whatever the list (contract: Limits)."""
-
 
 @dataclass(frozen=True)
 class Paging:
@@ -26,23 +24,32 @@ class Paging:
     number: int
     size: int
     base: int = 0
+    told_total: int | None = None
 
     def cut(self, rows: Matches) -> pl.DataFrame:
         """The rows of this page."""
         return rows.slice((self.number - self.base) * self.size, self.size)
 
-    def pages(self, rows: int) -> int:
-        """How many pages that many rows fill."""
-        return -(-rows // self.size)
+    def total(self, rows: Matches) -> int:
+        """How many rows there are said to be."""
+        return len(rows) if self.told_total is None else self.told_total
+
+    def pages(self, rows: Matches) -> int:
+        """How many pages these rows are said to fill."""
+        return -(-self.total(rows) // self.size)
 
 
 def read_paging(query: Query, switches: ListSwitches, default: int, maximum: int) -> Paging:
     """The page that a request asks for; an over-large size is made smaller or refused, as switched."""
-    number = query.integer(switches.page, switches.page_base, switches.page_base)
+    base = switches.page_base
+    number = query.integer(switches.page, base, base)
+    default = min(default, maximum)
     size = query.integer(switches.per_page, default, 1)
     if size > maximum and switches.over_large == "refuse":
         query.fault(switches.per_page, f"{switches.per_page} must be at most {maximum}")
-    return Paging(number, min(size, maximum), switches.page_base)
+    number = base if "page" in switches.ignored else number
+    size = default if "per_page" in switches.ignored else size
+    return Paging(number, min(size, maximum), base, switches.told_total)
 
 
 def page_body(
@@ -51,9 +58,10 @@ def page_body(
     """One page in the envelope of lists."""
     data: dict[str, Any] = {"page": paging.number, "per_page": paging.size}
     if with_total_pages:
-        data["total_pages"] = paging.pages(len(rows))
-    data["total_count"] = len(rows)
-    return encoded(data | {"content": table.records(paging.cut(rows), snapshot)})
+        data["total_pages"] = paging.pages(rows)
+    data["total_count"] = paging.total(rows)
+    empty = snapshot.switches.for_list(table.resource.name).empty_rows
+    return encoded(data | {"content": [[]] * empty or table.records(paging.cut(rows), snapshot)})
 
 
 async def booking_sessions(request: Request) -> Response:
@@ -84,29 +92,30 @@ def _list(request: Request, name: str, *, ranged: bool) -> Response:
     platform, practice = platform_of(request), practice_of(request)
     switches = platform.switches.for_list(name)
     query = Query(request.query_params)
-    chosen = _chosen(query, name, switches, practice, ranged=ranged)
-    paging = read_paging(query, switches, switches.default_size, MAXIMUM_SIZE)
+    chosen = _chosen(query, name, switches, practice, platform.now() if ranged else None)
+    paging = read_paging(query, switches, switches.default_size, switches.maximum_size)
     query.finish(refuse_unknown=platform.switches.unknown_parameters == "refused")
     with platform.lock:
         table = platform.table(practice.id, name)
         snapshot = table.snapshot(platform.now(), platform.switches)
         key = snapshot.serial, request.url.query
         known = platform.cached(key)
-        if known is not None:
+        if known is not None and switches.keeps_places:
             return json_response(known[0])
-        rows = snapshot.matches(switches.order, chosen)
+        rows = snapshot.matches(switches, chosen)
         body = page_body(table, snapshot, rows, paging, with_total_pages=name != "booking_sessions")
         platform.keep(key, body, None)
     return json_response(body)
 
 
-def _chosen(query: Query, name: str, switches: ListSwitches, practice: Practice, *, ranged: bool) -> pl.Expr:
+def _chosen(query: Query, name: str, switches: ListSwitches, practice: Practice, now: datetime | None) -> pl.Expr:
+    """The rows that every filter lets through; `now` where the list has a range."""
     chosen = pl.lit(True)
-    if ranged:
+    if now is not None:
         days_only = switches.instants == "refused"
         start = query.bound(switches.start, required=switches.start_required, days_only=days_only)
         end = query.bound(switches.end, days_only=days_only)
-        chosen &= updated_range(start, end, switches, practice.zone)
+        chosen &= updated_range(start, end, switches, practice.zone, now)
     statuses = RESOURCES[name].statuses
     if not statuses:
         return chosen
@@ -114,6 +123,8 @@ def _chosen(query: Query, name: str, switches: ListSwitches, practice: Practice,
         status = query.choice(switches.status, statuses)
     else:
         status = query.text(switches.status)
+    if "status" in switches.ignored:
+        return chosen
     if status in statuses:
         return chosen & (pl.col("status") == status)
     nothing = status is not None and switches.unknown_status == "nothing"

@@ -3,37 +3,28 @@
 from typing import Final
 from urllib.parse import urlsplit
 
+from sandbox.contract import (
+    BUTTON_TYPES,
+    BUTTONS,
+    CONTENT_TYPES,
+    DESCRIPTION,
+    FEWEST_CARDS,
+    LABEL,
+    MOST_CARDS,
+    REPLY_LABEL,
+    SUGGESTIONS,
+    TITLE,
+)
 from sandbox.server.body import Body
 
-FALLBACK_TEXT: Final = 1600
-_TITLE, _DESCRIPTION = 200, 1600
-_BUTTONS, _SUGGESTIONS = 4, 11
-_FEWEST_CARDS, _MOST_CARDS = 2, 10
-_LABEL, _REPLY_LABEL = 25, 20
-_TYPES: Final = ("text", "media", "card", "carousel")
-_BUTTON_TYPES: Final = ("open_url", "dial", "reply")
 _PART_OF_TYPE: Final = {"media_url": "media", "card": "card", "cards": "carousel"}
 _UNSUPPORTED_ACTIONS: Final = ("calendar", "location")
 _UNREACHABLE: Final = ".invalid"
 
-CONTENT_TYPES: Final = _TYPES
-BUTTON_TYPES: Final = _BUTTON_TYPES
-LIMITS: Final = {
-    "title": _TITLE,
-    "description": _DESCRIPTION,
-    "buttons": _BUTTONS,
-    "suggestions": _SUGGESTIONS,
-    "fewest_cards": _FEWEST_CARDS,
-    "most_cards": _MOST_CARDS,
-    "label": _LABEL,
-    "reply_label": _REPLY_LABEL,
-}
-"""The same for the description of the interface."""
-
 
 def check_content(content: Body) -> None:
     """Note everything that is wrong with the content of a message."""
-    kind = content.choice("type", _TYPES, required=True)
+    kind = content.choice("type", CONTENT_TYPES, required=True)
     for part, owner in _PART_OF_TYPE.items():
         if kind is not None and kind != owner and content.has(part):
             content.fault(part, f"{part} is for type {owner} only")
@@ -44,22 +35,22 @@ def check_content(content: Body) -> None:
         if card is not None:
             _check_card(card)
     if kind == "carousel":
-        for card in content.children("cards", _MOST_CARDS, _FEWEST_CARDS):
+        for card in content.children("cards", MOST_CARDS, FEWEST_CARDS):
             _check_card(card)
         if content.has("suggestions"):
             content.fault("suggestions", "A carousel takes no suggestions; its cards have buttons")
     else:
-        for suggestion in content.children("suggestions", _SUGGESTIONS):
+        for suggestion in content.children("suggestions", SUGGESTIONS):
             _check_button(suggestion)
 
 
 def _check_card(card: Body) -> None:
-    title = card.text("title", most=_TITLE)
-    description = card.text("description", most=_DESCRIPTION)
+    title = card.text("title", most=TITLE)
+    description = card.text("description", most=DESCRIPTION)
     if title is None and description is None:
         card.fault(None, "A card needs a title or a description")
     _reachable(card, card.uri("media_url"))
-    for button in card.children("buttons", _BUTTONS):
+    for button in card.children("buttons", BUTTONS):
         _check_button(button)
 
 
@@ -68,10 +59,10 @@ def _check_button(button: Body) -> None:
     if kind is not None and any(action in kind for action in _UNSUPPORTED_ACTIONS):
         button.fault_anywhere("content", "Calendar and share-location actions are not supported")
     elif kind is not None:
-        kind = button.choice("type", _BUTTON_TYPES)
-    button.text("text", required=True, most=_REPLY_LABEL if kind == "reply" else _LABEL)
+        kind = button.choice("type", BUTTON_TYPES)
+    button.text("text", required=True, most=REPLY_LABEL if kind == "reply" else LABEL)
     for name, owner in (("url", "open_url"), ("phone_number", "dial"), ("id", "reply")):
-        if kind in _BUTTON_TYPES and kind != owner and button.has(name):
+        if kind in BUTTON_TYPES and kind != owner and button.has(name):
             button.fault(name, f"{name} is for type {owner} only")
     if kind == "open_url":
         button.uri("url", required=True)

@@ -6,6 +6,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sandbox.contract import CHANNELS, FALLBACK_TEXT, SENDING_HOURS
 from sandbox.messages.message import Message, Wanted
 from sandbox.messages.numbers import behaviour
 from sandbox.messages.store import ProviderUnavailableError
@@ -13,15 +14,10 @@ from sandbox.platform import Platform
 from sandbox.server.auth import json_object, platform_of, practice_of
 from sandbox.server.body import Body
 from sandbox.server.envelopes import Refusal, success
-from sandbox.server.message_content import FALLBACK_TEXT, check_content
+from sandbox.server.message_content import check_content
 from sandbox.stamps import stamped
 from sandbox.world.practices import Practice
 
-SENDING_HOURS: Final = range(8, 21)
-"""Local hours in which texts go out: 8am to 9pm."""
-USED_CHANNELS: Final = ("rcs", "sms")
-_CHANNELS: Final = ("auto", *USED_CHANNELS)
-CHANNELS: Final = _CHANNELS
 _RETRY_AFTER: Final = {"Retry-After": "60"}
 
 
@@ -62,7 +58,7 @@ def _wanted(body: Body, platform: Platform, practice: Practice) -> Wanted | None
     """What is asked for; None where no recipient can be made out."""
     phone, client_id = _recipient(body, platform, practice)
     body.text("fallback_text", required=True, most=FALLBACK_TEXT)
-    channel = body.choice("channel", _CHANNELS) or "auto"
+    channel = body.choice("channel", CHANNELS) or "auto"
     if channel == "rcs" and not practice.rcs_live:
         body.fault("channel", "This practice's RCS sender is not live; use auto or sms")
     content = body.child("content")

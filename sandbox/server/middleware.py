@@ -36,7 +36,8 @@ class Journal:
         async def dated(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["Date"] = format_datetime(platform.now(), usegmt=True)
+                ahead = timedelta(seconds=platform.switches.date_ahead_seconds)
+                headers["Date"] = format_datetime(platform.now() + ahead, usegmt=True)
                 if not scope["path"].startswith(CONTROL):
                     _note(platform, scope, message["status"])
             await send(message)
@@ -128,7 +129,7 @@ def _move_a_row(platform: Platform, scope: Scope) -> None:
             place = len(platform.requests) * 7919 % snapshot.frame.height
             row = table.records(snapshot.frame.slice(place, 1), snapshot)[0]
             changes = {"updated_at": now} if "updated_at" in row else {}
-            table.update(row["id"], changes, now, platform.switches)
+            table.update(str(row["id"]), changes, now, platform.switches)
 
 
 def _note(platform: Platform, scope: Scope, status: int) -> None:

@@ -4,11 +4,10 @@ import polars as pl
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sandbox.contract import MOST_CLIENTS
 from sandbox.server.auth import platform_of, practice_of
 from sandbox.server.envelopes import success
 from sandbox.server.query import Query
-
-MOST_CLIENTS = 100
 
 
 async def clients(request: Request) -> Response:

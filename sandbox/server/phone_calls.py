@@ -4,18 +4,16 @@ import polars as pl
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sandbox.contract import CALLS_DEFAULT_SIZE, CSV_DEFAULT_SIZE
 from sandbox.platform import Platform
 from sandbox.server.auth import platform_of, practice_of
 from sandbox.server.calls_csv import render_csv
 from sandbox.server.envelopes import json_response
-from sandbox.server.lists import MAXIMUM_SIZE, Paging, page_body, read_paging
+from sandbox.server.lists import Paging, page_body, read_paging
 from sandbox.server.query import Query, day_range
 from sandbox.table import Matches, Snapshot, Table
 from sandbox.world import vocabulary as v
 from sandbox.world.practices import Practice
-
-JSON_DEFAULT_SIZE = 50
-CSV_DEFAULT_SIZE, CSV_MAXIMUM_SIZE = 1000, 5000
 
 
 async def phone_calls(request: Request) -> Response:
@@ -25,18 +23,19 @@ async def phone_calls(request: Request) -> Response:
     as_csv = _wants_csv(request, query)
     chosen = _chosen(query, platform, practice)
     client_id = query.text(platform.switches.client_parameter)
-    size = (CSV_DEFAULT_SIZE, CSV_MAXIMUM_SIZE) if as_csv else (JSON_DEFAULT_SIZE, MAXIMUM_SIZE)
-    paging = read_paging(query, platform.switches.phone_calls, *size)
+    switches = platform.switches.phone_calls
+    most = platform.switches.csv_maximum_size if as_csv else switches.maximum_size
+    paging = read_paging(query, switches, CSV_DEFAULT_SIZE if as_csv else CALLS_DEFAULT_SIZE, most)
     query.finish(refuse_unknown=platform.switches.unknown_parameters == "refused")
     with platform.lock:
         table = platform.table(practice.id, "phone_calls")
         snapshot = table.snapshot(platform.now(), platform.switches)
         key = snapshot.serial, request.url.query, as_csv
         known = platform.cached(key)
-        if known is None:
+        if known is None or not switches.keeps_places:
             if client_id is not None:
                 chosen &= table.of_client(client_id, snapshot)
-            rows = snapshot.matches(platform.switches.phone_calls.order, chosen)
+            rows = snapshot.matches(switches, chosen)
             known = _page(table, snapshot, rows, paging, as_csv=as_csv)
             platform.keep(key, *known)
     body, headers = known
@@ -71,15 +70,15 @@ def _page(
     table: Table, snapshot: Snapshot, rows: Matches, paging: Paging, *, as_csv: bool
 ) -> tuple[bytes, dict[str, str]]:
     if as_csv:
-        return render_csv(table, snapshot, paging.cut(rows)), _csv_headers(len(rows), paging)
+        return render_csv(table, snapshot, paging.cut(rows)), _csv_headers(rows, paging)
     return page_body(table, snapshot, rows, paging), {}
 
 
-def _csv_headers(total: int, paging: Paging) -> dict[str, str]:
+def _csv_headers(rows: Matches, paging: Paging) -> dict[str, str]:
     return {
-        "X-Total-Count": str(total),
+        "X-Total-Count": str(paging.total(rows)),
         "X-Page": str(paging.number),
         "X-Per-Page": str(paging.size),
-        "X-Total-Pages": str(paging.pages(total)),
+        "X-Total-Pages": str(paging.pages(rows)),
         "Content-Disposition": 'attachment; filename="phone_calls.csv"',
     }

@@ -134,12 +134,16 @@ def day_range(first: date | None, last: date | None, zone: tzinfo) -> pl.Expr:
 
 
 def updated_range(
-    start: Bound | None, end: Bound | None, switches: ListSwitches, practice_zone: tzinfo
+    start: Bound | None, end: Bound | None, switches: ListSwitches, practice_zone: tzinfo, now: datetime
 ) -> pl.Expr:
-    """Rows last updated between two bounds, with their inclusiveness and granularity as switched."""
+    """Rows last updated between two bounds, with their inclusiveness, granularity and absence as switched."""
     zone = practice_zone if switches.day_zone == "practice" else UTC
     chosen = pl.lit(True)
-    if start is not None:
+    if end is None or "end" in switches.ignored:
+        end = None
+        if switches.default_end == "midnight":
+            chosen &= pl.col("updated_at") < start_of(now.astimezone(zone).date(), zone)
+    if start is not None and "start" not in switches.ignored:
         chosen &= _after(start, switches.bounds[0] == "[", switches.granularity == "day", zone)
     if end is not None:
         chosen &= ~_after(end, switches.bounds[1] != "]", switches.granularity == "day", zone)

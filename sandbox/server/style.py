@@ -16,22 +16,15 @@ header p{margin-top:0;margin-bottom:0;color:var(--soft)}
 header nav{margin-top:.8rem;display:flex;gap:1.2rem}
 a{color:var(--mark);text-decoration:none}a:hover{text-decoration:underline}
 main{max-width:76rem;margin:0 auto;padding:1.5rem 2rem 4rem}h2{font-size:1.15rem;margin:2.2rem 0 .8rem}
-h3{font-size:.85rem;margin:1rem 0 .4rem;color:var(--soft);text-transform:uppercase;letter-spacing:.04em}
-.card,details{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:.5rem 0}
+.card{background:var(--card);border:1px solid var(--line);border-radius:8px;margin:.5rem 0}
 .card{padding:1rem 1.2rem;overflow-x:auto}
-summary{padding:.6rem 1rem;cursor:pointer;display:flex;gap:.8rem;align-items:baseline;flex-wrap:wrap}
-summary span:last-child{color:var(--soft);margin-left:auto}
-details[open]>summary{border-bottom:1px solid var(--line)}
-.inside{padding:.3rem 1.2rem 1.1rem;overflow-x:auto}table{border-collapse:collapse;width:100%}
+table{border-collapse:collapse;width:100%}
 th{text-align:left;color:var(--soft);font-weight:600;font-size:.85rem}
 td,th{padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 tr:last-child td{border-bottom:0}.n{text-align:right;font-variant-numeric:tabular-nums}
 code,pre{font:13px/1.5 ui-monospace,monospace;background:var(--code);border-radius:4px}code{padding:.1rem .35rem}
-pre{padding:.9rem 1.1rem;overflow-x:auto;margin:.5rem 0}summary code{background:none;font-weight:600}
-.soft{color:var(--soft)}.method{font:700 12px/1.7 ui-monospace,monospace;color:#fff;border-radius:4px;
-padding:0 .5rem;min-width:4.2rem;text-align:center}.get{background:#2a6fb0}.post{background:#2b8a4b}
-.put{background:#a8651a}
-.delete{background:#b03a3a}.tiles{display:flex;gap:.8rem;flex-wrap:wrap}.tile{background:var(--card);
+pre{padding:.9rem 1.1rem;overflow-x:auto;margin:.5rem 0}
+.tiles{display:flex;gap:.8rem;flex-wrap:wrap}.tile{background:var(--card);
 border:1px solid var(--line);border-radius:8px;padding:.7rem 1.2rem;min-width:9rem}
 .tile b{display:block;font-size:1.3rem}
 """

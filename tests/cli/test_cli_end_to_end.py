@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sandbox
-from pipelines import cli
+from pipelines.cli import app
 from pipelines.endpoints import REGISTRY
 
 DAYS = 20
@@ -54,15 +54,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 @pytest.fixture(scope="module")
 def built(installed: Installed) -> Installed:
     """After one `vetl sync` and `vetl build`; the tests of `run` and of the demo go the other way."""
-    assert cli.execute(["sync"]) == 0
-    assert cli.execute(["build"]) == 0
+    assert app.execute(["sync"]) == 0
+    assert app.execute(["build"]) == 0
     return installed
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
     """What a command prints with `--json`: exactly one object on standard output."""
     capsys.readouterr()
-    assert cli.execute([*arguments, "--json"]) == code
+    assert app.execute([*arguments, "--json"]) == code
     out = capsys.readouterr().out
     assert out.count("\n") == 1
     return json.loads(out)
@@ -98,7 +98,7 @@ def test_an_unknown_name_is_exit_2_and_names_the_known_ones(
     arguments: list[str], known: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    assert cli.execute(["sync", *arguments]) == 2
+    assert app.execute(["sync", *arguments]) == 2
 
     err = capsys.readouterr().err
     assert "nope" in err
@@ -112,7 +112,7 @@ def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_f
     files = {path: path.read_bytes() for path in (built.folder / "warehouse" / "data").glob("*.duckdb")}
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "wrong-and-secret")
 
-    assert cli.execute(["sync"]) == 2
+    assert app.execute(["sync"]) == 2
 
     assert files == {path: path.read_bytes() for path in files}
     out, err = capsys.readouterr()
@@ -121,6 +121,7 @@ def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_f
 
 
 def test_status_tells_of_every_list(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(capsys, "sync")  # the last attempt may have been another test's, with a wrong password
     report = answer(capsys, "status")
 
     assert report["warehouse"] == str(built.folder / "warehouse/data/vetl.duckdb")
@@ -144,6 +145,23 @@ def test_publish_reports_the_rows_of_every_mart(built: Installed, capsys: pytest
     assert "clients.phone" in published["masked"]
 
 
+def test_a_run_without_news_builds_nothing_and_says_so(
+    built: Installed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published = built.folder / "warehouse/data/analytics.duckdb"
+    before = published.read_bytes()
+
+    capsys.readouterr()
+    assert app.execute(["run", "--json"]) == 0
+    out, err = capsys.readouterr()
+
+    report = json.loads(out)
+    assert report["build"] is None
+    assert report["published"]["tables"]["practices"] == len(built.platform.practices)
+    assert "nothing changed" in err
+    assert published.read_bytes() == before
+
+
 def test_run_builds_and_publishes_what_is_committed_although_the_platform_is_gone(
     built: Installed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,7 +183,7 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
 ) -> None:
     """A warehouse that the shell points to must not get the demo's rows."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(Path(cli.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
     monkeypatch.setenv("VETL_WAREHOUSE__PATH", str(tmp_path / "real.duckdb"))
 
     for _ in range(2):

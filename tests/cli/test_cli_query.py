@@ -11,7 +11,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from pipelines import cli
+from pipelines.cli import app
 
 ROWS = """
     create schema marts;
@@ -36,7 +36,7 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert cli.execute(["query", *arguments]) == 0
+    assert app.execute(["query", *arguments]) == 0
     return capsys.readouterr().out
 
 
@@ -77,7 +77,7 @@ def test_markdown_escapes_what_would_end_a_cell(capsys: pytest.CaptureFixture[st
 
 
 def test_parquet_reads_back(tmp_path: Path) -> None:
-    script = f"import sys; sys.path[:0] = {sys.path}; from pipelines.cli import main; main()"
+    script = f"import sys; sys.path[:0] = {sys.path}; from pipelines.cli.app import main; main()"
     target = tmp_path / "rows.parquet"
     with target.open("wb") as file:
         command = [sys.executable, "-c", script, "query", ALL, "--format", "parquet"]
@@ -105,7 +105,7 @@ def test_a_table_cuts_nothing_where_nobody_watches(capsys: pytest.CaptureFixture
 def test_a_statement_that_cannot_be_answered_is_one_line_and_exit_2(
     sql: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.execute(["query", sql]) == 2
+    assert app.execute(["query", sql]) == 2
 
     err = capsys.readouterr().err
     assert expected in err
@@ -126,7 +126,7 @@ def test_a_file_that_another_process_writes_to_is_said_to_be_busy(capsys: pytest
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        code = cli.execute(["query", "select 1", "--private"])
+        code = app.execute(["query", "select 1", "--private"])
         process.communicate("")
 
     assert code == 1
@@ -136,5 +136,5 @@ def test_a_file_that_another_process_writes_to_is_said_to_be_busy(capsys: pytest
 def test_a_file_that_is_no_database_is_one_line(published: Path, capsys: pytest.CaptureFixture[str]) -> None:
     published.write_bytes(b"not a database" * 1000)
 
-    assert cli.execute(["query", "select 1"]) == 1
+    assert app.execute(["query", "select 1"]) == 1
     assert capsys.readouterr().err.count("\n") == 1

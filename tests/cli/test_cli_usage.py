@@ -4,16 +4,19 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import typer
 
-from pipelines import cli
-from pipelines.errors import ConfigurationError, Unreachable
+from pipelines.cli import app
+from pipelines.core.errors import ConfigurationError, Unreachable
 
-ROOT = Path(cli.__file__).resolve().parent.parent
+ROOT = Path(app.__file__).resolve().parents[2]
 COMMANDS = {
+    "dashboard",
     "demo",
     "doctor",
     "init",
@@ -27,7 +30,11 @@ COMMANDS = {
     "quarantine",
     "sandbox",
     "webhooks",
+    "open",
+    "dagster",
+    "dbt",
 }
+PASSED_THROUGH = {"dagster", "dbt"}
 HEAVY = ("dagster", "duckdb", "polars", "httpx", "dbt", "pydantic_settings", "structlog", "sandbox")
 
 
@@ -47,28 +54,32 @@ def python(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_command_of_the_contract_is_there() -> None:
-    commands = typer.main.get_command(cli.app).commands  # pyright: ignore[reportAttributeAccessIssue]
+    commands = typer.main.get_command(app.app).commands  # pyright: ignore[reportAttributeAccessIssue]
 
     assert set(commands) == COMMANDS
 
 
 def test_the_start_imports_nothing_heavy() -> None:
-    script = f"import sys; import pipelines.cli; print([name for name in {HEAVY} if name in sys.modules])"
+    script = f"import sys; import pipelines.cli.app; print([name for name in {HEAVY} if name in sys.modules])"
 
     assert python("-c", script).stdout.strip() == "[]"
 
 
 def test_no_command_imports_dagster() -> None:
-    modules = ", ".join(f"pipelines.{path.stem}" for path in sorted((ROOT / "pipelines").glob("cli*.py")))
+    modules = ", ".join(
+        f"pipelines.cli.{path.stem}" for path in sorted((ROOT / "pipelines" / "cli").glob("[a-z]*.py"))
+    )
 
     result = python("-c", f"import sys; import {modules}; print('dagster' in sys.modules)")
 
     assert result.stdout.strip() == "False", result.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], *([command, "--help"] for command in sorted(COMMANDS))])
+@pytest.mark.parametrize(
+    "arguments", [[], ["--help"], *([command, "--help"] for command in sorted(COMMANDS - PASSED_THROUGH))]
+)
 def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(arguments) == 0
+    assert app.execute(arguments) == 0
     assert "Usage: vetl" in capsys.readouterr().out
 
 
@@ -87,7 +98,7 @@ def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) 
 def test_wrong_use_is_one_line_and_exit_2(
     arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.execute(arguments) == 2
+    assert app.execute(arguments) == 2
 
     out, err = capsys.readouterr()
     assert out == ""
@@ -99,7 +110,7 @@ def test_wrong_use_is_one_line_and_exit_2(
 def test_a_wrong_setting_is_one_line_and_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
     Path("vetl.toml").write_text("[partner]\nmax_in_flight = 0", "utf-8")
 
-    assert cli.execute(["status"]) == 2
+    assert app.execute(["status"]) == 2
 
     err = capsys.readouterr().err
     assert "vetl.toml: partner.max_in_flight must be" in err
@@ -109,7 +120,7 @@ def test_a_wrong_setting_is_one_line_and_exit_2(capsys: pytest.CaptureFixture[st
 def test_with_json_a_failure_is_one_object_too(capsys: pytest.CaptureFixture[str]) -> None:
     Path("vetl.toml").write_text("[partnr]", "utf-8")
 
-    assert cli.execute(["status", "--json"]) == 2
+    assert app.execute(["status", "--json"]) == 2
 
     out, err = capsys.readouterr()
     assert json.loads(out) == {"exit_code": 2, "error": err.removeprefix("vetl: ").strip()}
@@ -130,12 +141,12 @@ def test_an_error_is_its_line_and_its_exit_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fails(**_: object) -> int:
+    def fails(*_: object, **__: object) -> int:
         raise error
 
-    monkeypatch.setattr("pipelines.cli_inspect.status", fails)
+    monkeypatch.setattr("pipelines.cli.status.status", fails)
 
-    assert cli.execute(["status"]) == code
+    assert app.execute(["status"]) == code
     assert capsys.readouterr().err == line
 
 
@@ -144,12 +155,12 @@ def test_an_unforeseen_error_tells_its_place_and_not_its_text(
 ) -> None:
     """Its text may quote a row."""
 
-    def fails(**_: object) -> int:
+    def fails(*_: object, **__: object) -> int:
         raise KeyError("Jane Doe")
 
-    monkeypatch.setattr("pipelines.cli_inspect.status", fails)
+    monkeypatch.setattr("pipelines.cli.status.status", fails)
 
-    assert cli.execute(["status"]) == 1
+    assert app.execute(["status"]) == 1
 
     err = capsys.readouterr().err
     assert err.startswith("vetl: internal error: KeyError in test_cli_usage.py, line ")
@@ -157,18 +168,18 @@ def test_an_unforeseen_error_tells_its_place_and_not_its_text(
 
 
 def test_init_writes_the_example_and_never_overwrites(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(["init", "--json"]) == 0
+    assert app.execute(["init", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["path"].endswith("vetl.toml")
     assert Path("vetl.toml").read_text("utf-8") == (ROOT / "vetl.example.toml").read_text("utf-8")
 
     Path("vetl.toml").write_text("# mine", "utf-8")
-    assert cli.execute(["init"]) == 2
+    assert app.execute(["init"]) == 2
     assert Path("vetl.toml").read_text("utf-8") == "# mine"
 
 
 @pytest.mark.parametrize("command", ["build", "publish", "status", "query 1"])
 def test_before_the_first_sync_a_command_says_what_to_do(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(command.split()) == 1
+    assert app.execute(command.split()) == 1
 
     err = capsys.readouterr().err
     assert "vetl sync" in err or "vetl run" in err
@@ -176,8 +187,72 @@ def test_before_the_first_sync_a_command_says_what_to_do(command: str, capsys: p
 
 
 def test_without_credentials_sync_names_the_variables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.execute(["init"]) == 0
-    assert cli.execute(["sync"]) == 2
+    assert app.execute(["init"]) == 0
+    assert app.execute(["sync"]) == 2
 
     err = capsys.readouterr().err
     assert "VETL_PARTNER__USERNAME, VETL_PARTNER__PASSWORD, VETL_PARTNER__ROLE: not set" in err
+
+
+def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["--version"]) == 0
+    assert capsys.readouterr().out == f"vetl {version('vetl')}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--log-file", "said", "status"], ["status", "--log-file=said"]])
+def test_what_is_said_is_in_the_log_file_too_wherever_the_option_stands(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.execute(arguments) == 1
+
+    said = capsys.readouterr().err
+    stamp, line = Path("said").read_text("utf-8").split(" ", 1)
+    assert line == said
+    assert datetime.fromisoformat(stamp).tzinfo
+
+
+def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["status", "--log-format", "json"]) == 1
+
+    told = json.loads(capsys.readouterr().err)
+    assert told["level"] == "error"
+    assert "nothing has been synced yet" in told["event"]
+
+
+def test_a_log_file_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["status", "--log-file", "nowhere/said"]) == 2
+    assert "--log-file nowhere/said: cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_its_completion(shell: str) -> None:
+    shown = python("-m", "pipelines", "--show-completion", shell)
+
+    assert "COMPLETE" in shown.stdout, shown.stderr
+
+
+def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["dbt", "--version"]) == 0
+    assert "duckdb:" in capfd.readouterr().out
+    assert app.execute(["dbt", "--quiet", "ls", "--select", "practices", "--resource-type", "model"]) == 0
+    assert capfd.readouterr().out.split() == ["vetl.marts.practice.practices"]
+    assert app.execute(["dagster", "--version"]) == 0
+    assert "dagster, version 1." in capfd.readouterr().out
+
+
+def test_open_runs_duckdbs_shell_on_the_published_file_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    published = tmp_path / "warehouse/data/analytics.duckdb"
+    assert app.execute(["open"]) == 1
+    published.parent.mkdir(parents=True)
+    published.touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert app.execute(["open"]) == 2
+    assert "vetl query" in capfd.readouterr().err
+
+    shell = tmp_path / "duckdb"
+    shell.write_text('#!/bin/sh\necho "$@"\n')
+    shell.chmod(0o755)
+    assert app.execute(["open"]) == 0
+    assert capfd.readouterr().out == f"-readonly {published}\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipelines import bundled
-from pipelines.dbt_process import BuildResult, dbt_build, dbt_parse, environment, state_folder, without_values
-from pipelines.errors import BuildFailed, WarehouseBusy
+from pipelines.core.errors import BuildFailed, WarehouseBusy
+from pipelines.jobs.dbt_process import BuildResult, dbt_build, dbt_parse, environment, state_folder, without_values
 
 PROFILES = """
 vetl:

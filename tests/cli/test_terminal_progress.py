@@ -1,24 +1,74 @@
-"""Progress: bars where somebody watches, a few lines elsewhere, never on standard output."""
+"""Progress: bars where somebody watches, a line every few seconds elsewhere, never on standard output."""
 
+import json
 import sys
 
 import pytest
 
-from pipelines.results import Progress
-from pipelines.terminal_progress import showing_lists, showing_nodes
+from pipelines.cli import progress as shown
+from pipelines.cli.output import direct
+from pipelines.cli.progress import showing_lists, showing_nodes
+from pipelines.core.results import Progress
 
 
-def some(practice_id: str, done: int, total: int | None, phase: str) -> Progress:
+def some(practice_id: str, done: int, total: int | None, phase: str = "reading") -> Progress:
     return Progress(practice_id, "staff_tasks", done, total, phase)
 
 
-def test_elsewhere_each_phase_of_a_list_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing_lists() as report:
-        for done in range(3):
-            report(some("a", done, None, "reading"))
-        report(some("a", 3, 3, "certified"))
+@pytest.fixture(autouse=True)
+def _usual_output() -> None:
+    direct(quiet=False, log_file=None, log_format="text")
 
-    assert capsys.readouterr() == ("", "a staff_tasks reading\na staff_tasks certified\n")
+
+def test_elsewhere_a_line_comes_every_few_seconds_and_one_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shown, "LINES_EVERY", 3600.0)
+    with showing_lists(2) as report:
+        report(some("a", 1, 4))
+        monkeypatch.setattr(shown.time, "monotonic", lambda: 1e9)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.undo()
+
+    monkeypatch.setattr(shown, "LINES_EVERY", 0.0)
+    with showing_lists(2) as report:
+        report(some("a", 3, 4))
+        report(some("b", 2, 6))
+        report(some("a", 4, 4, "certified"))
+        report(some("b", 6, 6, "failed"))
+
+    assert capsys.readouterr().err.splitlines() == [
+        "reading staff_tasks 3 rows (0 of 2 practices)",
+        "reading staff_tasks 5 of 10 rows (0 of 2 practices)",
+        "reading staff_tasks 6 of 10 rows (1 of 2 practices)",
+        "staff_tasks: all 2 practices done, 10 rows read",
+    ]
+
+
+def test_one_practice_ends_with_the_state_of_each_list(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing_lists(1) as report:
+        report(some("a", 4, 4, "certified"))
+
+    assert capsys.readouterr().err == "staff_tasks: certified, 4 rows read\n"
+
+
+def test_as_json_each_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
+    direct(quiet=False, log_file=None, log_format="json")
+    with showing_lists(1) as report:
+        report(some("a", 4, 4, "certified"))
+
+    assert json.loads(capsys.readouterr().err)["event"] == "staff_tasks: certified, 4 rows read"
+
+
+def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    direct(quiet=True, log_file=None, log_format="text")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with showing_lists() as report:
+        report(some("a", 4, 4, "certified"))
+    with showing_nodes() as advance:
+        advance(1, 2)
+
+    assert capsys.readouterr() == ("", "")
 
 
 def test_on_a_terminal_a_list_is_one_bar_over_all_practices(
@@ -28,14 +78,18 @@ def test_on_a_terminal_a_list_is_one_bar_over_all_practices(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
 
-    with showing_lists() as report:
-        report(some("a", 3, 4, "[reading]"))
-        report(some("b", 2, 6, "[reading]"))
+    with showing_lists(3) as report:
+        report(some("a", 3_000, 4_000))
+        report(some("b", 2_000, 6_000))
+        report(some("c", 500, 500, "certified"))
+    with showing_lists(1) as report:
+        report(some("a", 4, 9, "certified"))
     with showing_nodes() as advance:
         advance(1, 2)
 
     out, err = capsys.readouterr()
     assert out == ""
-    assert "5/10" in err
-    assert "b [reading]" in err
-    assert "1/2" in err
+    assert "5,500 of 10,500 rows" in err
+    assert "1 of 3 practices" in err
+    assert "✓" in err
+    assert "1 of 2 models and tests" in err

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.doctor.finding import Correction, Examined, Finding, Report
-from pipelines.doctor.mending import mend
-from pipelines.errors import ConfigurationError
+from pipelines.core.errors import ConfigurationError
+from pipelines.discovery.finding import Correction, Examined, Finding, Report
+from pipelines.jobs.doctor_settings import mend
 
 NEW_YORK, CHICAGO = "America/New_York", "America/Chicago"
 PRACTICE = f'[[practices]]\nid = "loc-001"\ntime_zone = "{CHICAGO}"  # as told\n'

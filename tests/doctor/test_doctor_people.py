@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.doctor.finding import Finding
-from pipelines.doctor.people import check_clients
-from pipelines.errors import RequestRefused
-from pipelines.pages import Page
-from pipelines.steps import GetRecords, ReadPage
+from pipelines.core.errors import RequestRefused
+from pipelines.core.pages import Page
+from pipelines.core.steps import GetRecords, ReadPage
+from pipelines.discovery.finding import Finding
+from pipelines.discovery.people import check_clients
 
 ADA = {"id": 7, "name": "Ada Lee", "email": "ada@example.com", "phone": "+15550100"}
 OTHERS = [{"id": number, "name": f"Nan {number}", "phone": "+1"} for number in range(100, 300)]

@@ -6,14 +6,16 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from support.learnt import paged, ranged
 
-from pipelines.doctor.examination import essentials, examine
-from pipelines.endpoint import QueryNames
+from pipelines.core.capabilities import Parameter, Result
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import RequestRefused
+from pipelines.core.pages import Page
+from pipelines.core.reading import Reading
+from pipelines.core.steps import Learnt, ReadPage
+from pipelines.discovery.examination import discover, examine
 from pipelines.endpoints import by_name
-from pipelines.errors import ConfigurationError, RequestRefused
-from pipelines.pages import Page
-from pipelines.steps import Learnt, ReadPage
-from pipelines.strategies.reading import Reading
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 EDGES = ("start_date", "end_date")
@@ -69,6 +71,10 @@ def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, 
             failure = error
 
 
+def results(learnt: Mapping[str, Any]) -> dict[str, str]:
+    return {key: learnt[key]["result"] for key in EVERY if key in learnt}
+
+
 def test_a_server_that_takes_dates_only_is_asked_in_dates() -> None:
     rows = sessions(60)
 
@@ -79,11 +85,11 @@ def test_a_server_that_takes_dates_only_is_asked_in_dates() -> None:
         status = query.get("status")
         return [row for row in rows if start <= row["updated_at"][:10] <= end and status in (None, row["status"])]
 
-    _, learnt, asked = drive(essentials(reading()), server)
+    _, learnt, asked = drive(discover(reading()), server)
 
-    assert learnt["bounds"] == "day"
-    assert learnt["names"]["start"] == "start_date"
-    assert learnt["unusable"] is None
+    assert learnt["start"]["bounds"] == "day"
+    assert learnt["start"]["name"] == "start_date"
+    assert learnt["page"]["result"] == "honoured"
     assert asked <= 25
 
 
@@ -96,18 +102,18 @@ def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with
             raise refused()
         return [row for row in rows if start[:19] <= row["updated_at"][:19] <= end[:19]]
 
-    _, learnt, _ = drive(essentials(reading()), server)
+    _, learnt, _ = drive(discover(reading()), server)
 
-    assert learnt["names"]["start"] == "start_date"
-    assert "bounds" not in learnt  # finer than a day, as far as is known: `sync` looks closer
+    assert learnt["start"]["name"] == "start_date"
+    assert learnt["start"]["bounds"] == "instant"
 
 
 def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
-    _, learnt, asked = drive(essentials(reading()), lambda _: [])
+    _, learnt, asked = drive(discover(reading()), lambda _: [])
 
-    assert learnt == {"parameters": dict.fromkeys(EVERY, "open")}
-    assert asked == 3
-    assert drive(essentials(reading(**learnt)), lambda _: sessions(60))[1]["names"]["status"] == "status"
+    assert learnt == {}
+    assert asked == 4
+    assert drive(discover(reading(**learnt)), lambda _: sessions(60))[1]["page"]["name"] == "page"
 
 
 def test_a_strict_server_that_takes_dates_only_and_says_the_same_of_every_fault_is_understood() -> None:
@@ -122,10 +128,10 @@ def test_a_strict_server_that_takes_dates_only_and_says_the_same_of_every_fault_
         status = query.get("status")
         return [row for row in rows if start <= row["updated_at"][:10] <= end and status in (None, row["status"])]
 
-    _, learnt, asked = drive(essentials(reading()), server)
+    _, learnt, asked = drive(discover(reading()), server)
 
-    assert learnt["bounds"] == "day"
-    assert learnt["parameters"] == dict.fromkeys(EVERY, "proven")
+    assert learnt["start"]["bounds"] == "day"
+    assert results(learnt) == dict.fromkeys(EVERY, "honoured")
     assert asked <= 20
 
 
@@ -140,20 +146,15 @@ def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int)
         found = [row for row in rows if query["updated_since"][:19] <= row["updated_at"][:19] <= end[:19]]
         return [row for row in found if query.get("status") in (None, row["status"])]
 
-    _, learnt, _ = drive(essentials(reading()), server)
+    _, learnt, _ = drive(discover(reading()), server)
 
-    assert (learnt["names"]["start"], learnt["names"]["end"]) == ("updated_since", "until")
-    assert learnt["parameters"] == dict.fromkeys(EVERY, "proven")
+    assert (learnt["start"]["name"], learnt["end"]["name"]) == ("updated_since", "until")
+    assert results(learnt) == dict.fromkeys(EVERY, "honoured")
 
 
 def test_what_is_known_is_not_asked_again() -> None:
-    states = dict.fromkeys(EVERY, "proven") | {"status": "ignored"}
-    assert drive(essentials(reading(parameters=states)), lambda _: [])[2] == 0
-
-
-def test_a_parameter_known_to_be_ignored_is_not_used() -> None:
-    with pytest.raises(ConfigurationError, match="every page repeats"):
-        drive(essentials(reading(unusable="every page repeats the first")), lambda _: [])
+    ignored = Parameter(name="status", configured="status", result=Result.IGNORED).model_dump(mode="json")
+    assert drive(discover(reading(**paged(), **ranged(), status=ignored)), lambda _: [])[2] == 0
 
 
 def test_a_server_that_ignores_everything_is_told_from_one_that_renames() -> None:
@@ -164,4 +165,4 @@ def test_a_server_that_ignores_everything_is_told_from_one_that_renames() -> Non
     states = {finding.check: finding.state for finding in examination.findings}
     assert states["start"] == "ignored"
     assert states["status"] == "ignored"
-    assert learnt["bounds"] == "none"
+    assert learnt["start"]["result"] == "ignored"

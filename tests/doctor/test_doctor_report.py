@@ -7,7 +7,7 @@ import pytest
 from support.clinic import PRACTICE, Clinic, told
 
 import sandbox
-from pipelines.cli import execute
+from pipelines.cli.app import execute
 
 CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
 

@@ -1,13 +1,22 @@
 """The time zone from calls alone: confirmed, corrected, or left open."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.doctor.time_zone import USUAL, Pair, check_zone, fits, pairs, zones_that_fit
+from pipelines.discovery.time_zone import (
+    USUAL,
+    Pair,
+    check_zone,
+    fits,
+    pairs,
+    rivals,
+    telling_day,
+    zones_that_fit,
+)
 
 WINTER, SUMMER = datetime(2026, 1, 15, 17, tzinfo=UTC), datetime(2026, 7, 15, 17, tzinfo=UTC)
 
@@ -29,6 +38,21 @@ def test_only_both_seasons_tell_a_zone_with_summer_time_from_one_without() -> No
     both = zones_that_fit(calls("America/Phoenix", WINTER, SUMMER))
     assert both[0] == "America/Phoenix"
     assert "America/Denver" not in both
+
+
+def test_the_day_to_look_at_is_one_on_which_the_zones_that_fit_so_far_differ() -> None:
+    """Both are seven hours behind in winter; Phoenix stays so."""
+    others = rivals("America/Denver", calls("America/Phoenix", WINTER))
+    year = date(2025, 1, 16), date(2026, 1, 15)
+
+    day = telling_day("America/Denver", others, *year, seen=())
+
+    assert "America/Phoenix" in others
+    assert day is not None
+    assert date(2025, 3, 9) < day < date(2025, 11, 2)
+    assert telling_day("America/Denver", ["America/Phoenix"], date(2025, 12, 1), year[1], seen=()) is None
+    nearby = telling_day("America/Denver", others, *year, seen=(day,))
+    assert nearby is None or abs(nearby - day) > timedelta(days=1)
 
 
 def test_a_wrong_zone_is_corrected_and_the_others_that_fit_are_named() -> None:

@@ -11,9 +11,9 @@ from support import truth
 from support.worlds import settings_for
 
 import sandbox
-from pipelines.results import SyncResult
+from pipelines.core.results import SyncResult
+from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
-from pipelines.sync_job import run_sync
 
 
 def quiet(_progress: object) -> None:

@@ -17,12 +17,12 @@ from support.lying_proxy import lying
 from support.worlds import at
 
 import sandbox
+from pipelines.core.errors import SignInRefused, WarehouseBusy, WarehouseError
 from pipelines.endpoints import REGISTRY
-from pipelines.errors import SignInRefused, WarehouseBusy, WarehouseError
-from pipelines.loading.status import snapshot_path
+from pipelines.jobs.sync import run_sync
+from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import Settings
-from pipelines.sync_job import run_sync
 
 Opened = Callable[..., Any]
 SMALL = {"practices": 1, "calls": 60, "days": 6}

@@ -8,7 +8,7 @@ import pytest
 from support.door import Door, door_before
 from support.worlds import at
 
-from pipelines.errors import Unreachable
+from pipelines.core.errors import Unreachable
 from pipelines.partner import retrying
 
 Opened = Callable[..., Any]
@@ -78,7 +78,7 @@ def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(practices=1, calls=20, days=3)
-    practices.settings = at(practices.settings, "http://platform.invalid")
+    practices.settings = at(practices.settings, "https://platform.invalid")
 
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(-2, "Name or service not known")

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import duckdb
 
-from pipelines.quarantine_job import held_rows, retry
+from pipelines.jobs.quarantine import held_rows, retry
 
 Opened = Callable[..., Any]
 
@@ -23,6 +24,27 @@ def test_a_bad_row_costs_itself_only_and_is_told(opened: Opened) -> None:
     assert (held.endpoint, held.row_key) == ("staff_tasks", row["id"])
     assert held.reason.startswith("cancellation_allowed")
     assert json.loads(held.payload)["cancellation_allowed"] == "perhaps"
+
+
+def test_a_row_that_an_earlier_sync_set_aside_is_told_until_it_comes_in_well(opened: Opened) -> None:
+    """Its window is closed, so that no later sync meets the row again."""
+    practices = opened(practices=1, calls=60, days=8)
+    row = practices.platform.truth("loc-001", "booking_sessions")[3]
+    practices.platform.update("loc-001", "booking_sessions", row["id"], {"created_at": "perhaps"})
+    practices.platform.advance(timedelta(hours=1))
+    practices.sync(endpoints=["booking_sessions"])
+    practices.platform.advance(timedelta(hours=1))
+
+    without_news = practices.sync(endpoints=["booking_sessions"])
+    other_list = practices.sync(endpoints=["ai_outbound"])
+    well = {"created_at": row["created_at"], "updated_at": practices.platform.now()}
+    practices.platform.update("loc-001", "booking_sessions", row["id"], well)
+    mended = practices.sync(endpoints=["booking_sessions"])
+
+    (told,) = without_news.results
+    assert (told.changes.quarantined, told.held, without_news.exit_code) == (0, 1, 3)
+    assert other_list.exit_code == 0
+    assert (mended.results[0].held, mended.exit_code) == (0, 0)
 
 
 def test_a_retry_takes_in_what_can_be_understood_now(opened: Opened) -> None:

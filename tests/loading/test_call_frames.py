@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.filled import HEADER, CsvAnswer, call_line
 
-from pipelines.errors import ContractBroken, TornAnswer
-from pipelines.loading.call_frames import HEADERS, CallTexts, parse_calls, split
+from pipelines.core.errors import ContractBroken, TornAnswer
+from pipelines.loading.phone_calls.frames import HEADERS, CallTexts, parse_calls, split
 
 Cells = list[str]
 

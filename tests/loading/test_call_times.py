@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.loading.call_times import add_called_at, folds
+from pipelines.loading.phone_calls.times import add_called_at, folds
 
 NEW_YORK = ZoneInfo("America/New_York")
 AUTUMN = date(2025, 11, 2)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from support.filled import call_line, call_record, csv_page
 
 from pipelines.endpoints import by_name
-from pipelines.loading.call_values import as_csv_shows, read_values
 from pipelines.loading.frames import Shape, typed
+from pipelines.loading.phone_calls.values import as_csv_shows, read_values
 from pipelines.partner.calls_csv import COLUMNS
 from pipelines.partner.models import CALL_OUTCOMES, PhoneCall
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.filled import DAY, Filled, call_line, call_record
 
-from pipelines.errors import ContractBroken
-from pipelines.steps import MissingRecords
+from pipelines.core.errors import ContractBroken
+from pipelines.core.steps import MissingRecords
 
 SESSION = {
     "id": "s1",

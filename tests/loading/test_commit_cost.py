@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from support.filled import START, Filled, call_line, call_record
 
-from pipelines.endpoint import DateWindows, Endpoint
+from pipelines.core.endpoint import DateWindows, Endpoint
+from pipelines.core.steps import MissingRecords, ReferencedIds
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.clients import CLIENTS
-from pipelines.received import RECEIVED
-from pipelines.steps import MissingRecords, ReferencedIds
+from pipelines.endpoints.received import RECEIVED
 
 MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strategy, DateWindows)]
 

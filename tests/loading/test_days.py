@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.filled import DAY, HEADER, START, Filled, call_line, call_record, csv_page
 
-from pipelines.errors import ContractBroken
-from pipelines.loading.call_frames import split
-from pipelines.pages import Changes
-from pipelines.steps import AttachDetails, ReplaceDays
+from pipelines.core.errors import ContractBroken
+from pipelines.core.pages import Changes
+from pipelines.core.steps import AttachDetails, ReplaceDays
+from pipelines.loading.phone_calls.frames import split
 
 NEXT = DAY + timedelta(days=1)
 HOUR = timedelta(hours=1)

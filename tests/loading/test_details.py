@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.filled import DAY, Filled, call_line, call_record
 
+from pipelines.core.pages import Changes, Page, Window
+from pipelines.core.steps import AttachDetails, DaysLackingDetails
 from pipelines.endpoints import by_name
-from pipelines.pages import Changes, Page, Window
-from pipelines.steps import AttachDetails, DaysLackingDetails
-from pipelines.strategies.paging import Pass, certificate
+from pipelines.reading.paging import Pass, certificate
 
 AUTUMN = date(2025, 11, 2)
 

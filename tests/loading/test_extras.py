@@ -5,8 +5,8 @@ from typing import Any
 
 from support.filled import HEADER, CsvAnswer, Filled, call_line, call_record
 
-from pipelines.loading.call_frames import CallTexts, parse_calls
-from pipelines.steps import ReplaceDays
+from pipelines.core.steps import ReplaceDays
+from pipelines.loading.phone_calls.frames import CallTexts, parse_calls
 
 
 def page(*lines: str, **extra: str) -> CallTexts:

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.filled import START, Filled
 
-from pipelines.pages import Changes
-from pipelines.steps import MergeRows, MissingRecords
+from pipelines.core.pages import Changes
+from pipelines.core.steps import MergeRows, MissingRecords
 
 HOUR = timedelta(hours=1)
 

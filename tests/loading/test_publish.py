@@ -1,14 +1,17 @@
 """The analysts' file: the marts alone, masked, replaced whole or not at all."""
 
 import hashlib
+import os
+import shutil
+import stat
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from pipelines.errors import WarehouseBusy, WarehouseError
-from pipelines.loading import publish as module
-from pipelines.loading.publish import publish
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.loading.published import publish as module
+from pipelines.loading.published.publish import publish
 
 PII = {"clients": frozenset({"name", "born"}), "daily": frozenset[str]()}
 
@@ -149,3 +152,73 @@ def test_a_classified_column_that_is_not_there_stops_the_publication(private: Pa
 def test_a_private_file_that_is_being_written_is_busy(private: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(private)), pytest.raises(WarehouseBusy):
         publish(private, tmp_path / "analytics.duckdb", pii=PII, pii_key=None)
+
+
+@pytest.mark.parametrize("spelling", ["same", "dots", "folder link", "link", "hard link", "copy"])
+def test_the_private_file_is_never_replaced(private: Path, tmp_path: Path, spelling: str) -> None:
+    """However it is spelt, and whatever it is called: what holds more than marts was not published."""
+    folder = private.parent
+    (tmp_path / "there").symlink_to(folder)
+    other = folder / "analytics.duckdb"
+    match spelling:
+        case "link":
+            other.symlink_to(private)
+        case "hard link":
+            other.hardlink_to(private)
+        case "copy":
+            shutil.copy(private, other)
+        case _:
+            pass
+    target = {
+        "same": private,
+        "dots": folder / ".." / folder.name / private.name,
+        "folder link": tmp_path / "there" / private.name,
+    }.get(spelling, other)
+    before = private.read_bytes()
+
+    with pytest.raises(WarehouseError, match=r"is the private file|holds the schema raw"):
+        publish(private, target, pii=PII, pii_key=None)
+
+    assert private.read_bytes() == before
+    assert target.read_bytes() == before
+
+
+def test_a_private_file_that_is_a_link_to_the_published_one_is_not_replaced(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    private.rename(target)
+    private.symlink_to(target)
+    before = target.read_bytes()
+
+    with pytest.raises(WarehouseError, match="is the private file"):
+        publish(private, target, pii=PII, pii_key=None)
+
+    assert target.read_bytes() == before
+
+
+def test_mode_and_group_of_the_published_file_stay(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    publish(private, target, pii=PII, pii_key=None)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o644
+    group = next((group for group in os.getgroups() if group != target.stat().st_gid), None)
+    group = 12_345 if os.geteuid() == 0 else group
+    target.chmod(0o640)
+    if group is not None:
+        os.chown(target, -1, group)
+    expected = target.stat()
+
+    publish(private, target, pii=PII, pii_key=None)
+
+    after = target.stat()
+    assert after.st_ino != expected.st_ino
+    assert (after.st_mode, after.st_gid) == (expected.st_mode, expected.st_gid)
+
+
+def test_a_link_to_the_published_file_stays_one(private: Path, tmp_path: Path) -> None:
+    target, link = tmp_path / "share" / "analytics.duckdb", tmp_path / "analytics.duckdb"
+    publish(private, target, pii=PII, pii_key=None)
+    link.symlink_to(target)
+
+    publish(private, link, pii=PII, pii_key=None)
+
+    assert link.is_symlink()
+    assert read(target, "select count(*) from clients") == [(3,)]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.loading.publish import Published, publish
-from pipelines.loading.published_marts import Masking
-from pipelines.loading.published_record import Build, Record, how_to_publish, read_record, write_record
+from pipelines.loading.published.marts import Masking
+from pipelines.loading.published.publish import Published, publish
+from pipelines.loading.published.record import Build, Record, how_to_publish, read_record, write_record
 
 PII = {"clients": frozenset({"name"}), "ages": frozenset[str]()}
 GRAINS = {"clients": ("practice_id", "id"), "ages": ("id",)}

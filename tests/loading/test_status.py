@@ -3,14 +3,18 @@
 import json
 from datetime import datetime, timedelta
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.filled import START, Filled
 
+from pipelines import bundled
+from pipelines.core.errors import WarehouseError
+from pipelines.core.pages import Certificate, Window
+from pipelines.core.steps import MergeRows
 from pipelines.endpoints import by_name
-from pipelines.loading.status import Status, snapshot_path
-from pipelines.pages import Certificate, Window
-from pipelines.steps import MergeRows
+from pipelines.loading.control.snapshot import Snapshot, note_not_started, read_snapshot, snapshot_path
+from pipelines.loading.control.status import WRITTEN_EVERY, Status
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)
@@ -44,17 +48,104 @@ def test_it_is_the_one_that_was_finished_last_in_whatever_order_they_were_commit
 
 def test_windows_of_days_long_past_are_not_searched_again(filled: Filled) -> None:
     filled.commit("staff_tasks", MergeRows((), START, certificate=evidence(START)))
-    status: Status = filled.warehouse._status  # pyright: ignore[reportPrivateUsage]
-    filled.connection.execute("update control.windows set reason = 'changed behind its back'")
     later = START + timedelta(days=3)
     filled.commit("appointments", MergeRows((), later, certificate=evidence(later)))
+    assert set(certificates(filled)) == {"staff_tasks", "appointments"}
+
     filled.connection.execute("update control.windows set reason = 'changed behind its back'")
+    for name in ("staff_tasks", "appointments"):
+        status_of(filled).changed(filled.practice.id, name)
 
-    told = {item["endpoint"]: item["certificate"] for item in status.lists()}
+    assert certificates(filled) == {
+        "staff_tasks": f"at {START}",
+        "appointments": "changed behind its back",
+    }
 
-    assert told["appointments"]["reason"] == "changed behind its back"
-    filled.connection.execute("update control.windows set reason = 'again' where endpoint = 'staff_tasks'")
-    assert {item["endpoint"]: item["certificate"] for item in status.lists()} == told
+
+def test_of_many_lists_only_the_one_that_changed_is_looked_at(filled: Filled) -> None:
+    """Otherwise the cost of a commit would grow with the practices, and that of a sync with their square."""
+    filled.merge("staff_tasks", {"id": 1})
+    filled.merge("appointments", {"id": 1})
+    filled.warehouse.status()
+    filled.connection.execute("delete from raw.appointments")
+    filled.connection.execute("insert into control.cursors values ('p1', 'appointments', '{}', 'behind its back')")
+    filled.merge("staff_tasks", {"id": 2})
+
+    rows = {item["endpoint"]: (item["rows"], item["cursor"]) for item in filled.warehouse.status()}
+
+    assert rows["staff_tasks"] == (2, None)
+    assert rows["appointments"] == (1, None)
+
+
+def test_the_snapshot_is_written_once_a_second_and_at_the_end(filled: Filled) -> None:
+    seconds = 0.0
+    status_of(filled)._clock = lambda: seconds  # pyright: ignore[reportPrivateUsage]
+    filled.merge("staff_tasks", {"id": 1})
+    assert rows_in_file(filled)["staff_tasks"] == 1
+
+    seconds += WRITTEN_EVERY / 2
+    filled.merge("appointments", {"id": 1})
+    assert rows_in_file(filled)["appointments"] == 0
+    seconds += WRITTEN_EVERY / 2
+    filled.merge("booking_sessions", {"id": 1})
+    assert rows_in_file(filled)["appointments"] == 1
+
+    filled.merge("staff_tasks", {"id": 2})
+    filled.warehouse.close()
+    assert rows_in_file(filled)["staff_tasks"] == 2
+
+
+def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_certain(filled: Filled) -> None:
+    run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
+    run(filled, "second", "failed", reason="HTTP 500")
+
+    (told,) = [item for item in filled.warehouse.status() if item["endpoint"] == "clients"]
+
+    assert told["state"] == "failed"
+    assert told["certified_through"] == "2025-06-01T00:00:00+00:00"
+    assert (told["attempt"]["reason"], told["attempt"]["run_id"]) == ("HTTP 500", "second")
+    assert filled.rows("select count(*) from control.attempts") == [(1,)]
+    assert snapshot(filled).lists == filled.warehouse.status()
+    run_told = snapshot(filled).run
+    assert run_told
+    assert (run_told["run_id"], run_told["exit_code"]) == ("second", 1)
+
+
+def test_attempts_of_an_earlier_vetl_are_taken_from_its_runs(filled: Filled) -> None:
+    run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
+    run(filled, "second", "failed", reason="HTTP 500")
+    filled.connection.execute("drop table control.attempts")
+    filled.connection.execute("delete from control.migrations where name = '0006_attempts'")
+    filled.warehouse.close()
+
+    again = Filled(filled.path)
+
+    assert again.rows("select run_id, state, reason from control.attempts") == [("second", "failed", "HTTP 500")]
+    again.warehouse.close()
+
+
+def test_a_sync_that_cannot_begin_is_told_until_the_next_one(filled: Filled) -> None:
+    note_not_started(filled.path, "nothing here yet")
+    assert read_snapshot(filled.path, bundled.migrations()) is None
+    run(filled, "first", "certified")
+    note_not_started(filled.path, "sign-in refused")
+
+    told = snapshot(filled).not_started
+    assert told
+    assert told["error"] == "sign-in refused"
+    run(filled, "second", "certified")
+    assert snapshot(filled).not_started is None
+
+
+def test_a_snapshot_of_a_newer_vetl_is_refused_and_one_of_0_1_0_is_read(filled: Filled) -> None:
+    run(filled, "first", "certified")
+    told = json.loads(snapshot_path(filled.path).read_text())
+    snapshot_path(filled.path).write_text(json.dumps({**told, "migration": "0999_later"}))
+    with pytest.raises(WarehouseError, match=r"newer than this vetl .*0999_later.*upgrade"):
+        snapshot(filled)
+
+    snapshot_path(filled.path).write_text(json.dumps(told["lists"]))
+    assert snapshot(filled) == Snapshot(told["lists"])
 
 
 def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> None:
@@ -67,16 +158,44 @@ def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> N
     assert reconciled(filled) == {}
     states = {"appointments": "certified", "staff_tasks": "uncertified"}
     results = [
-        {"practice_id": practice, "endpoint": name, "state": state}
+        {"practice_id": practice, "endpoint": name, "state": state, "reason": "", "certified_through": None}
         for name, state in states.items()
         for practice in (filled.practice.id, "elsewhere")
     ]
     filled.warehouse.finish_run("again", source_clock=START, exit_code=1, summary={"results": results})
 
     assert reconciled(filled) == {(filled.practice.id, "appointments"): "2025-06-01T00:00:00Z"}
-    assert json.loads(snapshot_path(filled.path).read_text()) == filled.warehouse.status()
+    assert snapshot(filled).lists == filled.warehouse.status()
 
 
 def reconciled(filled: Filled) -> dict[tuple[str, str], str]:
     told = filled.warehouse.status()
     return {(item["practice_id"], item["endpoint"]): at for item in told if (at := item["last_reconcile"])}
+
+
+def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: str | None = None) -> None:
+    """A run that read one list, to this end."""
+    filled.warehouse.start_run(run_id, START, "sync")
+    result = {"practice_id": filled.practice.id, "endpoint": "clients", "state": state, "reason": reason}
+    summary = {"results": [{**result, "certified_through": through}]}
+    filled.warehouse.finish_run(run_id, source_clock=START, exit_code=int(state == "failed"), summary=summary)
+
+
+def status_of(filled: Filled) -> Status:
+    return filled.warehouse._status  # pyright: ignore[reportPrivateUsage]
+
+
+def certificates(filled: Filled) -> dict[str, str]:
+    """The reason of each list's last window."""
+    told = filled.warehouse.status()
+    return {item["endpoint"]: item["certificate"]["reason"] for item in told if item["certificate"]}
+
+
+def snapshot(filled: Filled) -> Snapshot:
+    told = read_snapshot(filled.path, bundled.migrations())
+    assert told
+    return told
+
+
+def rows_in_file(filled: Filled) -> dict[str, int]:
+    return {item["endpoint"]: item["rows"] for item in snapshot(filled).lists}

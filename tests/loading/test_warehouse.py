@@ -14,15 +14,11 @@ from pydantic import create_model
 from support.filled import DAY, HARBOR, START, Filled, call_line, call_record, csv_page
 
 from pipelines import bundled
-from pipelines.endpoint import Endpoint, UpdatedWindows
-from pipelines.endpoints import REGISTRY, by_name
-from pipelines.errors import ConfigurationError, ContractBroken, WarehouseBusy, WarehouseError
-from pipelines.loading import batches
-from pipelines.loading.status import snapshot_path
-from pipelines.loading.warehouse import Warehouse
-from pipelines.pages import Certificate, Changes, Window
-from pipelines.partner.models import Record, Text
-from pipelines.steps import (
+from pipelines.core.endpoint import Endpoint, UpdatedWindows
+from pipelines.core.errors import ConfigurationError, ContractBroken, WarehouseBusy, WarehouseError
+from pipelines.core.pages import Certificate, Changes, Window
+from pipelines.core.records import Record, Text
+from pipelines.core.steps import (
     CallsPerDay,
     DaysWithState,
     IdsWithStatus,
@@ -34,6 +30,10 @@ from pipelines.steps import (
     ReplaceDays,
     StatusCounts,
 )
+from pipelines.endpoints import REGISTRY, by_name
+from pipelines.loading import store
+from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.warehouse import Warehouse
 
 CLIENTS = by_name("clients")
 
@@ -227,7 +227,7 @@ def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: py
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(batches, "keep_cursor", fail)
+    monkeypatch.setattr(store, "keep_cursor", fail)
     with pytest.raises(KeyboardInterrupt):
         filled.commit(
             "booking_sessions",
@@ -402,7 +402,7 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
         MoveCursor({"through": "x"}),
     )
 
-    told = json.loads(snapshot_path(filled.path).read_text())
+    told = json.loads(snapshot_path(filled.path).read_text())["lists"]
 
     assert told == filled.warehouse.status()
     assert [item["endpoint"] for item in told] == [endpoint.name for endpoint in REGISTRY]
@@ -410,9 +410,11 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
         "practice_id": "p1",
         "practice": "Harbor",
         "endpoint": "booking_sessions",
+        "state": "not read",
         "rows": 1,
         "open": 0,
         "certified_through": "x",
+        "attempt": None,
         "last_read": "2025-06-01T00:00:00Z",
         "certificate": {
             "start": "2025-06-01T00:00:00Z",

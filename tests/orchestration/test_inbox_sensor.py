@@ -9,13 +9,18 @@ import duckdb
 import pytest
 from support.deliveries import body_of, message
 
-from pipelines.orchestration.assets import raw_key
-from pipelines.orchestration.received import drain, received_tables
+from pipelines.endpoints.received import RECEIVED
+from pipelines.orchestration.areas import Areas
+from pipelines.orchestration.lists import raw_key
+from pipelines.orchestration.received import received_tables
 from pipelines.orchestration.resources import VetlResource
-from pipelines.orchestration.sensors import inbox_sensor
-from pipelines.partner.webhooks import Channel, read
-from pipelines.received import RECEIVED
+from pipelines.orchestration.sensors import inbox_sensors
+from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
+from pipelines.settings.schedule import ScheduleSettings
+
+RECEIVED_TABLES = received_tables(Areas({"nodes": {}, "sources": {}, "child_map": {}}))
+[INBOX] = inbox_sensors(ScheduleSettings())
 
 
 @pytest.fixture
@@ -28,11 +33,11 @@ def vetl(tmp_path: Path) -> VetlResource:
 def receive(folder: Path) -> None:
     body = body_of(message())
     with Inbox.open(folder / "inbox.sqlite") as inbox:
-        inbox.keep([Entry(Channel.MESSAGES, "loc-001", read(Channel.MESSAGES, body).key, body, datetime.now(UTC))])
+        inbox.keep([Entry(Channel.MESSAGES, "loc-001", body, datetime.now(UTC))])
 
 
 def tick(vetl: VetlResource) -> Any:
-    return inbox_sensor(dg.build_sensor_context(resources={"vetl": vetl}))
+    return INBOX(dg.build_sensor_context(resources={"vetl": vetl}))
 
 
 def test_without_an_inbox_nothing_is_run_and_none_is_made(vetl: VetlResource, tmp_path: Path) -> None:
@@ -47,7 +52,7 @@ def test_what_waits_is_drained_once_and_then_nothing_is_run(vetl: VetlResource, 
     assert request.run_key.startswith("1-")
     assert request.run_key == tick(vetl).run_key
 
-    result = dg.materialize([received_tables], resources={"vetl": vetl}, instance=dg.DagsterInstance.ephemeral())
+    result = dg.materialize([RECEIVED_TABLES], resources={"vetl": vetl}, instance=dg.DagsterInstance.ephemeral())
     assert {event.asset_key for event in result.get_asset_materialization_events()} == {
         raw_key(endpoint.table) for endpoint in RECEIVED
     }
@@ -56,9 +61,8 @@ def test_what_waits_is_drained_once_and_then_nothing_is_run(vetl: VetlResource, 
 
 def test_what_the_sensor_asks_for_is_a_job_that_drains(vetl: VetlResource, tmp_path: Path) -> None:
     """As the daemon does it: a tick of the sensor, and its request as a run of the job."""
-    vetl_side = dg.Definitions(
-        assets=[received_tables], jobs=[drain], sensors=[inbox_sensor], resources={"vetl": vetl}
-    )
+    drain = dg.define_asset_job("drain", dg.AssetSelection.assets(RECEIVED_TABLES))
+    vetl_side = dg.Definitions(assets=[RECEIVED_TABLES], jobs=[drain], sensors=[INBOX], resources={"vetl": vetl})
     receive(tmp_path)
     with dg.DagsterInstance.ephemeral() as instance:
         context = dg.build_sensor_context(instance=instance, definitions=vetl_side, resources={"vetl": vetl})
@@ -78,3 +82,7 @@ def test_a_broken_inbox_is_told_and_stops_no_sensor(vetl: VetlResource, tmp_path
     (tmp_path / "inbox.sqlite").write_text("not a database" * 1000)
 
     assert "not a database" in str(tick(vetl).skip_message)
+
+
+def test_without_an_interval_there_is_no_sensor() -> None:
+    assert inbox_sensors(ScheduleSettings(inbox_seconds=0)) == []

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from support.partner_side import Partner
 
 import sandbox
-from pipelines.errors import ConfigurationError, NotFound, RequestRefused
+from pipelines.core.errors import ConfigurationError, NotFound, RequestRefused
 from pipelines.partner.blocking import BlockingPractice
 from pipelines.partner.client import Account
 from pipelines.partner.lists import Records

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.errors import BadRecord
+from pipelines.core.errors import BadRecord
 from pipelines.partner.calls_csv import COLUMNS, DURATION_PATTERN, Cell, render, unhumanise
 from pipelines.partner.models import CALL_OUTCOMES, CallRow, PhoneCall
 

@@ -18,7 +18,7 @@ from support.scripted_server import (
     until,
 )
 
-from pipelines.errors import (
+from pipelines.core.errors import (
     ConfigurationError,
     ContractBroken,
     RateLimited,
@@ -27,9 +27,10 @@ from pipelines.errors import (
     Unreachable,
     VetlError,
 )
-from pipelines.pages import CallsPage, Page
+from pipelines.core.pages import CallsPage, Page
 from pipelines.partner import wire
 from pipelines.partner.client import Account, Limits, PartnerClient
+from pipelines.partner.protocol import LARGEST_JSON
 
 WHOLE = reply_page([{"id": "1"}])
 
@@ -222,9 +223,8 @@ def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch:
         stage.play(one, Limits(timeout_seconds=10, attempts=1))
 
 
-def test_an_answer_too_large_to_be_one_is_given_up(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "LARGEST_BODY", 1000)
-    stage.server.answers(Reply(body=b" " * 1001), WHOLE)
+def test_an_answer_too_large_to_be_one_is_given_up(stage: Stage) -> None:
+    stage.server.answers(Reply(body=b" " * (LARGEST_JSON + 1)), WHOLE)
     assert stage.play(one).requests == 2
 
 
@@ -256,6 +256,18 @@ def test_an_unusable_address_is_refused_without_quoting_it(base_url: str) -> Non
     with pytest.raises(ConfigurationError, match=r"partner\.base_url") as caught:
         PartnerClient(Account(base_url, "u", SecretStr("p"), "r"))
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("host", ["platform.example.com", "192.168.1.7", "localhost.example.com", "0.0.0.0"])
+def test_a_password_is_not_sent_in_clear_to_another_machine(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="allow_plain_http"):
+        PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
+    PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r", allow_plain_http=True))
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"])
+def test_this_machine_may_be_asked_in_clear(host: str) -> None:
+    PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
 
 
 def test_an_account_shows_its_address_only() -> None:
@@ -301,7 +313,7 @@ def test_a_proxy_of_the_environment_is_asked_for_others(
 
     async def scene(_: PartnerClient) -> None:
         monkeypatch.setenv(name, stage.server.base_url.removeprefix("http://"))
-        account = Account("http://platform.example.com", "u", SecretStr("p"), "r")
+        account = Account("http://platform.example.com", "u", SecretStr("p"), "r", allow_plain_http=True)
         async with PartnerClient(account, timing=stage.time.timing) as client:
             await client.sign_in()
 

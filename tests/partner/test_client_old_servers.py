@@ -5,8 +5,8 @@ import json
 import pytest
 from support.scripted_server import PRACTICE, SERVER_TIME, Reply, Stage
 
-from pipelines.errors import TornAnswer
-from pipelines.pages import CallsPage, Page
+from pipelines.core.errors import TornAnswer
+from pipelines.core.pages import CallsPage, Page
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.protocol import CsvAnswer
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -20,8 +21,8 @@ from support.scripted_server import (
     until,
 )
 
-from pipelines.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
-from pipelines.pages import CallsPage, Page, Row
+from pipelines.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
+from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.partner.client import Limits, PartnerClient
 from pipelines.partner.protocol import CsvAnswer
 
@@ -211,7 +212,21 @@ def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Sta
         return [(await client.page(PRACTICE, "staff_tasks", {})).server_time for _ in range(3)]
 
     assert stage.play(scene) == [SERVER_NOW] * 3
-    assert [log["event"] for log in stage.logs] == ["answer_without_date"]
+    assert [log["event"] for log in stage.logs if log["log_level"] == "warning"] == ["answer_without_date"]
+
+
+def test_a_clock_that_leaps_ahead_is_not_followed(stage: Stage) -> None:
+    """Not even where this machine's clock would not contradict it: ours is years ahead here."""
+    leap = "Thu, 26 Nov 2026 10:00:00 GMT"
+    stage.server.answers(reply_page([]), reply_page([], Date=leap), reply_page([]))
+    stage.time.timing = replace(stage.time.timing, now=lambda: datetime(2030, 1, 1, tzinfo=UTC))
+
+    async def scene(client: PartnerClient) -> list[datetime]:
+        times = [(await client.page(PRACTICE, "staff_tasks", {})).server_time for _ in range(3)]
+        assert client.clock.doubted == datetime(2026, 11, 26, 10, tzinfo=UTC)
+        return times
+
+    assert stage.play(scene) == [SERVER_NOW] * 3
 
 
 def test_a_body_in_another_character_set_is_translated(stage: Stage) -> None:
@@ -231,7 +246,27 @@ def test_half_an_emoji_does_not_cost_the_page_and_is_said_once(stage: Stage) -> 
         return await client.record(PRACTICE, "phone_calls", "1")
 
     assert stage.play(scene) == {"id": "1", "summary": "Rex \N{REPLACEMENT CHARACTER}"}
-    assert [log["event"] for log in stage.logs] == ["characters_replaced"]
+    assert [log["event"] for log in stage.logs if log["log_level"] == "warning"] == ["characters_replaced"]
+
+
+def test_every_request_is_logged_without_what_it_tells_of_people(stage: Stage) -> None:
+    """As `-vv` shows them."""
+    stage.server.answers(reply_page([{"id": "1", "name": "Ann"}]))
+
+    async def scene(client: PartnerClient) -> None:
+        await client.page(PRACTICE, "staff_tasks", {"page": "3", "status": "pending"})
+        await client.page(PRACTICE, "clients", {"name": "Ann", "phone": "+15550104477"})
+
+    stage.play(scene)
+
+    told = [log for log in stage.logs if log["event"] == "request"]
+    assert [(log["asked"], log["query"], log["status"]) for log in told] == [
+        ("sign-in", "", 200),
+        (f"GET staff_tasks for practice {PRACTICE}", "page=3&status=pending", 200),
+        (f"GET clients for practice {PRACTICE}", "name=***&phone=***", 200),
+    ]
+    assert {log["log_level"] for log in told} == {"debug"}
+    assert "Ann" not in str(stage.logs)
 
 
 def test_a_cancelled_read_leaves_the_client_usable(stage: Stage) -> None:

@@ -19,7 +19,7 @@ from support.scripted_server import (
     until,
 )
 
-from pipelines.errors import (
+from pipelines.core.errors import (
     ConfigurationError,
     ContractBroken,
     PracticeRefused,
@@ -28,7 +28,7 @@ from pipelines.errors import (
     Unreachable,
     VetlError,
 )
-from pipelines.pages import Page
+from pipelines.core.pages import Page
 from pipelines.partner.client import Limits, PartnerClient
 
 Reads = Callable[[PartnerClient], object]

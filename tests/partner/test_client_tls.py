@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 from support.scripted_server import SERVER_TIME, HeldTime, ScriptedServer
 
-from pipelines.errors import Unreachable
+from pipelines.core.errors import Unreachable
 from pipelines.partner.client import Account, PartnerClient
 from pipelines.partner.headers import http_date
 

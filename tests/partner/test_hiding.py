@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.partner.hiding import LONGEST, fit_to_show
+from pipelines.partner.redaction import LONGEST, redact, shown_query
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,27 @@ from pipelines.partner.hiding import LONGEST, fit_to_show
     ],
 )
 def test_what_is_shown(text: object, shown: str) -> None:
-    assert fit_to_show(text, ["partner-role"]) == shown
+    assert redact(text, ["partner-role"]) == shown
 
 
 @given(st.text(max_size=500), st.text(min_size=3, max_size=30), st.text(max_size=500))
 def test_no_secret_is_shown_and_no_long_text(before: str, secret: str, after: str) -> None:
-    shown = fit_to_show(before + secret + after, [secret])
+    shown = redact(before + secret + after, [secret])
     assert len(shown) <= LONGEST
     assert shown.isprintable()
     if not set(secret) <= set("* ") and len(secret.split()) == 1 and not {"*", "…"} & set(secret):
         assert secret not in shown or secret in before + "\n" + after
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("page=0&per_page=100&status=pending", "page=0&per_page=100&status=pending"),
+        ("since=2026-01-02T03%3A04%3A05Z&end=2026-01-02", "since=2026-01-02T03:04:05Z&end=2026-01-02"),
+        ("name=Ann+O%27Neill&email=ann%40example.com&phone=%2B15550104477", "name=***&email=***&phone=***"),
+        ("q=Ann&client_id=4477&of=5550104477", "q=***&client_id=***&of=***"),
+        ("", ""),
+    ],
+)
+def test_a_query_in_the_log_tells_of_nobody(query: str, shown: str) -> None:
+    assert shown_query(f"/services/core/open_api/v1/clients?{query}") == shown

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from pipelines.errors import NotSent
+from pipelines.core.errors import NotSent
 from pipelines.partner.outgoing import (
     Card,
     NewAppointment,

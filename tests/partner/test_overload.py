@@ -13,8 +13,8 @@ from support.lying_proxy import lying
 
 import sandbox
 from pipelines.partner.client import Account, Limits, PartnerClient, Timing
-from pipelines.partner.limits import Gate
-from pipelines.partner.places import Latency, Places
+from pipelines.partner.limits import RateLimiter
+from pipelines.partner.semaphore import AdaptiveSemaphore, Latency
 
 
 class Desk:
@@ -90,18 +90,18 @@ def test_many_practices_together_ask_no_more_than_the_platform_bears() -> None:
 @pytest.mark.parametrize(("seconds", "limit"), [(0.1, 16), (1.0, 2)])
 def test_a_platform_that_bears_it_is_asked_as_much_as_is_configured(seconds: float, limit: int) -> None:
     async def scene() -> int:
-        gate = Gate("loc-001", 16, None, Timing())
-        async with gate.passing() as answered:
+        limiter = RateLimiter("loc-001", 16, None, Timing())
+        async with limiter.passing() as answered:
             answered("page", 0.1)
 
         async def one() -> None:
-            async with gate.passing() as answered:
+            async with limiter.passing() as answered:
                 await asyncio.sleep(0)
                 answered("page", seconds)
 
         for _ in range(20):
             await asyncio.gather(*(one() for _ in range(16)))
-        return gate.limit
+        return limiter.limit
 
     assert asyncio.run(scene()) == limit
 
@@ -117,7 +117,7 @@ def test_never_more_than_the_configured_rate_however_much_is_wanted() -> None:
 @pytest.mark.parametrize("taken", [16, 4])
 def test_slowness_leaves_three_quarters_of_those_that_are_under_way(taken: int) -> None:
     async def scene() -> int:
-        places = Places(16)
+        places = AdaptiveSemaphore(16)
         leave = asyncio.Event()
 
         async def one() -> None:
@@ -136,7 +136,7 @@ def test_slowness_leaves_three_quarters_of_those_that_are_under_way(taken: int) 
 
 
 def test_slowness_alone_leaves_two_places() -> None:
-    places = Places(8)
+    places = AdaptiveSemaphore(8)
     for seen in range(20):
         places.ease(seen)
 

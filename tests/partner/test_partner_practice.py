@@ -17,7 +17,7 @@ from support.scripted_server import (
     reply_page,
 )
 
-from pipelines.errors import ContractBroken, NotSent, RequestRefused, TornAnswer, Unreachable
+from pipelines.core.errors import ContractBroken, NotSent, RequestRefused, TornAnswer, Unreachable
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.lists import Names
 from pipelines.partner.outgoing import NewStaffTask

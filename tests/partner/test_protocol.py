@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.errors import ContractBroken, RequestRefused, SignInRefused, TornAnswer, VetlError
-from pipelines.pages import Page
+from pipelines.core.errors import ContractBroken, RequestRefused, SignInRefused, TornAnswer, VetlError
+from pipelines.core.pages import Page
 from pipelines.partner import protocol, refusals
 from pipelines.partner.protocol import Answer
 

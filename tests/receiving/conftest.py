@@ -11,7 +11,7 @@ import pytest
 import structlog
 from support.deliveries import SECRET, body_of, signed
 
-from pipelines.errors import InboxError
+from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Secret
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import Bounds, application
@@ -82,7 +82,7 @@ def receiver(tmp_path: Path) -> Opened:
         with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
             disk = FlakyInbox(inbox)
             writer = GroupCommit(disk, capacity=capacity)
-            app = application(trust, writer, inbox.backlog, bounds=bounds, now=now)
+            app = application(lambda: trust, writer, inbox.backlog, bounds=bounds, now=now)
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://receiver") as http:
                 yield Receiver(http, inbox, disk)

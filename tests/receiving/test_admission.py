@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 from support.deliveries import SECRET, body_of, message, outreach, reminder, signed
 
-from pipelines.errors import ConfigurationError
+from pipelines.core.errors import ConfigurationError
 from pipelines.partner.webhooks import Secret, secrets_from, signature
 from pipelines.receiving.admission import Suspects, Trust
 from pipelines.receiving.app import Bounds

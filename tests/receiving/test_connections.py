@@ -20,6 +20,7 @@ from pipelines.receiving.connections import Crowd
 from pipelines.receiving.group_commit import GroupCommit
 from pipelines.receiving.inbox import Backlog, Entry
 
+TRUST = Trust((Secret(SECRET),))
 HEAD = b"POST /webhooks/messages HTTP/1.1\r\nHost: receiver\r\n"
 PATIENCE = 0.3
 """How long the receiver of these tests waits for a head."""
@@ -54,7 +55,7 @@ def crowd() -> Crowd:
 
 @pytest.fixture
 def address(memory: Memory, crowd: Crowd) -> Iterator[str]:
-    app = application(Trust((Secret(SECRET),)), GroupCommit(memory), Backlog)
+    app = application(lambda: TRUST, GroupCommit(memory), Backlog)
     with served(app, crowd) as url:
         yield urlsplit(url).netloc
 

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.deliveries import body_of, message, outreach, reminder
 
+from pipelines.core.errors import InboxError, PracticeRefused, RequestRefused, Unreachable, VetlError
+from pipelines.core.pages import Changes, Row
+from pipelines.core.practice import Practice
 from pipelines.endpoints import REGISTRY
-from pipelines.errors import InboxError, PracticeRefused, RequestRefused, Unreachable, VetlError
 from pipelines.loading.warehouse import Warehouse
-from pipelines.pages import Changes, Row
 from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, rank, read, row
 from pipelines.partner.webhooks import message as message_of
-from pipelines.practice import Practice
 from pipelines.receiving.catch_up import CatchUp, Caught
 from pipelines.receiving.drain import drain, intakes
 from pipelines.receiving.inbox import Entry, Inbox, Waiting
@@ -45,7 +45,7 @@ class Side:
         for channel, payload in deliveries:
             body = payload if isinstance(payload, bytes) else body_of(payload)
             delivery = read(Channel(channel), body)
-            entries.append(Entry(delivery.channel, delivery.practice_id or practice, delivery.key, body, NOW))
+            entries.append(Entry(delivery.channel, delivery.practice_id or practice, body, NOW))
         self.inbox.keep(entries)
 
     def drain(self) -> Changes:
@@ -299,7 +299,7 @@ VALUES = st.recursive(
 def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel) -> None:
     delivery = read(channel, body)
 
-    assert intakes([Waiting(1, Entry(channel, "loc-001", delivery.key, body, NOW))])
+    assert intakes([Waiting(1, Entry(channel, "loc-001", body, NOW))])
     if not delivery.problem:
         assert row(delivery, NOW)["received_at"]
         assert channel is not Channel.MESSAGES or message_of(delivery)["id"]
@@ -458,3 +458,24 @@ def test_every_warehouse_has_the_tables_of_what_is_received(side: Side) -> None:
         tables = {name for (name,) in connection.execute("from (show all tables) select name").fetchall()}
 
     assert {"messages", "message_events", "outreach_events", "service_reminder_events"} <= tables
+
+
+def test_a_corrected_delivery_comes_in_after_one_that_could_not_be_read(side: Side) -> None:
+    """Both were acknowledged: the first is held, and the second must not be taken for its repeat."""
+    side.receive(("ai_outbound", outreach("r-1", completed_at="soon")), ("messages", message("m-1", sent_at="?")))
+    assert side.drain().quarantined > 0
+    assert side.rows("select * from raw.outreach_events") == []
+
+    side.receive(("ai_outbound", outreach("r-1")), ("messages", message("m-1")))
+
+    assert side.drain().inserted == 3
+    assert side.rows("select request_id from raw.outreach_events") == [("r-1",)]
+    assert side.rows("select message_id from raw.message_events") == [("m-1",)]
+    assert side.rows("select count(*) from control.quarantine where resolved_at is null") == [(0,)]
+
+
+def test_a_corrected_delivery_comes_in_beside_the_other(side: Side) -> None:
+    side.receive(("ai_outbound", outreach("r-1", completed_at="soon")), ("ai_outbound", outreach("r-1")))
+
+    assert side.drain().inserted == 1
+    assert side.rows("select count(*) from control.quarantine where resolved_at is null") == [(0,)]

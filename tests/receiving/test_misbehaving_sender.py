@@ -13,7 +13,7 @@ from support.receiver_process import ReceiverProcess
 from support.webhook_side import FALSE, NUMBERS, WebhookSide
 
 import sandbox
-from pipelines.drain_job import DrainResult, run_drain
+from pipelines.jobs.drain import DrainResult, run_drain
 from sandbox import WebhookFault
 from sandbox.webhooks.faults import FORGED, HOSTILE, UNRELIABLE
 

@@ -12,8 +12,8 @@ from support.receiver_process import served
 from support.webhook_side import NUMBERS, WebhookSide
 
 import sandbox
-from pipelines.drain_job import run_drain
-from pipelines.errors import InboxError
+from pipelines.core.errors import InboxError
+from pipelines.jobs.drain import run_drain
 from pipelines.partner.webhooks import Secret
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import application
@@ -55,7 +55,7 @@ def side(tmp_path: Path) -> Iterator[Side]:
         platform = stack.enter_context(sandbox.running(practices=2, days=5, calls=50, frozen=True, seed=3))
         inbox = Forgetful(stack.enter_context(Inbox.open(tmp_path / "inbox.sqlite")))
         trust = Trust((Secret(platform.webhook_secret),))
-        address = stack.enter_context(served(application(trust, GroupCommit(inbox), inbox.inbox.backlog)))
+        address = stack.enter_context(served(application(lambda: trust, GroupCommit(inbox), inbox.inbox.backlog)))
         platform.set(webhooks_to=f"{address}/webhooks")
         side = Side(platform, inbox, address, tmp_path)
         side.into_sending_hours()

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from support.breaking import Break, edited, replaced, switched
+from support.breaking import GONE, asks, enveloped, pages
 from support.partner_side import Partner, Row
-from support.rules import rule
+from support.rules import broken_by, rule
 from support.shapes import by_id
 
 EARLY = {"start_date": "2025-01-01"}
@@ -16,76 +16,49 @@ LISTS: dict[str, dict[str, Any]] = {
     "staff_tasks": {"path": "staff_tasks", "query": {}},
 }
 KEYS = ["page", "per_page", "total_pages", "total_count", "content"]
-NO_TOTAL = edited("server.lists:page_body", 'data["total_count"] = len(rows)', "pass")
-NO_PAGES = edited("server.lists:page_body", "if with_total_pages:", "if False:")
-ALL_PAGES = edited("server.lists:page_body", "if with_total_pages:", "if True:")
 
 
-@rule("Endpoints", NO_TOTAL, NO_PAGES, says="calls", keys=KEYS, **LISTS["phone_calls"])
-@rule("Endpoints", NO_TOTAL, NO_PAGES, says="appointments", keys=KEYS, **LISTS["appointments"])
-@rule("Endpoints", NO_TOTAL, NO_PAGES, says="outreach", keys=KEYS, **LISTS["ai_outbound"])
-@rule("Endpoints", NO_TOTAL, NO_PAGES, says="tasks", keys=KEYS, **LISTS["staff_tasks"])
+@rule("Endpoints", says="calls", keys=KEYS, **LISTS["phone_calls"])
+@rule("Endpoints", says="appointments", keys=KEYS, **LISTS["appointments"])
+@rule("Endpoints", says="outreach", keys=KEYS, **LISTS["ai_outbound"])
+@rule("Endpoints", says="tasks", keys=KEYS, **LISTS["staff_tasks"])
 @rule(
     "Endpoints",
-    NO_TOTAL,
-    ALL_PAGES,
     says="sessions have no total_pages",
     keys=[key for key in KEYS if key != "total_pages"],
     **SESSIONS,
 )
+@broken_by(pages(total_count=GONE))
 def test_a_list_comes_in_pages(partner: Partner, path: str, query: Row, keys: list[str]) -> None:
     page = partner.page(path, **query)
     assert set(page) == set(keys)
     assert page["content"]
 
 
-def on_page(number: str) -> Break:
-    return edited("server.lists:Paging.cut", "(self.number - self.base) * self.size", number)
-
-
-STUCK, OVERLAPPING = on_page("0"), on_page("self.number * self.size // 2")
-
-
-@rule("Endpoints", STUCK, OVERLAPPING, says="calls", **LISTS["phone_calls"])
-@rule("Endpoints", STUCK, OVERLAPPING, says="appointments", **LISTS["appointments"])
-@rule("Endpoints", STUCK, OVERLAPPING, says="outreach", **LISTS["ai_outbound"])
-@rule("Endpoints", STUCK, OVERLAPPING, says="tasks", **LISTS["staff_tasks"])
-@rule("Endpoints", STUCK, OVERLAPPING, says="sessions", **SESSIONS)
+@rule("Endpoints", says="calls", **LISTS["phone_calls"])
+@rule("Endpoints", says="appointments", **LISTS["appointments"])
+@rule("Endpoints", says="outreach", **LISTS["ai_outbound"])
+@rule("Endpoints", says="tasks", **LISTS["staff_tasks"])
+@rule("Endpoints", says="sessions", **SESSIONS)
+@broken_by(asks(page="0"))
 def test_the_pages_together_hold_every_row_once(partner: Partner, path: str, query: Row) -> None:
     assert len(by_id(partner.everything(path, **query))) == partner.page(path, **query)["total_count"]
 
 
-@rule(
-    "Endpoints",
-    edited("server.lists:Paging.pages", "-(-rows // self.size)", "rows // self.size"),
-    **LISTS["phone_calls"],
-)
-@rule(
-    "Endpoints",
-    edited("server.lists:Paging.pages", "-(-rows // self.size)", "rows"),
-    says="outreach",
-    **LISTS["ai_outbound"],
-)
-@rule(
-    "Endpoints",
-    edited("server.lists:Paging.pages", "-(-rows // self.size)", "1"),
-    says="tasks",
-    **LISTS["staff_tasks"],
-)
-@rule(
-    "Endpoints",
-    edited("server.lists:Paging.pages", "rows // self.size)", "rows)"),
-    says="visits",
-    **LISTS["appointments"],
-)
+@rule("Endpoints", **LISTS["phone_calls"])
+@rule("Endpoints", says="outreach", **LISTS["ai_outbound"])
+@rule("Endpoints", says="tasks", **LISTS["staff_tasks"])
+@rule("Endpoints", says="visits", **LISTS["appointments"])
+@broken_by(pages(total_pages=1))
 def test_total_pages_follow_from_total_count(partner: Partner, path: str, query: Row) -> None:
     page = partner.page(path, per_page=7, **query)
     assert page["total_count"] % 7, "a world in which this cannot be seen"
     assert page["total_pages"] == -(-page["total_count"] // 7)
 
 
-@rule("Endpoints / List phone calls", switched(phone_calls={"page_base": 1}), says="page", **LISTS["phone_calls"])
-@rule("Endpoints / Booking sessions", switched(booking_sessions={"page_base": 1}), says="page", **SESSIONS)
+@rule("Endpoints / List phone calls", says="page", **LISTS["phone_calls"])
+@rule("Endpoints / Booking sessions", says="page", **SESSIONS)
+@broken_by(asks(page=lambda page: str(int(page) + 1)))
 def test_pages_count_from_zero(partner: Partner, path: str, query: Row) -> None:
     whole = partner.page(path, per_page=20, **query)
     assert whole["page"] == 0
@@ -96,21 +69,12 @@ def test_pages_count_from_zero(partner: Partner, path: str, query: Row) -> None:
     ]
 
 
-MORE = replaced("server.lists:MAXIMUM_SIZE", 500)
-FEWER = replaced("server.lists:MAXIMUM_SIZE", 50)
-
-
-@rule(
-    "Limits",
-    replaced("server.phone_calls:MAXIMUM_SIZE", 500),
-    replaced("server.phone_calls:MAXIMUM_SIZE", 50),
-    says="calls",
-    **LISTS["phone_calls"],
-)
-@rule("Limits", MORE, FEWER, says="appointments", **LISTS["appointments"])
-@rule("Limits", MORE, FEWER, says="outreach", **LISTS["ai_outbound"])
-@rule("Limits", MORE, FEWER, says="tasks", **LISTS["staff_tasks"])
-@rule("Limits", MORE, FEWER, says="sessions", **SESSIONS)
+@rule("Limits", says="calls", **LISTS["phone_calls"])
+@rule("Limits", says="appointments", **LISTS["appointments"])
+@rule("Limits", says="outreach", **LISTS["ai_outbound"])
+@rule("Limits", says="tasks", **LISTS["staff_tasks"])
+@rule("Limits", says="sessions", **SESSIONS)
+@broken_by(asks(per_page=lambda size: str(int(size) // 2)))
 def test_a_page_of_json_holds_a_hundred_rows_at_most(partner: Partner, path: str, query: Row) -> None:
     """Whether a larger one is made smaller or refused is not shown."""
     assert len(partner.page(path, per_page=100, **query)["content"]) == 100
@@ -118,17 +82,15 @@ def test_a_page_of_json_holds_a_hundred_rows_at_most(partner: Partner, path: str
     assert larger.status_code == 400 or len(larger.json()["data"]["content"]) == 100
 
 
-@rule("Endpoints / List phone calls", replaced("server.phone_calls:JSON_DEFAULT_SIZE", 25))
+@rule("Endpoints / List phone calls")
+@broken_by(pages("phone_calls", per_page=25))
 def test_a_page_of_calls_holds_fifty_by_default(partner: Partner) -> None:
     page = partner.page("phone_calls")
     assert (page["per_page"], len(page["content"])) == (50, 50)
 
 
-@rule(
-    "Endpoints / List phone calls",
-    edited("server.lists:page_body", 'encoded(data | {"content"', 'encoded(data | {"content": [], "rows"'),
-    says="message",
-)
+@rule("Endpoints / List phone calls", says="message")
+@broken_by(enveloped("phone_calls", lambda body: {**body, "message": "OK"}))
 def test_the_message_of_a_page_of_calls_is_null(partner: Partner) -> None:
     body = partner.get("phone_calls").json()
     assert body["message"] is None

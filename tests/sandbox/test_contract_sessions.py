@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from support.breaking import edited
+from support.breaking import GONE, asks, shows, switched
 from support.partner_side import Partner, Row
-from support.rules import rule
-from support.shapes import ENDS_EARLIER, ISO, by_id, without
+from support.rules import broken_by, rule
+from support.shapes import ISO, by_id
 
 ALL = {"start_date": "2025-01-01"}
 LIST = "Endpoints / Booking sessions"
@@ -17,7 +17,8 @@ def every(partner: Partner, **query: str) -> list[Row]:
     return found
 
 
-@rule("Resources / Booking session", without("remote_appointment_id"), without("last_activity_at"))
+@rule("Resources / Booking session")
+@broken_by(shows("booking_sessions", stage=GONE))
 def test_a_session_has_its_fields(partner: Partner) -> None:
     assert set(every(partner)[0]) == {
         "id", "status", "stage", "client_type", "appointment_id", "remote_appointment_id", "referral_source",
@@ -25,38 +26,21 @@ def test_a_session_has_its_fields(partner: Partner) -> None:
     }  # fmt: skip
 
 
-@rule(
-    "Resources / Booking session",
-    edited(
-        "resources.booking_sessions:render", '"last_activity_at",', 'pl.lit("today").alias("last_activity_at"),'
-    ),
-    edited("resources.booking_sessions:render", '"updated_at",', 'pl.lit("just now").alias("updated_at"),'),
-    says="times",
-)
+@rule("Resources / Booking session", says="times")
+@broken_by(shows("booking_sessions", last_activity_at="today"))
 def test_its_times_are_date_times(partner: Partner) -> None:
     for session in every(partner)[:100]:
         assert all(ISO.fullmatch(session[name]) for name in ("created_at", "updated_at", "last_activity_at"))
 
 
-@rule(
-    "Resources / Booking session",
-    edited("resources.booking_sessions:render", '"status",', 'pl.lit("open").alias("status"),'),
-    says="status",
-)
+@rule("Resources / Booking session", says="status")
+@broken_by(shows("booking_sessions", status="asleep"))
 def test_its_status_is_one_of_three(partner: Partner) -> None:
     assert {session["status"] for session in every(partner)} <= {"active", "completed", "abandoned"}
 
 
-@rule(
-    "States / Booking session",
-    edited("resources.booking_sessions:derive", '.then(pl.lit("completed"))', '.then(pl.lit("active"))'),
-    edited(
-        "resources.booking_sessions:derive",
-        'pl.col("appointment").is_not_null()',
-        'pl.col("appointment").is_null()',
-    ),
-    says="completed",
-)
+@rule("States / Booking session", says="completed")
+@broken_by(shows("booking_sessions", appointment_id=None))
 def test_completed_means_a_booked_appointment(partner: Partner) -> None:
     visits = by_id(partner.everything("appointments", **ALL))
     for session in every(partner):
@@ -64,15 +48,8 @@ def test_completed_means_a_booked_appointment(partner: Partner) -> None:
         assert session["appointment_id"] is None or session["appointment_id"] in visits
 
 
-NEVER = edited("resources.booking_sessions:derive_record", '"active" if active else "abandoned"', '"active"')
-
-
-@rule("States / Booking session", NEVER, says="active, then abandoned")
-@rule(
-    "States / Booking session",
-    edited("resources.booking_sessions:derive_record", '"active" if active else "abandoned"', '"abandoned"'),
-    says="active while in progress",
-)
+@rule("States / Booking session", says="active, then abandoned; active while in progress")
+@broken_by(shows("booking_sessions/*", status="active"))
 def test_a_session_without_appointment_expires(partner: Partner) -> None:
     """After how long is not shown: after two days at most, not within a minute."""
     row = partner.platform.insert("loc-001", "booking_sessions", {"stage": "started"})
@@ -83,11 +60,8 @@ def test_a_session_without_appointment_expires(partner: Partner) -> None:
     assert seen == ["active", "abandoned"]
 
 
-@rule(
-    "States / Booking session",
-    edited("resources.booking_sessions:derive_record", 'return record | {"status": "completed"}', "pass"),
-    says="completed for good",
-)
+@rule("States / Booking session", says="completed for good")
+@broken_by(shows("booking_sessions/*", status="abandoned"))
 def test_a_session_with_an_appointment_does_not_expire(partner: Partner) -> None:
     visit = partner.everything("appointments", **ALL)[0]["id"]
     row = partner.platform.insert("loc-001", "booking_sessions", {"stage": "started", "appointment_id": visit})
@@ -96,10 +70,8 @@ def test_a_session_with_an_appointment_does_not_expire(partner: Partner) -> None
         assert partner.page(f"booking_sessions/{row}")["status"] == "completed"
 
 
-@rule(
-    "States / Booking session",
-    edited("resources.booking_sessions:derive", "expires(switches) > now", "expires(switches) < now"),
-)
+@rule("States / Booking session")
+@broken_by(shows("booking_sessions", last_activity_at="2025-01-01T00:00:00Z"))
 def test_active_sessions_have_been_active_of_late(partner: Partner) -> None:
     partner.later(minutes=20)
     active = every(partner, status="active")
@@ -107,41 +79,18 @@ def test_active_sessions_have_been_active_of_late(partner: Partner) -> None:
     assert partner.platform.now() - oldest < timedelta(days=2)
 
 
-def chosen(status: str) -> str:
-    return f'if status in statuses and status != "{status}":'
-
-
-@rule(
-    LIST,
-    edited("server.lists:_chosen", "if status in statuses:", chosen("active")),
-    says="active",
-    status="active",
-)
-@rule(
-    LIST,
-    edited("server.lists:_chosen", "if status in statuses:", chosen("completed")),
-    says="done",
-    status="completed",
-)
-@rule(
-    LIST,
-    edited("server.lists:_chosen", "if status in statuses:", chosen("abandoned")),
-    says="left",
-    status="abandoned",
-)
+@rule(LIST, says="active", status="active")
+@rule(LIST, says="done", status="completed")
+@rule(LIST, says="left", status="abandoned")
+@broken_by(asks("booking_sessions", status=GONE))
 def test_the_status_filter_lets_through_its_status(partner: Partner, status: str) -> None:
     partner.later(minutes=20)
     wanted = [session for session in every(partner) if session["status"] == status]
     assert by_id(every(partner, status=status)) == by_id(wanted)
 
 
-@rule(
-    LIST,
-    edited("server.query:updated_range", "if start is not None:", "if False:"),
-    edited("server.query:updated_range", "if end is not None:", "if False:"),
-    edited("server.query:updated_range", "chosen &= ~_after(end", "chosen &= _after(end"),
-    says="updated_at",
-)
+@rule(LIST, says="updated_at")
+@broken_by(switched(booking_sessions={"ignored": ["start"]}), switched(booking_sessions={"ignored": ["end"]}))
 def test_the_range_goes_by_updated_at(partner: Partner) -> None:
     """Whether its bounds are inclusive is not shown: they lie between two sessions here."""
     rows = sorted(every(partner), key=lambda row: row["updated_at"])
@@ -154,18 +103,15 @@ def test_the_range_goes_by_updated_at(partner: Partner) -> None:
     assert by_id(read) == by_id(wanted)
 
 
-@rule(LIST, ENDS_EARLIER, says="end defaults to the current date")
+@rule(LIST, says="end defaults to the current date")
+@broken_by(switched(booking_sessions={"default_end": "midnight"}))
 def test_a_range_without_end_reaches_the_present(partner: Partner) -> None:
     row = partner.platform.insert("loc-001", "booking_sessions", {"stage": "started"})
     assert row in by_id(partner.everything("booking_sessions", start_date="2026-01-14T00:00:00Z"))
 
 
-NEIGHBOUR = edited(
-    "server.records:_body", "bodies[ends[place] : ends[place + 1]]", "bodies[ends[place - 1] : ends[place]]"
-)
-
-
-@rule(LIST, NEIGHBOUR, says="get")
+@rule(LIST, says="get")
+@broken_by(shows("booking_sessions/*", stage="other"))
 def test_a_session_is_got_by_id(partner: Partner) -> None:
     session = every(partner)[-2]
     assert partner.page(f"booking_sessions/{session['id']}") == session

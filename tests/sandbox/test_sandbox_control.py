@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from support.partner_side import Partner, Row
+from support.partner_side import Partner, Row, at_fault
 
 from sandbox import Handle
 from sandbox.table import NoSuchRowError
@@ -126,6 +126,26 @@ def test_what_is_written_is_shown_as_it_is(partner: Partner) -> None:
     row_id = partner.platform.insert("loc-001", "staff_tasks", odd)
     shown = next(row for row in partner.everything("staff_tasks") if row["id"] == row_id)
     assert {key: shown[key] for key in odd} == odd
+
+
+@pytest.mark.parametrize(
+    ("writes", "field"),
+    [
+        ({"insert": [{"status": 5}]}, "status"),
+        ({"update": {"known": {"status": {"is": "pending"}}}}, "status"),
+        ({"insert": {"status": "pending"}}, "insert"),
+        ({"update": {"known": 5}}, "update.known"),
+        ({"delete": [5]}, "delete.0"),
+    ],
+)
+def test_what_would_break_a_list_is_refused_and_changes_nothing(partner: Partner, writes: Row, field: str) -> None:
+    before = partner.truth("staff_tasks")
+    known = before[0]["id"]
+    body = json.loads(json.dumps(writes).replace("known", known))
+    answer = partner.http.post("/_control/mutate", json=body | {"practice_id": "loc-001", "list": "staff_tasks"})
+    assert at_fault(answer) == [field.replace("known", known)]
+    assert partner.everything("staff_tasks")
+    assert partner.truth("staff_tasks") == before
 
 
 def test_written_calls_stand_in_the_csv_in_their_place(partner: Partner) -> None:

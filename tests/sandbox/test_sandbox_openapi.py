@@ -1,4 +1,4 @@
-"""`/openapi.json` and `/docs`: what is described is what is there, whatever is switched."""
+"""`/openapi.json`: what is described is what is there, whatever is switched."""
 
 import json
 from collections.abc import Iterator
@@ -130,28 +130,12 @@ def test_webhooks_fit_their_schemas(partner: Partner, receiver: Receiver) -> Non
         validator(description, schemas[got.path.rsplit("/", 1)[1]]).validate(got.body)
 
 
-def test_the_page_has_everything_and_nothing_from_elsewhere(partner: Partner) -> None:
-    page = partner.http.get("/docs").text
-    description = described(partner)
-    for method, path, told in operations(description):
-        assert f"<code>{path}</code>" in page
-        assert f'id="{told["operationId"]}"' in page
-        assert f">{method.upper()}<" in page
-        for of in told.get("parameters", []):
-            assert f"<code>{of['name']}</code>" in page
-    for name in (*description["components"]["schemas"], *description["webhooks"]):
-        assert name in page
-    assert "http://" not in page
-    assert "https://" not in page
-    assert "<script" not in page
-
-
 def test_the_first_page_shows_what_is_inside(partner: Partner) -> None:
     page = partner.http.get("/").text
     for practice in partner.platform.practices:
         assert practice.id in page
         assert f"{len(partner.platform.truth(practice.id, 'phone_calls')):,}" in page
-    for path in ("/docs", "/openapi.json", "/vetl.toml", "/_control/clock"):
+    for path in ("/openapi.json", "/vetl.toml", "/_control/clock"):
         assert f'href="{path}"' in page
     for path in [part.split('"')[0] for part in page.split('href="/')[1:]]:
         assert partner.http.get("/" + path.replace("&amp;", "&")).status_code == 200

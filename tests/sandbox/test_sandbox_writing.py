@@ -2,8 +2,10 @@
 
 import pytest
 from support.booking import booking
+from support.contacting import reach_out
 from support.partner_side import Partner, Row, at_fault, made
 from support.shapes import by_id
+from support.texting import PHONE, send
 
 
 def test_a_drawn_task_can_be_updated_too(partner: Partner) -> None:
@@ -47,3 +49,28 @@ def test_the_practices_own_system_knows_an_appointment_minutes_later(partner: Pa
     row = by_id(partner.truth("appointments"))[str(visit["id"])]
     assert row["remote_id"]
     assert row["updated_at"] > visit["updated_at"]
+
+
+@pytest.mark.parametrize(
+    "given", [{"phone_number": ""}, {"phone_number": "", "client_id": ""}, {"phone_number": "", "client_id": "1"}]
+)
+def test_an_empty_number_is_none_that_can_be_texted(partner: Partner, given: Row) -> None:
+    assert "recipient.phone_number" in at_fault(send(partner, recipient=given))
+    assert at_fault(reach_out(partner, contact_number="")) == ["contact_number"]
+
+
+def test_who_opted_out_of_the_worlds_own_outreach_is_never_texted(partner: Partner) -> None:
+    ended = next(row for row in partner.truth("ai_outbound") if row["outcome"] == "opted_out")
+    for recipient in ({"client_id": ended["client_id"]}, {"phone_number": ended["contact_number"]}):
+        assert made(send(partner, recipient=recipient), 200)["status_reason"] == "opted_out"
+    again = made(reach_out(partner, contact_number=None, client_id=ended["client_id"]), 200)
+    assert again["suppression_reason"] == "sms_opted_out"
+
+
+def test_who_opted_out_in_a_row_that_was_written_is_never_texted(partner: Partner) -> None:
+    assert made(send(partner), 201)
+    told = {"contact_number": PHONE, "status": "completed", "outcome": "opted_out"}
+    partner.platform.insert("loc-001", "ai_outbound", told)
+    assert made(send(partner), 200)["status_reason"] == "opted_out"
+    partner.act_for("loc-004")
+    assert send(partner).status_code == 201

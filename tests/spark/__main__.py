@@ -17,10 +17,10 @@ from spark.on_spark import build
 from spark.tables import compared
 from support.plot import STORIES, tell
 
-from pipelines.dbt_process import dbt_build
 from pipelines.endpoints import REGISTRY
+from pipelines.jobs.dbt_process import dbt_build
+from pipelines.jobs.logs import configure_logs
 from pipelines.loading.warehouse import Warehouse
-from pipelines.terminal import configure_logs
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipelines.bundled import dbt_project
 
-_VARIABLES = {"instant": "timestamp", "local_time": "timestamp_ntz", "by_scope": "table"}
+_VARIABLES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """As docs/spark.md tells them to users."""
 
 _DEFAULTS = {

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 from support.model_driver import Driver
 from support.model_people import Mentions, People
 
+from pipelines.core.reading import Margins, Outcome, Reading, Reconcile
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -18,10 +18,10 @@ from support import claims
 from support.model_driver import Driver, Killed
 from support.model_people import Mentions, People
 
+from pipelines.core.reading import Margins, Outcome, Reading, Reconcile
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.strategies import plan
 from pipelines.strategies.by_reference import LOOKS
-from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
 
 IDS = st.sampled_from(["a", "b", "c", "d", "e"])
 EVENTS = st.tuples(st.sampled_from(["mention", "appear", "delete"]), IDS)

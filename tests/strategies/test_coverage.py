@@ -3,7 +3,7 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.strategies.coverage import Coverage, days
+from pipelines.reading.coverage import Coverage, days
 
 EPOCH = date(2026, 1, 1)
 spans = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12)

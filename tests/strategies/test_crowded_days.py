@@ -2,9 +2,9 @@
 
 from datetime import UTC, date, datetime
 
-from pipelines.pages import Page, Row, Window
-from pipelines.strategies.crowded_days import held_at
-from pipelines.strategies.paging import Pass
+from pipelines.core.pages import Page, Row, Window
+from pipelines.reading.paging import Pass
+from pipelines.strategies.phone_calls.crowded_days import held_at
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = date(2026, 2, 28)

@@ -12,11 +12,11 @@ from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver
 
-from pipelines.endpoint import DateWindows
+from pipelines.core.endpoint import DateWindows
+from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.phone_calls import PHONE_CALLS
-from pipelines.strategies import date_windows
-from pipelines.strategies.crowded_days import PROVEN
-from pipelines.strategies.reading import Outcome, Reading
+from pipelines.strategies.phone_calls import date_windows
+from pipelines.strategies.phone_calls.crowded_days import PROVEN
 
 HISTORY = date(2026, 1, 10)
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)

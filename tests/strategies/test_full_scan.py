@@ -7,14 +7,15 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.learnt import paged
 from support.model_driver import Driver
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
+from pipelines.core.errors import TornAnswer
+from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.errors import TornAnswer
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Outcome, Reading
 
 manners = st.builds(
     Manners,
@@ -127,13 +128,13 @@ def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:
     """As it may be where it was learnt while the list moved."""
     rng = Random(9)
     source, store = filled(rng, Manners(order="created_desc", largest_page=100), 30), ModelStore()
-    store.capabilities["page_base"] = 1
+    store.capabilities = paged(base=1, size=100)
 
     outcome = sync(source, store, rng)
 
     assert source.rows == store.rows
     assert outcome.certified
-    assert store.capabilities["page_base"] == 0
+    assert store.capabilities["page"]["base"] == 0
 
 
 def test_a_list_that_cannot_be_paged_deep_is_not_certified_and_says_why() -> None:

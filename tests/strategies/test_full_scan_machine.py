@@ -5,9 +5,9 @@ from support import claims
 from support.model_source import START
 from support.strategy_machine import StrategyMachine, Told
 
+from pipelines.core.pages import Row
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.pages import Row
-from pipelines.strategies.certified import UNITED_PASSES
+from pipelines.reading.certified import UNITED_PASSES
 
 STATUSES = STAFF_TASKS.strategy.statuses  # type: ignore[union-attr]
 

@@ -13,13 +13,13 @@ from support.model_driver import Driver
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.pages import Page, Row
+from pipelines.core.reading import Reading
+from pipelines.core.steps import ReadPage
+from pipelines.discovery.identity import Identity, compared, look_first
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.pages import Page, Row
-from pipelines.steps import ReadPage
-from pipelines.strategies.identity import Identity, compared, look_first
-from pipelines.strategies.reading import Reading
 
 
 def rows(*contents: object, ids: str = "") -> list[Row]:

@@ -13,12 +13,12 @@ from support.model_driver import Driver
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Outcome, Reading
 
 STATUSES = {
     "booking_sessions": ("active", "completed"),

@@ -9,18 +9,19 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from support import claims
+from support.learnt import paged, ranged
 from support.model_driver import Driver
 from support.model_people import Mentions, People
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.reading import Margins, Outcome, Reading
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Margins, Outcome, Reading
 
 Event = Callable[[], object]
 
@@ -79,7 +80,7 @@ def test_a_request_that_is_deleted_while_the_list_is_read_downwards_hides_no_oth
     """The row that moves up past the next page has the status of the one that is gone, so all totals agree."""
     manners = Manners(largest_page=4, order="created_desc")
     source, store = filled(AI_OUTBOUND, manners, 12, timedelta(days=2), "completed"), ModelStore()
-    store.capabilities = {"page_base": 0, "page_size": 4}
+    store.capabilities = paged()
     before_requests(source, {2: [lambda: source.remove("r00011")]})
 
     outcome = sync(AI_OUTBOUND, source, store)
@@ -123,7 +124,7 @@ def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpo
     """No pass over it is like the one before, and each one is longer."""
     manners = Manners(largest_page=4, order="created_desc")
     source, store = filled(endpoint, manners, 40, timedelta(hours=3), "completed"), ModelStore()
-    store.capabilities = {"page_base": 0, "page_size": 4, "bounds": "instant"}
+    store.capabilities = {**paged(), **ranged()}
     grow = partial(source.add, status="completed")
     before_requests(source, {number: [grow] for number in range(1, 10_000)})
 
@@ -136,14 +137,13 @@ def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpo
 def test_a_page_name_that_was_learnt_wrongly_is_doubted(page: str) -> None:
     """As it may be where every page was told apart only because the list moved."""
     source, store = filled(STAFF_TASKS, Manners(largest_page=4), 11, timedelta(hours=1), "completed"), ModelStore()
-    names = {"start": "start_date", "end": "end_date", "page": page, "per_page": "per_page", "status": "status"}
-    store.capabilities = {"page_base": 1, "page_size": 4, "names": names}
+    store.capabilities = paged(base=1, name=page)
 
     outcome = sync(STAFF_TASKS, source, store)
 
     assert outcome.certified
     assert store.rows == source.rows
-    assert store.capabilities["names"]["page"] == "page"
+    assert store.capabilities["page"]["name"] == "page"
 
 
 @pytest.mark.parametrize("page_base", [0, 1])
@@ -151,7 +151,7 @@ def test_a_list_that_refuses_date_times_is_opened_also_where_only_its_pages_are_
     """A sync may have ended between learning how pages are counted and what bounds are taken."""
     manners = Manners(largest_page=4, page_base=page_base, refuses_datetimes=True)
     source, store = filled(APPOINTMENTS, manners, 11, timedelta(hours=5), "active"), ModelStore()
-    store.capabilities = {"page_base": page_base, "page_size": 4}
+    store.capabilities = paged(base=page_base)
 
     outcome = sync(APPOINTMENTS, source, store)
 

@@ -11,10 +11,10 @@ from support.model_driver import Driver
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
+from pipelines.core.errors import TornAnswer
+from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
-from pipelines.errors import TornAnswer
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Outcome, Reading
 
 LIFE = {"received": "queued", "queued": "in_progress", "in_progress": "completed"}
 

@@ -5,7 +5,7 @@ from support import claims
 from support.strategy_machine import StrategyMachine, Told
 
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
-from pipelines.strategies.certified import UNITED_PASSES
+from pipelines.reading.certified import UNITED_PASSES
 from pipelines.strategies.newest_first import ATTEMPTS
 
 LIFE = {"received": "queued", "queued": "in_progress", "in_progress": "completed"}

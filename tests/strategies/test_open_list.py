@@ -1,70 +1,64 @@
 """The first request of a list about which nothing is known: servers that count from 1 do not have page 0."""
 
-from datetime import UTC, date, datetime
-from typing import Any
+from datetime import date, timedelta
+from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
+from support.model_driver import Driver
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
 
-from pipelines.endpoint import QueryNames
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused, Unreachable, VetlError
+from pipelines.core.pages import Page
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import ReadPage
+from pipelines.discovery.identity import Identity, look_first
 from pipelines.endpoints import by_name
-from pipelines.errors import NotFound, PracticeRefused, RequestRefused, Unreachable, VetlError
-from pipelines.pages import Page, Window
-from pipelines.steps import Learnt, ReadPage
-from pipelines.strategies.dialect import Dialect
-from pipelines.strategies.identity import Identity, look_first
-from pipelines.strategies.learning import open_list
-from pipelines.strategies.reading import Reading
+from pipelines.strategies import plan
 
-NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 REFUSALS = [RequestRefused("400", status=400), NotFound("404", status=404), Unreachable("500")]
 
 
-def opened(page_zero: VetlError, page_one: VetlError | int) -> tuple[Dialect, dict[str, Any], int]:
-    """What a server makes of page 0, and of page 1 (an error, or how many rows it holds)."""
-    plan = open_list(Dialect(QueryNames()), Window(), {})
-    learnt: dict[str, Any] = {}
-    asked = 0
-    answer: Any = None
-    failure: VetlError | None = None
-    while True:
-        try:
-            step = plan.send(answer) if failure is None else plan.throw(failure)
-        except StopIteration as finished:
-            return finished.value, learnt, asked
-        answer = failure = None
-        if isinstance(step, Learnt):
-            learnt[step.name] = step.value
-            continue
-        assert isinstance(step, ReadPage)
-        asked += 1
-        told = page_zero if step.query["page"] == "0" else page_one
-        if isinstance(told, VetlError):
-            failure = told
-        else:
-            answer = Page(tuple({"id": number} for number in range(told)), told, None, None, NOW)
+class FromOne(ModelSource):
+    """Has no page 0."""
+
+    before: VetlError = REFUSALS[0]
+
+    def page(self, step: ReadPage) -> Page:
+        if step.query.get("page") == "0":
+            self.requests += 1
+            raise self.before
+        return super().page(step)
 
 
-@pytest.mark.parametrize("page_zero", REFUSALS, ids=str)
-@pytest.mark.parametrize(("rows", "learnt"), [(1, {"page_base": 1}), (0, {})])
-def test_page_one_is_asked_for_where_page_zero_is_not_there(
-    page_zero: VetlError, rows: int, learnt: dict[str, int]
-) -> None:
-    dialect, kept, asked = opened(page_zero, rows)
-
-    assert (dialect.page_base, kept, asked) == (1, learnt, 2)
+def reading(source: ModelSource, name: str) -> Reading:
+    return Reading(by_name(name), QueryNames(), source.now, ZoneInfo("America/Chicago"), date(2026, 2, 15))
 
 
-@pytest.mark.parametrize("failure", REFUSALS, ids=str)
-def test_a_list_that_has_neither_page_fails_as_page_zero_does(failure: VetlError) -> None:
-    with pytest.raises(type(failure), match=str(failure)):
-        opened(failure, Unreachable("another"))
+def sync(source: ModelSource, store: ModelStore, name: str) -> Outcome:
+    return Driver(source, store, source.rng).run(plan(reading(source, name)))
+
+
+@pytest.mark.parametrize("before", REFUSALS, ids=str)
+@pytest.mark.parametrize("rows", [0, 1, 2, 11])
+@pytest.mark.parametrize("name", ["appointments", "staff_tasks"])
+def test_a_list_without_page_zero_is_read_whole_at_once(before: VetlError, rows: int, name: str) -> None:
+    source, store = FromOne(Random(1), Manners(page_base=1, largest_page=4)), ModelStore()
+    source.before = before
+    for number in range(rows):
+        source.add(START - timedelta(hours=5 * number + 1, seconds=7), status="pending")
+
+    outcome = sync(source, store, name)
+
+    assert outcome.certified
+    assert store.rows == source.rows
 
 
 @pytest.mark.parametrize("failure", REFUSALS, ids=str)
 def test_the_look_at_ids_leaves_it_to_the_checks_to_find_the_first_page(failure: VetlError) -> None:
-    start = date(2026, 1, 1)
-    looking = look_first(Reading(by_name("appointments"), QueryNames(), NOW, ZoneInfo("America/Chicago"), start))
+    looking = look_first(reading(ModelSource(Random(1)), "appointments"))
     next(looking)
 
     with pytest.raises(StopIteration) as ended:
@@ -74,5 +68,13 @@ def test_the_look_at_ids_leaves_it_to_the_checks_to_find_the_first_page(failure:
 
 
 def test_a_practice_that_is_refused_is_not_asked_again() -> None:
+    source = FromOne(Random(1))
+
+    def refuse() -> None:
+        raise PracticeRefused("403", status=403)
+
+    source.move = refuse
     with pytest.raises(PracticeRefused):
-        opened(PracticeRefused("403", status=403), 1)
+        sync(source, ModelStore(), "staff_tasks")
+
+    assert source.requests == 1

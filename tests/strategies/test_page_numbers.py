@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.errors import RequestRefused, Unreachable
-from pipelines.pages import Page
-from pipelines.steps import ReadPage, Step
-from pipelines.strategies.page_numbers import find_pages, page_if_given
+from pipelines.core.errors import RequestRefused, Unreachable
+from pipelines.core.pages import Page
+from pipelines.core.steps import ReadPage, Step
+from pipelines.discovery.page_numbers import PageNumbers, find_pages, page_if_given
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 BEFORE_THE_FIRST = ("repeats", "refused", "empty", "breaks")
@@ -57,7 +57,8 @@ def found(server: Server, *names: str) -> tuple[str, int] | None:
         try:
             step = send()
         except StopIteration as finished:
-            return finished.value
+            numbers: PageNumbers = finished.value
+            return None if numbers.base is None else (numbers.name, numbers.base)
         try:
             assert isinstance(step, ReadPage)
             page = server.page({key: str(value) for key, value in step.query.items()})

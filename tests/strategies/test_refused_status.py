@@ -9,15 +9,15 @@ from support.model_driver import Driver
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.errors import RequestRefused
+from pipelines.core.pages import Page
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import ReadPage
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.errors import RequestRefused
-from pipelines.pages import Page
-from pipelines.steps import ReadPage
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Outcome, Reading
 
 OPEN = {"booking_sessions": "active", "ai_outbound": "received", "staff_tasks": "pending"}
 LISTS = pytest.mark.parametrize(

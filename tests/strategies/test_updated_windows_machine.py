@@ -1,6 +1,6 @@
 """Lists filtered by `updated_at` under everything that can happen to them (`support.strategy_machine`)."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from hypothesis import settings
@@ -9,12 +9,19 @@ from support import claims
 from support.model_source import Manners
 from support.strategy_machine import StrategyMachine, Told
 
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.pages import Row
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
-from pipelines.pages import Row
-from pipelines.strategies import coverage
-from pipelines.strategies.certified import ROWS_PER_WINDOW_ALLOWED, UNITED_PASSES, WINDOWS_ALLOWED
-from pipelines.strategies.learning import instant
+from pipelines.reading import coverage
+from pipelines.reading.certified import ROWS_PER_WINDOW_ALLOWED, UNITED_PASSES, WINDOWS_ALLOWED
+from pipelines.reading.rows import instant
+
+NAMES = (
+    *(QueryNames(), QueryNames(), QueryNames(start="from", end="until"), QueryNames(end="to")),
+    *(QueryNames(start="commencing"), QueryNames(end="closing"), QueryNames(start="commencing", end="closing")),
+)
+"""As configured, others of the field, of two pairs or one alone; and some that no one knows."""
 
 
 class Windows(StrategyMachine):
@@ -34,6 +41,8 @@ class Windows(StrategyMachine):
             start_inclusive=st.booleans(),
             end_inclusive=st.booleans(),
             refuses_datetimes=st.booleans(),
+            names=st.sampled_from(NAMES),
+            default_end=st.sampled_from(["none", "midnight"]),
             **more,
         )
 
@@ -72,7 +81,19 @@ def _before(through: datetime | None) -> claims.Where:
 
 
 class Appointments(Windows):
+    """Where no end is known, a row that was not met may be hidden: nothing is deleted.
+
+    So too where no start is known and an end is taken in days only, which is not found yet.
+    """
+
     ENDPOINT = APPOINTMENTS
+
+    def check_rest(self) -> None:
+        names, in_days = self.source.manners.names, self.source.manners.refuses_datetimes
+        if names.end == "closing" or (names.start == "commencing" and in_days):
+            assert self.source.rows.items() <= self.store.rows.items()
+        else:
+            super().check_rest()
 
 
 class BookingSessions(Windows):
@@ -81,6 +102,8 @@ class BookingSessions(Windows):
     ENDPOINT = BOOKING_SESSIONS
     KINDS = (*Windows.KINDS, "expire")
     DERIVED = ("status", "v")
+    REST = timedelta(hours=40)
+    """Where no end is known, what is gone is looked for by id once its window is closed: in a day and a half."""
 
     def _expire(self, pick: int) -> None:
         identity = self._some(pick)

@@ -9,12 +9,12 @@ from support.model_driver import Driver
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.reading import Outcome, Reading, Reconcile
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Outcome, Reading, Reconcile
 
 LISTS = pytest.mark.parametrize(
     "endpoint", [APPOINTMENTS, BOOKING_SESSIONS, AI_OUTBOUND], ids=lambda item: item.name

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.bundled import dbt_project
-from pipelines.cli_views import markdown
-from pipelines.loading.query import query
+from pipelines.core.text import markdown
+from pipelines.loading.published.query import query
 
 PAGE = dbt_project().parent / "warehouse" / "README.md"
 _QUESTION = re.compile(r"(### \d+\. ([^\n]+)\n\n(?:[^#`\n][^\n]*\n)*\n?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
@@ -42,8 +42,11 @@ def answered(page: str, answer: Callable[[str], str]) -> str:
 
 
 def main(published: Path) -> None:
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(answered(page, lambda statement: markdown(query(published, statement))), "utf-8")
+    def table(statement: str) -> str:
+        answer = query(published, statement)
+        return markdown(answer.columns, answer.rows)
+
+    PAGE.write_text(answered(PAGE.read_text("utf-8"), table), "utf-8")
 
 
 if __name__ == "__main__":

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
 
+import phonenumbers
 from support.random_rows import Row, Tables
 
 HOUR = timedelta(hours=1)
 NEVER = timedelta.max
 Candidate = tuple[str, timedelta, str, str]
 """How it is known, how far apart in time, through what, and its id: the least of them counts."""
+
+
+Party = tuple[str | None, str | None]
+"""A client and a telephone number, each where it is known."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +31,17 @@ class Booking:
     evidence_id: str = ""
 
 
-def digits(number: str | None) -> str | None:
-    """The last ten digits of what is long enough to be a number."""
-    found = re.sub(r"\D", "", number or "")
-    return found[-10:] if len(found) >= 7 else None
+def as_number(spelling: str | None, region: str | None) -> str | None:
+    """The telephone number that a spelling stands for; of a practice nobody knows only one with its country."""
+    if not spelling or region is None:
+        return spelling if spelling and re.fullmatch(r"\+[1-9]\d{6,14}", spelling) else None
+    try:
+        number = phonenumbers.parse(spelling, region)
+    except phonenumbers.NumberParseException:
+        return None
+    e164 = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    is_told = re.fullmatch(r"\+[1-9]\d{6,14}", spelling)
+    return spelling if is_told else e164 if phonenumbers.is_possible_number(number) else None
 
 
 def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
@@ -41,6 +53,11 @@ def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str
     return {name: min(clients) for name, clients in found.items() if len(clients) == 1}
 
 
+def is_same(one: Party, other: Party) -> bool:
+    """Whether two are the same by either."""
+    return any(mine and mine == theirs for mine, theirs in zip(one, other, strict=True))
+
+
 def apart(one: datetime | None, other: datetime | None) -> timedelta:
     return abs(one - other) if one and other else NEVER
 
@@ -48,7 +65,9 @@ def apart(one: datetime | None, other: datetime | None) -> timedelta:
 class Attribution:
     """One practice's rows that the source still has; what ids and numbers stand for, and what booked what."""
 
-    def __init__(self, practice: str, tables: Tables) -> None:
+    def __init__(self, practice: str, tables: Tables, region: str | None = None) -> None:
+        self._region = region
+
         def of(name: str) -> list[Row]:
             return [row for row in tables[name] if row["practice_id"] == practice and not row["_deleted_at"]]
 
@@ -61,7 +80,7 @@ class Attribution:
             (row.get("remote_patient_id"), row.get("patient_id")) for row in self.calls
         )
         self.by_phone = unambiguous(
-            (digits(row[column]), row[key])
+            (self.number(row[column]), row[key])
             for rows, column, key in (
                 (self.clients, "phone", "id"),
                 (self.calls, "phone_number", "client_id"),
@@ -69,14 +88,24 @@ class Attribution:
             )
             for row in rows
         )
+        self._booking_calls = [
+            (call, self.caller(call)) for call in self.calls if call["outcome"] == "appointment_booked"
+        ]
+        self._booking_requests = [
+            (row, self.contacted(row))
+            for row in self.requests
+            if row["outcome"] == "booked" and row["contacted_at"] and row["completed_at"]
+        ]
         self.bookings = {row["id"]: self._booked_via(row) for row in self.appointments}
+
+    def number(self, spelling: str | None) -> str | None:
+        return as_number(spelling, self._region)
 
     def client_of(self, appointment: Row) -> str | None:
         by_id = self.by_remote_id.get(appointment["remote_client_id"] or "")
-        return by_id or self.by_phone.get(digits(appointment["client_phone"]) or "")
+        return by_id or self.by_phone.get(self.number(appointment["client_phone"]) or "")
 
     def party(self, client_id: str | None, phone: str | None) -> str | None:
-        client_id = client_id or self.by_phone.get(phone or "")
         return f"client:{client_id}" if client_id else f"phone:{phone}" if phone else None
 
     def _remote_ids(self) -> Iterator[tuple[str | None, str | None]]:
@@ -109,19 +138,32 @@ class Attribution:
             if row["id"] == event["appointment_id"]:
                 yield "exact", apart(event["completed_at"], row["created_at"]), "outreach", request_id
 
+    def caller(self, call: Row) -> Party:
+        """The client and the number of a call, as far as they are known."""
+        phone = self.number(call["phone_number"])
+        known = call["client_id"] or self.by_remote_id.get(call["remote_client_id"] or "")
+        return known or self.by_phone.get(phone or ""), phone
+
+    def contacted(self, request: Row) -> Party:
+        """The client and the number that outreach went to."""
+        phone = self.number(request["contact_number"])
+        return request["client_id"] or self.by_phone.get(phone or ""), phone
+
+    def booked_for(self, appointment: Row) -> Party:
+        """The client and the number of an appointment."""
+        return self.client_of(appointment), self.number(appointment["client_phone"])
+
     def _by_call(self, row: Row) -> Iterator[Candidate]:
         made = row["created_at"]
-        for call in self.calls if made and row["remote_client_id"] else ():
+        for call, caller in self._booking_calls if made else ():
             after = made - call["called_at"]
-            same = call["remote_client_id"] == row["remote_client_id"]
-            if same and call["outcome"] == "appointment_booked" and timedelta() <= after <= HOUR:
+            if timedelta() <= after <= HOUR and is_same(caller, self.booked_for(row)):
                 yield "inferred", after, "call", call["call_key"]
 
     def _by_outreach(self, row: Row) -> Iterator[Candidate]:
-        made, client = row["created_at"], self.by_remote_id.get(row["remote_client_id"] or "")
-        for request in self.requests if made and client else ():
-            times = request["contacted_at"] and request["completed_at"]
-            if times and request["client_id"] == client and request["outcome"] == "booked":
-                after = made - request["completed_at"]
-                if made >= request["contacted_at"] and after <= HOUR:
-                    yield "inferred", abs(after), "outreach", request["id"]
+        made = row["created_at"]
+        for request, contacted in self._booking_requests if made else ():
+            after = made - request["completed_at"]
+            in_time = made >= request["contacted_at"] and after <= HOUR
+            if in_time and is_same(contacted, self.booked_for(row)):
+                yield "inferred", abs(after), "outreach", request["id"]

@@ -1,55 +1,50 @@
-"""Ways to break the sandbox on purpose, each for as long as a block lasts."""
+"""Ways to break a rule of the contract on purpose, each for as long as a block lasts.
 
-import inspect
-import textwrap
-from collections.abc import Callable, Generator
+Nothing here knows how the sandbox is written: a break is a switch, or a hand on the wire. It changes what partners
+ask or are answered, or what receivers of webhooks get.
+"""
+
+import json
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pkgutil import resolve_name
-from types import CodeType, FunctionType
-from typing import Any
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
-import pytest
+import httpx
+import orjson
 
 from sandbox import Handle
+from sandbox.webhooks.posting import Letter
 
 Break = Callable[[Handle], AbstractContextManager[None]]
+Row = dict[str, Any]
+Wrong = Callable[[Any], object] | object
+"""A wrong value, or what makes one of the right value or of the record that it stands in."""
+GONE: Final = object()
+"""In place of a value: the field or parameter is not there."""
+SIGNATURE: Final = "X-Webhook-Signature"
+_INVALID: Final = 400
+
+_requests: list[Callable[[httpx.Request], httpx.Request]] = []
+_answers: list[Callable[[httpx.Request, httpx.Response], httpx.Response]] = []
 
 
-def edited(function: str, old: str, new: str) -> Break:
-    """A function with one fragment of its source replaced, wherever it has been imported to.
+class Wire(httpx.HTTPTransport):
+    """How partners reach the sandbox: with every break that is in force."""
 
-    `function` is an object reference within the sandbox, such as `"messages.store:Messages.find"`. Fails where the
-    source does not hold the fragment exactly once when the break is applied: it is out of date.
-    """
-
-    @contextmanager
-    def apply(platform: Handle) -> Generator[None]:  # noqa: ARG001 - see Break
-        broken = resolve_name(f"sandbox.{function}")
-        right = broken.__code__
-        broken.__code__ = _compiled(broken, old, new)
-        try:
-            yield
-        finally:
-            broken.__code__ = right
-
-    return apply
-
-
-def replaced(constant: str, wrong: object) -> Break:
-    """Another value under a name of a module, given as for `edited`."""
-    module, _, name = constant.partition(":")
-
-    @contextmanager
-    def apply(platform: Handle) -> Generator[None]:  # noqa: ARG001 - see Break
-        owner = resolve_name(f"sandbox.{module}")
-        right = getattr(owner, name)
-        setattr(owner, name, wrong)
-        try:
-            yield
-        finally:
-            setattr(owner, name, right)
-
-    return apply
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """As `httpx` has it."""
+        asked = request
+        for change in _requests:
+            asked = change(asked)
+        answer = super().handle_request(asked)
+        if _answers:
+            answer.read()
+        for change in _answers:
+            answer = change(request, answer)
+        return answer
 
 
 def switched(**switches: Any) -> Break:
@@ -63,11 +58,215 @@ def switched(**switches: Any) -> Break:
     return apply
 
 
-def _compiled(function: FunctionType, old: str, new: str) -> CodeType:
-    source = textwrap.dedent(inspect.getsource(function))
-    found = source.count(old)
-    if found != 1:
-        pytest.fail(f"{function.__qualname__} holds {old!r} {found} times: write its break anew")
-    made: dict[str, Any] = {}
-    exec(source.replace(old, new), function.__globals__, made)
-    return made[function.__name__].__code__
+def asks(path: str = "*", **query: Wrong) -> Break:
+    """The platform hears other values of these parameters: given, or made from what was asked, or `GONE`."""
+
+    def change(request: httpx.Request) -> httpx.Request:
+        if not _is_for(request, path, "GET"):
+            return request
+        asked = parse_qsl(request.url.query.decode())
+        made = ((name, _made(query.get(name, value), value)) for name, value in asked)
+        heard = urlencode([(name, value) for name, value in made if value is not GONE])
+        return httpx.Request(request.method, request.url.copy_with(query=heard.encode()), headers=request.headers)
+
+    return _in_force(_requests, change)
+
+
+def hears(path: str = "*", *, method: Any = "P*", **fields: Wrong) -> Break:
+    """The platform hears other values of these fields of a body, as for `asks`."""
+
+    def change(request: httpx.Request) -> httpx.Request:
+        if not _is_for(request, path, method):
+            return request
+        body = orjson.loads(request.read())
+        kept = {name: value for name, value in request.headers.items() if name != "content-length"}
+        return httpx.Request(request.method, request.url, headers=kept, json=_changed(body, fields, always=True))
+
+    return _in_force(_requests, change)
+
+
+def with_header(name: str, value: str) -> Break:
+    """The platform hears another value of a header."""
+
+    def change(request: httpx.Request) -> httpx.Request:
+        headers = httpx.Headers({**request.headers, name: value})
+        return httpx.Request(request.method, request.url, headers=headers, content=request.read())
+
+    return _in_force(_requests, change)
+
+
+def shows(path: str = "*", *, method: Any = "*", **fields: Wrong) -> Break:
+    """Records have other values in these fields: given, or made from the record, or `GONE`."""
+    return answers(path, lambda data: _each_record(data, lambda record: _changed(record, fields)), method=method)
+
+
+def pages(path: str = "*", **fields: Wrong) -> Break:
+    """Pages have other values beside their content, as for `shows`."""
+    return answers(path, lambda data: _changed(data, fields, always=True) if "content" in data else data)
+
+
+def rows(path: str, change: Callable[[list[Row]], list[Row]]) -> Break:
+    """Lists have other rows."""
+
+    def changed(data: Any) -> Any:
+        if isinstance(data, list):
+            return change(data)
+        return {**data, "content": change(data["content"])} if "content" in data else data
+
+    return answers(path, changed)
+
+
+def answers(path: str, change: Callable[[Any], Any], *, method: Any = "*") -> Break:
+    """Successes have other data."""
+
+    def changed(body: Row) -> Row:
+        return {**body, "data": change(body["data"])} if body.get("success") is True else body
+
+    return enveloped(path, changed, method=method)
+
+
+def enveloped(path: str, change: Callable[[Row], Row], *, method: Any = "*") -> Break:
+    """JSON answers have another envelope."""
+
+    def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
+        if not _is_for(request, path, method) or "json" not in answer.headers.get("content-type", ""):
+            return answer
+        return _answer(answer, content=json.dumps(change(answer.json())).encode())
+
+    return _in_force(_answers, changed)
+
+
+def texts(path: str, change: Callable[[str], str]) -> Break:
+    """Answers that are no JSON have another text."""
+
+    def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
+        if not _is_for(request, path) or "json" in answer.headers.get("content-type", ""):
+            return answer
+        return _answer(answer, content=change(answer.text).encode())
+
+    return _in_force(_answers, changed)
+
+
+def headed(**headers: Wrong) -> Break:
+    """Answers have other headers: `x_page=...` is `X-Page`; as for `asks`."""
+
+    def changed(_: httpx.Request, answer: httpx.Response) -> httpx.Response:
+        told = dict(answer.headers)
+        for name, value in headers.items():
+            shown = name.replace("_", "-")
+            if shown in told and (made := _made(value, told.pop(shown))) is not GONE:
+                told[shown] = made
+        return httpx.Response(answer.status_code, headers=told, content=answer.content)
+
+    return _in_force(_answers, changed)
+
+
+def status(path: str = "*", *, method: Any = "*", **statuses: int) -> Break:
+    """Answers have another status: `_201=202`."""
+
+    def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
+        other = statuses.get(f"_{answer.status_code}", answer.status_code)
+        return _answer(answer, other) if _is_for(request, path, method) else answer
+
+    return _in_force(_answers, changed)
+
+
+def accepts(*fields: str | None, path: str = "*") -> Break:
+    """These fields are not found to be at fault: where nothing else is, the answer is a success; none: all are."""
+
+    def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
+        body = answer.json() if answer.status_code == _INVALID else {}
+        if not _is_for(request, path) or "errors" not in (body.get("data") or {}):
+            return answer
+        left = [error for error in body["data"]["errors"] if fields and error["field"] not in fields]
+        if not left:
+            return _answer(answer, 200, json.dumps({"success": True, "data": {}, "message": None}).encode())
+        told = {"message": left[0]["message"], "errors": left}
+        return _answer(answer, content=json.dumps({**body, "message": left[0]["message"], "data": told}).encode())
+
+    return _in_force(_answers, changed)
+
+
+def posts(
+    change: Callable[[Letter], Sequence[Letter]] = lambda sent: [sent],
+    learns: Callable[[int | None], int | None] = lambda status: status,
+) -> Break:
+    """Receivers get other webhooks in place of each: none, or several; the sender learns another answer."""
+
+    @contextmanager
+    def apply(platform: Handle) -> Generator[None]:
+        deliveries = platform.platform.events.deliveries
+        right = deliveries.post
+
+        def post(sent: Letter, switches: Any) -> int | None:
+            answers = [right(letter, switches) for letter in change(sent)]
+            return learns(answers[-1] if answers else None)
+
+        deliveries.post = post
+        yield
+
+    return apply
+
+
+UNHEEDED: Final = posts(learns=lambda _: 200)
+"""Whatever a receiver answers, and whether or not it does, is taken for an acknowledgement."""
+
+
+def tells(**fields: Wrong) -> Break:
+    """Webhooks tell other values, as for `shows`."""
+    return posts(lambda sent: [sent.with_content(_changed(sent.payload, fields))])
+
+
+def posts_with(name: str, value: Wrong) -> Break:
+    """Webhooks have another header, as for `asks`."""
+    return posts(
+        lambda sent: [replace(sent, headers={**sent.headers, name: _made(value, sent.headers.get(name))})]
+    )
+
+
+def _is_for(request: httpx.Request, path: str, method: Any = "*") -> bool:
+    asked = request.url.path
+    return (
+        not asked.startswith("/_control")
+        and fnmatchcase(asked, f"*{path}")
+        and fnmatchcase(request.method, method)
+    )
+
+
+def _made(value: Any, before: Any) -> Any:
+    return value(before) if callable(value) else value
+
+
+def _changed(record: Row, fields: Mapping[str, Any], *, always: bool = False) -> Row:
+    """Fields of a record that it has, or any, with other values."""
+    wanted = {name: _made(value, record) for name, value in fields.items() if always or name in record}
+    return {name: value for name, value in (record | wanted).items() if value is not GONE}
+
+
+def _each_record(data: Any, change: Callable[[Row], Row]) -> Any:
+    if isinstance(data, list):
+        return [change(record) for record in data]
+    if "content" in data:
+        return {**data, "content": [change(record) for record in data["content"]]}
+    return change(data)
+
+
+def _answer(answer: httpx.Response, status: int | None = None, content: bytes | None = None) -> httpx.Response:
+    headers = {name: value for name, value in answer.headers.items() if name != "content-length"}
+    return httpx.Response(
+        status or answer.status_code,
+        headers=headers,
+        content=answer.content if content is None else content,
+    )
+
+
+def _in_force(breaks: list[Any], change: Any) -> Break:
+    @contextmanager
+    def apply(platform: Handle) -> Generator[None]:  # noqa: ARG001 - see Break
+        breaks.append(change)
+        try:
+            yield
+        finally:
+            breaks.remove(change)
+
+    return apply

@@ -11,9 +11,9 @@ from support.call_store import CallStore
 from support.model_calls import ModelCalls
 from support.restless_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
 
-from pipelines.strategies import coverage
-from pipelines.strategies.crowded_days import PASSES
-from pipelines.strategies.date_windows import FILLED, LONGEST
+from pipelines.reading import coverage
+from pipelines.strategies.phone_calls.crowded_days import PASSES
+from pipelines.strategies.phone_calls.date_windows import FILLED, LONGEST
 
 motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])

@@ -3,16 +3,16 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.model_calls import Call, Shown
 
-from pipelines.loading.call_times import days_between as span
-from pipelines.pages import Certificate
-from pipelines.steps import (
+from pipelines.core.pages import Certificate
+from pipelines.core.steps import (
     AttachDetails,
+    CallsHere,
     CallsPerDay,
     DaysLackingDetails,
     DaysWithState,
@@ -21,10 +21,12 @@ from pipelines.steps import (
     ReplaceDays,
     Step,
 )
+from pipelines.loading.phone_calls.times import days_between as span
 
 Details = tuple[str, str | None, str | None]
 STATE = 2
 """The place of a call's state in what the CSV shows."""
+UNTOLD = dict.fromkeys(("direction", "patient_name", "duration_seconds"))
 
 
 @dataclass(slots=True)
@@ -77,6 +79,8 @@ class CallStore:
         match question:
             case CallsPerDay(first, last):
                 return {day: len(self.days[day]) for day in span(first, last) if self.days.get(day)}
+            case CallsHere(first, last):
+                return [_told(kept.row) for day in span(first, last) for kept in self.days.get(day, [])]
             case DaysWithState(states):
                 return sorted(
                     day for day, calls in self.days.items() if any(k.row[STATE] in states for k in calls)
@@ -123,6 +127,12 @@ class CallStore:
             self.stale.discard(day)
             for kept in self.days.get(day, []):
                 kept.details = next(known[kept.row], kept.details)
+
+
+def _told(row: Shown) -> dict[str, Any]:
+    minute, phone, _, client, _, summary = row
+    told = {"phone_number": phone or None, "client_name": client or None, "summary": summary or None}
+    return {**UNTOLD, **told, "called_at_local": datetime.strptime(minute, "%Y-%m-%d %H:%M")}  # noqa: DTZ007
 
 
 def _by_row(pairs: Sequence[tuple[Shown, Any]]) -> Mapping[Shown, Iterator[Any]]:

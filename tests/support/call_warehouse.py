@@ -9,9 +9,9 @@ from support.call_store import Details
 from support.filled import Filled, call_line, csv_page
 from support.model_calls import Shown
 
+from pipelines.core.steps import Question, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS
-from pipelines.loading.call_frames import CallTexts
-from pipelines.steps import Question, Save
+from pipelines.loading.phone_calls.frames import CallTexts
 
 SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(
     f"coalesce({name}, '')" for name in ("phone_number", "state", "client_name", "outcome", "summary")
@@ -34,7 +34,7 @@ def as_page(rows: Sequence[Shown]) -> CallTexts:
 
 
 class CallWarehouse:
-    """One practice of a warehouse. What is saved waits until it is committed, as in `pipelines.committing`."""
+    """One practice of a warehouse. What is saved waits until it is committed, as in the engine's buffer."""
 
     def __init__(self, filled: Filled) -> None:
         self._filled = filled

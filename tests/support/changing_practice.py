@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 from support.filled import HARBOR, Filled, call_line, call_record, csv_page
 
+from pipelines.core.practice import Practice
+from pipelines.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays
+from pipelines.endpoints.received import OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
 from pipelines.loading.received import Intake
-from pipelines.practice import Practice
-from pipelines.received import OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from pipelines.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays
 
 Row = dict[str, Any]
 PRACTICES = (

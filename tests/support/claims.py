@@ -28,8 +28,8 @@ from itertools import pairwise
 from support.model_source import ModelSource, Version
 from support.model_store import ModelStore
 
-from pipelines.pages import Certificate, Row
-from pipelines.strategies.learning import instant
+from pipelines.core.pages import Certificate, Row
+from pipelines.reading.rows import instant
 
 Where = Callable[[Row], bool]
 """Whether a version is what a claim is about."""

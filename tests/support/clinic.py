@@ -7,11 +7,11 @@ from pathlib import Path
 from support import truth
 
 import sandbox
-from pipelines.doctor.finding import Finding, Report
-from pipelines.doctor.job import run_doctor
-from pipelines.results import SyncResult
+from pipelines.core.results import SyncResult
+from pipelines.discovery.finding import Finding, Report
+from pipelines.jobs.doctor import run_doctor
+from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings, load_settings
-from pipelines.sync_job import run_sync
 
 DAYS = 40
 PRACTICE = "loc-001"

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from support.cells import count, hours, median_of, rate
+from support.demand import wish
 from support.random_rows import Row
 
 
@@ -32,6 +33,20 @@ def intent(calls: list[Row]) -> tuple[Any, ...]:
         rate(len(wanted), len(calls)),
         rate(booked, len(wanted)),
         len(wanted) - booked,
+        *answers(calls),
+    )
+
+
+def answers(calls: list[Row]) -> tuple[Any, ...]:
+    """Who was answered, and who wanted a new appointment and got one."""
+    new = [row for row in calls if wish(row) == "new_booking"]
+    booked = count(new, lambda row: row["booked"])
+    return (
+        count(calls, lambda row: row["state"] in {"completed", "in_progress"}),
+        len(new),
+        booked,
+        rate(booked, len(new)),
+        count(new, lambda row: row["booking_intent"] and not row["booked"]),
     )
 
 

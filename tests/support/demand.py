@@ -6,11 +6,29 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from support.attribution import Attribution, Booking, digits
+from support.attribution import Attribution, Booking
 from support.random_rows import Row
 
-SILENCE = timedelta(days=14)
+SILENCE = WINDOW = LOST_AFTER = timedelta(days=14)
+FOLLOWED_UP_WITHIN = timedelta(days=7)
+CALLED_BACK_WITHIN = timedelta(days=30)
+"""The project's defaults."""
 LAST = datetime(9999, 1, 1, tzinfo=UTC)
+OTHER_WISHES = {
+    "appointment_rescheduled": "reschedule",
+    "appointment_confirmed": "confirmation",
+    "appointment_canceled": "cancellation",
+}
+NEVER_CALL = {"do_not_call", "opted_out", "sms_opted_out", "notifications_disabled", "pet_deceased"}
+DO_NOT_CHASE = {
+    *("appointment_canceled", "recent_or_upcoming_appointment", "active_conversation", "client_inactive"),
+}
+
+
+def wish(call: Row) -> str | None:
+    """What a caller wanted."""
+    told = OTHER_WISHES.get(call["outcome"] or "")
+    return told or ("new_booking" if call["booking_intent"] else None)
 
 
 @dataclass
@@ -23,6 +41,8 @@ class Contact:
     client_id: str | None
     phone: str | None
     result: str
+    wanted: str | None
+    begun_by: str = "practice"
     booked_at: datetime | None = None
     appointment_id: str | None = None
     attribution: str = "inferred"
@@ -34,16 +54,26 @@ class Contact:
 
 @dataclass
 class Episode:
-    """Contacts of one party without a long silence."""
+    """Contacts of one party until it was booked, or silent for long."""
 
     party: str
     contacts: list[Contact] = field(default_factory=list)
     booking: Booking | None = None
+    appointment: Row | None = None
     followed_up: bool = False
+    refusal: str | None = None
 
     @property
     def id(self) -> str:
         return f"{self.contacts[0].channel}:{self.contacts[0].id}"
+
+    @property
+    def client_id(self) -> str | None:
+        return min((one.client_id for one in self.contacts if one.client_id), default=None)
+
+    @property
+    def phone(self) -> str | None:
+        return min((one.phone for one in self.contacts if one.phone), default=None)
 
 
 class Demand(Attribution):
@@ -51,37 +81,47 @@ class Demand(Attribution):
 
     def episodes(self) -> list[Episode]:
         """All of them, with their first booking."""
-        found: list[Episode] = []
         parties: dict[str, list[Contact]] = defaultdict(list)
-        for contact in self._contacts():
-            parties[self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"].append(
-                contact
-            )
-        for party, contacts in parties.items():
-            last: datetime | None = None
-            for contact in sorted(contacts, key=lambda one: one.order):
-                if last is None or contact.at - last > SILENCE:
-                    found.append(Episode(party))
-                found[-1].contacts.append(contact)
-                last = contact.at
-        appointments: dict[str | None, list[Row]] = defaultdict(list)
+        for contact in self.contacts():
+            parties[self.party_of(contact)].append(contact)
+        desk: dict[str | None, list[Booking]] = defaultdict(list)
         for row in self.appointments:
-            appointments[self.party(self.client_of(row), digits(row["client_phone"]))].append(row)
+            party = self.party(*self.booked_for(row))
+            told = self.bookings[row["id"]]
+            mine = {(one.channel, one.id) for one in parties.get(party or "", ())}
+            if row["created_at"] and not (told and (told.via, told.evidence_id) in mine):
+                via, how = (told.via, told.attribution) if told else ("other", "inferred")
+                desk[party].append(Booking(row["created_at"], how, via, row["id"]))
+        found = [
+            episode
+            for party, contacts in parties.items()
+            for episode in in_episodes(party, sorted(contacts, key=lambda one: one.order), desk[party])
+        ]
+        by_id, refusals = {row["id"]: row for row in self.appointments}, self._refusals()
         for episode in found:
-            episode.booking = self._first_booking(episode, appointments[episode.party])
+            if episode.booking and episode.booking.appointment_id:
+                episode.appointment = by_id.get(episode.booking.appointment_id)
             episode.followed_up = self._is_followed_up(episode)
+            episode.refusal = refusals.get(episode.party)
         return found
 
-    def _contacts(self) -> Iterator[Contact]:
+    def party_of(self, contact: Contact) -> str:
+        return self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
+
+    def contacts(self) -> Iterator[Contact]:
+        """All signs, with what they booked."""
         booked = self._booked_by_contacts()
         for contact in self._told():
             row = booked.get((contact.channel, contact.id))
             if row:
+                told = self.bookings[row["id"]]
+                assert told
                 contact.appointment_id = contact.appointment_id or row["id"]
-                contact.attribution = "exact" if contact.channel == "session" else contact.attribution
+                if contact.attribution == "inferred":
+                    contact.attribution = told.attribution
                 contact.client_id = contact.client_id or self.client_of(row)
-                contact.phone = contact.phone or digits(row["client_phone"])
-            contact.client_id = contact.client_id or self.by_phone.get(contact.phone or "")
+                contact.phone = contact.phone or self.booked_for(row)[1]
+                contact.booked_at = contact.booked_at or max(row["created_at"] or contact.at, contact.at)
             yield contact
 
     def _booked_by_contacts(self) -> Mapping[tuple[str, str], Row]:
@@ -95,62 +135,96 @@ class Demand(Attribution):
 
     def _told(self) -> Iterator[Contact]:
         for row in self.calls:
-            if row["booking_intent"]:
-                at, phone = row["called_at"], digits(row["phone_number"])
-                client = row["client_id"] or self.by_remote_id.get(row["remote_client_id"] or "")
+            if wish(row) == "new_booking":
+                at, who = row["called_at"], self.caller(row)
                 result = row["outcome"] or row["state"] or "no outcome"
-                yield Contact("call", row["call_key"], at, client, phone, result, at if row["booked"] else None)
+                by = "client" if row["direction"] == "inbound" else "practice"
+                booked_at = at if row["booked"] else None
+                wanted = row["call_classification"] or None
+                yield Contact("call", row["call_key"], at, *who, result, wanted, by, booked_at)
+        yield from self._told_by_sessions()
+        for row in self.requests:
+            booked = row["outcome"] == "booked"
+            if row["created_at"] and (booked or row["purpose"] == "scheduling"):
+                at, ended = row["created_at"], row["completed_at"] or row["contacted_at"] or row["created_at"]
+                result = row["outcome"] or row["suppression_reason"] or row["status"]
+                named = self.named.get(row["id"], {}).get("appointment_id")
+                yield Contact(
+                    *("outreach", row["id"], at, *self.contacted(row), result, row["purpose"] or None, "practice"),
+                    booked_at=max(ended, at) if booked else None,
+                    appointment_id=named,
+                    attribution="exact" if named else "inferred",
+                )
+        for row in self.tasks:
+            if row["created_at"] and row["client_id"] and row["task_type"] == "task":
+                told = f"task {row['status']}"
+                yield Contact("task", row["id"], row["created_at"], row["client_id"], None, told, "task")
+
+    def _told_by_sessions(self) -> Iterator[Contact]:
         for row in self.sessions:
             named = row["appointment_id"] or row["remote_appointment_id"]
             ended = row["last_activity_at"] or row["updated_at"] or row["created_at"]
             state = "still active at" if row["status"] == "active" else "left at"
             result = f"{state} {row['stage'] or 'an unknown stage'}"
-            booked_at = ended if named or row["status"] == "completed" else None
+            is_booked = bool(named) or row["status"] == "completed"
             if row["created_at"]:
-                appointment = row["appointment_id"] or None
-                how = "exact" if named else "inferred"
                 yield Contact(
-                    "session", row["id"], row["created_at"], None, None, result, booked_at, appointment, how
-                )
-        for row in self.requests:
-            booked = row["outcome"] == "booked"
-            if row["created_at"] and (booked or row["purpose"] == "scheduling"):
-                ended = row["completed_at"] or row["contacted_at"] or row["created_at"]
-                result = row["outcome"] or row["suppression_reason"] or row["status"]
-                client, phone = row["client_id"], digits(row["contact_number"])
-                named = self.named.get(row["id"], {}).get("appointment_id")
-                how = "exact" if named else "inferred"
-                booked_at = ended if booked else None
-                yield Contact(
-                    "outreach", row["id"], row["created_at"], client, phone, result, booked_at, named, how
-                )
-        for row in self.tasks:
-            if row["created_at"] and row["client_id"] and row["task_type"] == "task":
-                yield Contact(
-                    "task", row["id"], row["created_at"], row["client_id"], None, f"task {row['status']}"
+                    *("session", row["id"], row["created_at"], None, None, result, "online_booking", "client"),
+                    booked_at=max(ended, row["created_at"]) if is_booked else None,
+                    appointment_id=row["appointment_id"] or None,
+                    attribution="exact" if named else "inferred",
                 )
 
-    def _first_booking(self, episode: Episode, appointments: list[Row]) -> Booking | None:
+    def _is_followed_up(self, episode: Episode) -> bool:
+        last = episode.contacts[-1]
+        fitting = {"task", "rx_refill"} if last.wanted == "prescription_refill" else {"task"}
+        return any(
+            row["finalized_at"] and last.at <= row["finalized_at"] <= last.at + FOLLOWED_UP_WITHIN
+            for row in self.tasks
+            if row["status"] == "completed"
+            and row["task_type"] in fitting
+            and row["client_id"]
+            and row["client_id"] == episode.client_id
+        )
+
+    def _refusals(self) -> dict[str, str]:
+        """What those said who must not be called."""
+        said: dict[str, set[str]] = defaultdict(set)
+        for row in self.calls:
+            if row["outcome"] in NEVER_CALL:
+                said[self.party(*self.caller(row)) or f"call:{row['call_key']}"].add(row["outcome"])
+        for row in self.requests:
+            if {row["outcome"], row["suppression_reason"]} & NEVER_CALL:
+                party = self.party(*self.contacted(row)) or f"outreach:{row['id']}"
+                said[party].add(row["outcome"] if row["outcome"] in NEVER_CALL else row["suppression_reason"])
+        return {party: min(words) for party, words in said.items()}
+
+
+def in_episodes(party: str, contacts: list[Contact], desk: list[Booking]) -> list[Episode]:
+    """The episodes of one party: contacts in their order, and appointments that none of them made."""
+    found: list[Episode] = []
+    bookings = [one.booked_at for one in contacts if one.booked_at] + [one.at for one in desk if one.at]
+    for place, contact in enumerate(contacts):
+        last = contacts[place - 1].at if place else None
+        if (
+            last is None
+            or contact.at - last > SILENCE
+            or any(last <= booked_at < contact.at for booked_at in bookings)
+        ):
+            found.append(Episode(party))
+        found[-1].contacts.append(contact)
+    for episode, following in zip(found, [*found[1:], None], strict=True):
         first, last = episode.contacts[0].at, episode.contacts[-1].at
-        found = [
+        until = following.contacts[0].at if following else LAST
+        own = [
             Booking(one.booked_at, one.attribution, one.channel, one.appointment_id)
             for one in episode.contacts
             if one.booked_at
         ]
-        for row in appointments:
-            if row["created_at"] and first <= row["created_at"] <= last + SILENCE:
-                via = self.bookings[row["id"]] or Booking(None, "inferred", "other", None)
-                found.append(Booking(row["created_at"], via.attribution, via.via, row["id"]))
-        return min(
-            found,
-            key=lambda one: (one.at, one.attribution, one.via, one.appointment_id is None, one.appointment_id),
-            default=None,
-        )
+        made = [one for one in desk if one.at and first <= one.at < until and one.at - last <= WINDOW]
+        episode.booking = min(own + made, key=by_time, default=None)
+    return found
 
-    def _is_followed_up(self, episode: Episode) -> bool:
-        clients = {one.client_id for one in episode.contacts if one.client_id}
-        return any(
-            row["finalized_at"] and row["finalized_at"] >= episode.contacts[-1].at
-            for row in self.tasks
-            if row["status"] == "completed" and row["client_id"] in clients
-        )
+
+def by_time(one: Booking) -> tuple[Any, ...]:
+    return (one.at, one.attribution, one.via, one.appointment_id is None, one.appointment_id)

@@ -8,14 +8,14 @@ from typing import Any
 
 import duckdb
 
-from pipelines.endpoint import Endpoint
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.pages import Changes
+from pipelines.core.practice import Practice
+from pipelines.core.steps import AttachDetails, MergeRows, ReplaceDays, Save
 from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading.call_frames import CallTexts, parse_calls
+from pipelines.loading.phone_calls.frames import CallTexts, parse_calls
 from pipelines.loading.warehouse import Warehouse
-from pipelines.pages import Changes
 from pipelines.partner.calls_csv import COLUMNS
-from pipelines.practice import Practice
-from pipelines.steps import AttachDetails, MergeRows, ReplaceDays, Save
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
 DAY = date(2025, 5, 1)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from support.model_source import ModelSource
 
-from pipelines.pages import Page, Row
-from pipelines.steps import ReadPage
+from pipelines.core.pages import Page, Row
+from pipelines.core.steps import ReadPage
 
 PATIENCE = 30_000
 

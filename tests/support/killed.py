@@ -2,7 +2,7 @@
 
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipelines.partner import retrying
@@ -10,7 +10,7 @@ from pipelines.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
 # The server imports vetl once; each process that it forks starts in milliseconds.
-processes.set_forkserver_preload(["pipelines.sync_job"])
+processes.set_forkserver_preload(["pipelines.jobs.sync"])
 
 
 def impatient() -> None:
@@ -18,24 +18,29 @@ def impatient() -> None:
     retrying.FIRST_WAIT = 0.05
 
 
-def sync_and_exit(settings: Settings, ended: Path) -> None:
+def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None) -> None:
     """What the process does. The exit code is left in a file, since a killed one leaves none."""
-    from pipelines.sync_job import run_sync  # noqa: PLC0415 - in the process itself
+    from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
 
     impatient()
-    result = run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _: None)
+    result = run_sync(settings, practices=None, endpoints=endpoints, since=None, progress=lambda _: None)
     ended.write_text(str(result.exit_code), "utf-8")
 
 
 def sync_until_killed(
-    settings: Settings, ended: Path, seconds: float, *, after: Callable[[], bool] | None = None
+    settings: Settings,
+    ended: Path,
+    seconds: float,
+    *,
+    after: Callable[[], bool] | None = None,
+    endpoints: Sequence[str] | None = None,
 ) -> bool:
     """Start a sync and kill it (SIGKILL) so long after `after` holds, by default that the warehouse is there.
 
     Returns whether it was still at work.
     """
     ended.unlink(missing_ok=True)
-    process = processes.Process(target=sync_and_exit, args=(settings, ended))
+    process = processes.Process(target=sync_and_exit, args=(settings, ended, endpoints))
     process.start()
     deadline = time.monotonic() + 20
     sign = after or settings.warehouse.path.exists

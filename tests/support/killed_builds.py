@@ -11,7 +11,7 @@ from typing import IO
 
 from support.mart_builds import command
 
-from pipelines.dbt_process import environment
+from pipelines.jobs.dbt_process import environment
 
 Moment = Callable[[Path], None]
 """Waits, once the model was begun, for the moment to kill."""

@@ -10,10 +10,20 @@ from support.cells import groups
 from support.random_rows import Row, Tables
 from support.zones import on_the_wall
 
-from pipelines.practice import Practice
+from pipelines.core.practice import Practice
 
 Expected = Mapping[tuple[Any, ...], tuple[Any, ...] | Mapping[str, Any]]
 """A mart's rows by their grain: the columns beside it in their order, or by their names."""
+
+
+COUNTRIES = {
+    **dict.fromkeys(("America/New_York", "America/Phoenix", "America/Los_Angeles", "America/Chicago"), "US"),
+    "Australia/Sydney": "AU",
+    "Europe/London": "GB",
+    "America/St_Johns": "CA",
+    "America/Santiago": "CL",
+}
+"""Of the zones that practices of tests lie in."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,11 @@ class Known:
     def zone_of(self, practice_id: str) -> str | None:
         """The practice's time zone, where the practice is configured."""
         return next((one.time_zone for one in self.practices if one.id == practice_id), None)
+
+    def region_of(self, practice_id: str) -> str | None:
+        """The country of the practice's time zone."""
+        zone_name = self.zone_of(practice_id)
+        return COUNTRIES[zone_name] if zone_name else None
 
     def local(self, row: Row, column: str) -> datetime | None:
         """A time of a row on the wall clock of its practice."""

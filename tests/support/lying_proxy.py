@@ -1,4 +1,4 @@
-"""A door before the sandbox that changes what lists tell: totals that lie, ids that never stay."""
+"""A door before the sandbox that changes what lists tell: totals that lie, ids that never stay; or the clock."""
 
 import json
 from collections.abc import Callable, Generator
@@ -12,14 +12,25 @@ from urllib.parse import urlsplit
 Change = Callable[[str, dict[str, Any]], None]
 """Given the path and the page (`data` of a list's envelope); may change the page."""
 
+Instead = Callable[[str, str], tuple[int, dict[str, Any]] | None]
+"""Given the path and the `Authorization` header; may answer with a status and an envelope by itself."""
+
 PASSED_ON = ("Content-Type", "Date", "X-Total-Count", "X-Page", "X-Per-Page", "Retry-After")
 
 
 @contextmanager
 def lying(
-    base_url: str, change: Change, before: Callable[[], AbstractContextManager[object]] = nullcontext
+    base_url: str,
+    change: Change = lambda _path, _page: None,
+    before: Callable[[], AbstractContextManager[object]] = nullcontext,
+    *,
+    instead: Instead = lambda _path, _authorization: None,
+    dated: Callable[[str], str] = lambda date: date,
 ) -> Generator[str]:
-    """The address of a server that hands on what `base_url` answers, changed; `before` is around each answer."""
+    """The address of a server that hands on what `base_url` answers, changed; `before` is around each answer.
+
+    `dated` makes the `Date` header of an answer out of the true one.
+    """
     behind = urlsplit(base_url)
 
     class Door(BaseHTTPRequestHandler):
@@ -36,20 +47,26 @@ def lying(
                 self._ask_and_answer()
 
         def _ask_and_answer(self) -> None:
-            connection = HTTPConnection(behind.hostname or "", behind.port)
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            own = instead(self.path, self.headers.get("Authorization", ""))
+            if own is not None:
+                self._answer(own[0], {"Content-Type": "application/json"}, json.dumps(own[1]).encode())
+                return
+            connection = HTTPConnection(behind.hostname or "", behind.port)
             sent = {name: value for name, value in self.headers.items() if name.lower() != "accept-encoding"}
             connection.request(self.command, self.path, body, sent)
             answer = connection.getresponse()
             content = _changed(self.path, answer.read(), change)
-            self.send_response_only(answer.status)
-            for name in PASSED_ON:
-                if (value := answer.getheader(name)) is not None:
-                    self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
+            connection.close()
+            passed = {name: value for name in PASSED_ON if (value := answer.getheader(name)) is not None}
+            self._answer(answer.status, {**passed, "Date": dated(passed["Date"])}, content)
+
+        def _answer(self, status: int, headers: dict[str, str], content: bytes) -> None:
+            self.send_response_only(status)
+            for name, value in {**headers, "Content-Length": str(len(content))}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)
-            connection.close()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the base class
             """Quiet."""

@@ -4,25 +4,21 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 
 from pipelines.bundled import dbt_project
-from pipelines.dbt_process import environment
+from pipelines.jobs.dbt_process import environment
 
 DBT = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
-SCRIPT = (sys.executable, "-P", str(Path(__file__).with_name("watched_scopes.py")))
-"""`-P`: dbt imports whatever is called `dbt_...` beside a script."""
-WATCHED, BROKEN = (*SCRIPT, "watched"), (*SCRIPT, "broken")
 
 
-def command(warehouse: Path, *options: str, program: Sequence[str] = DBT) -> list[str]:
+def command(warehouse: Path, *options: str) -> list[str]:
     """`dbt build` as vetl runs it, without tests: what is asked here is what the models hold."""
     folder, scratch = str(dbt_project()), warehouse.parent
     return [
-        *(*program, "--no-use-colors", "build"),
+        *(*DBT, "--no-use-colors", "build"),
         *("--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"),
         *options,
         *("--project-dir", folder, "--profiles-dir", folder),
@@ -30,12 +26,10 @@ def command(warehouse: Path, *options: str, program: Sequence[str] = DBT) -> lis
     ]
 
 
-def build_models(
-    warehouse: Path, *options: str, program: Sequence[str] = DBT, **variables: str
-) -> subprocess.CompletedProcess[str]:
+def build_models(warehouse: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Build, and wait for it."""
     return subprocess.run(
-        command(warehouse, *options, program=program),
+        command(warehouse, *options),
         env={**os.environ, **environment(warehouse), **variables},
         cwd=warehouse.parent,
         capture_output=True,

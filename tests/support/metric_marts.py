@@ -7,12 +7,12 @@ Question = tuple[list[str], list[str]]
 """Metrics, and what they are grouped by."""
 
 BY_DAY = {"practice_id": "practice", "day": "metric_time__day"}
-BY_GROUP = {"group_name": "practice__group_name", "day": "metric_time__day"}
 RATES = {
     "completion_rate": ("sessions_completed", "sessions"),
     "drop_off_rate": ("stage_left", "stage_reached"),
     "intent_rate": ("intent_calls", "calls"),
     "intent_conversion_rate": ("intent_booked_calls", "intent_calls"),
+    "new_booking_conversion_rate": ("new_booking_calls", "new_booking_intent_calls"),
     "outreach_booked_rate": ("outreach_booked", "outreach_contacted"),
 }
 
@@ -22,7 +22,6 @@ class Mart:
     """A mart and what its columns are called as metrics and dimensions."""
 
     daily: str
-    by_group: str
     dimensions: Mapping[str, str]
     metrics: Mapping[str, str]
 
@@ -44,7 +43,6 @@ def named(prefix: str, *names: str) -> dict[str, str]:
 
 FUNNEL = Mart(
     "booking_funnel_daily",
-    "booking_funnel_by_group",
     named("session__", "referral_source", "referral_campaign", "referral_medium", "client_type"),
     {"sessions": "sessions"}
     | named("sessions_", "completed", "abandoned", "active", "with_appointment")
@@ -52,20 +50,18 @@ FUNNEL = Mart(
 )
 STAGES = Mart(
     "booking_funnel_stages",
-    "booking_funnel_stages_by_group",
     {"stage": "stage_of_day__stage"},
     named("stage_", "sessions", "reached", "continued") | {"drop_off_rate": "drop_off_rate"},
 )
 INTENT = Mart(
     "booking_intent_daily",
-    "booking_intent_by_group",
     named("call__", "direction", "caller_type", "call_classification"),
     named("", "calls", "intent_calls", "booked_calls", "intent_booked_calls", "missed_intent_calls")
-    | named("", "intent_rate", "intent_conversion_rate"),
+    | named("", "answered_calls", "new_booking_intent_calls", "new_booking_calls", "missed_new_booking_calls")
+    | named("", "intent_rate", "intent_conversion_rate", "new_booking_conversion_rate"),
 )
 OUTCOMES = Mart(
     "outreach_outcomes_daily",
-    "outreach_outcomes_by_group",
     named("request__", "purpose", "channel"),
     named("outreach_", "requests", "contacted", "booked", "opted_out", "no_response", "undeliverable")
     | named("outreach_", "suppressed", "failed_undispatched", "open", "booked_rate")
@@ -73,23 +69,22 @@ OUTCOMES = Mart(
 )
 TASKS = Mart(
     "staff_task_turnaround_daily",
-    "staff_task_turnaround_by_group",
     {"task_type": "task__task_type"},
     named("tasks_", "created", "completed", "canceled", "pending")
-    | named("", "median_hours_to_finalize", "median_open_hours_to_finalize"),
+    | named("", "median_hours_to_finalize", "median_open_hours_to_finalize", "median_hours_pending"),
 )
 REOPENED = Mart(
     "staff_task_turnaround_daily",
-    "staff_task_turnaround_by_group",
     {"task_type": "task_day__task_type"},
     {"reopened": "tasks_reopened"},
 )
 MARTS = (FUNNEL, STAGES, INTENT, OUTCOMES, TASKS, REOPENED)
 
 MONTHS = ["practice__group_name", "metric_time__month"]
+NOT_BY_HOUR = "new_booking_conversion_rate"
 HOURS = ["practice", "practice_day__weekday", "call__hour_of_day"]
 OTHERS: dict[str, Question] = {
-    "hourly": (list(INTENT.metrics.values()), HOURS),
+    "hourly": ([name for name in INTENT.metrics if name != NOT_BY_HOUR], HOURS),
     "suppressed": (
         ["outreach_suppressed"],
         [*BY_DAY.values(), "request__purpose", "request__suppression_reason"],
@@ -97,7 +92,7 @@ OTHERS: dict[str, Question] = {
     "demand": (
         [
             *("episodes", "episodes_booked", "episodes_booked_exactly", "episodes_lost", "episodes_leaking"),
-            *("demand_contacts", "demand_booked_rate", "median_hours_to_booking"),
+            *("demand_contacts", "demand_booked_rate", "median_hours_to_booking", "episodes_kept"),
         ],
         ["practice", "episode__first_channel"],
     ),

@@ -13,10 +13,10 @@ from random import Random
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pipelines.errors import NotFound, RequestRefused, WrongTotal
-from pipelines.pages import CallsPage, Page
-from pipelines.steps import Query, ReadCalls, ReadPage
-from pipelines.strategies.dialect import check_page
+from pipelines.core.errors import NotFound, RequestRefused, WrongTotal
+from pipelines.core.pages import CallsPage, Page
+from pipelines.core.steps import Query, ReadCalls, ReadPage
+from pipelines.reading.conventions import check_page
 
 Shown = tuple[str, ...]
 """A call as the CSV shows it: minute, phone number, state, client, outcome, summary."""

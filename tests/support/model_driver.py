@@ -4,9 +4,9 @@ from collections.abc import Generator
 from random import Random
 from typing import Any
 
-from pipelines.errors import RequestRefused, TornAnswer, VetlError
-from pipelines.pages import Changes
-from pipelines.steps import (
+from pipelines.core.errors import RequestRefused, TornAnswer, Unreachable, VetlError
+from pipelines.core.pages import Changes
+from pipelines.core.steps import (
     AttachDetails,
     Flush,
     GetRecords,
@@ -67,7 +67,7 @@ class Driver:
                     answer = yield from self._interleaved([self._fiber(reader) for reader in step.readers])
                 else:
                     answer = self._perform(step)
-            except (RequestRefused, TornAnswer) as error:
+            except (RequestRefused, TornAnswer, Unreachable) as error:
                 failure = error
 
     def _interleaved(self, fibers: list[Fiber]) -> Generator[None, None, list[Any]]:

@@ -8,8 +8,8 @@ from typing import Any
 from support.model_source import ModelSource
 from support.model_store import ModelStore
 
-from pipelines.pages import Row
-from pipelines.steps import MergeRows, MissingRecords, ReferencedIds, Save, Step
+from pipelines.core.pages import Row
+from pipelines.core.steps import MergeRows, MissingRecords, ReferencedIds, Save, Step
 
 
 class People(ModelSource):

@@ -11,12 +11,12 @@ from itertools import count
 from random import Random
 from typing import Any, Literal
 
-from pipelines.endpoint import QueryNames
-from pipelines.errors import NotFound, RequestRefused
-from pipelines.pages import Page, Row
-from pipelines.steps import Query, ReadPage
-from pipelines.strategies.dialect import check_page
-from pipelines.strategies.learning import instant
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import NotFound, RequestRefused
+from pipelines.core.pages import Page, Row
+from pipelines.core.steps import Query, ReadPage
+from pipelines.reading.conventions import check_page
+from pipelines.reading.rows import instant
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHORTEST = timedelta(microseconds=1)
@@ -31,6 +31,8 @@ class Manners:
     largest_page: int = 10
     bounds: Literal["instant", "day"] = "instant"
     end_inclusive: bool = True
+    default_end: Literal["none", "midnight"] = "none"
+    """What a range without an end reaches to; contract: "defaults to the current date"."""
     start_inclusive: bool = True
     order: Literal["updated_asc", "updated_desc", "created_desc", "id", "shuffled"] = "updated_asc"
     refuses_unknown: bool = False
@@ -151,6 +153,9 @@ class ModelSource:
         if (end := query.get(names.end)) is not None:
             edge = self._end(str(end))
             rows = [row for row in rows if _at(row) <= edge]
+        elif manners.default_end == "midnight":
+            midnight = datetime.combine(self.now.date(), time(), UTC)
+            rows = [row for row in rows if _at(row) < midnight]
         if (status := query.get(names.status)) is not None and not manners.status_ignored:
             rows = [row for row in rows if row.get("status") == status]
         if manners.order == "shuffled":

@@ -5,9 +5,8 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from pipelines.committing import ROWS_AT_ONCE, rows_in
-from pipelines.pages import Certificate, Row
-from pipelines.steps import (
+from pipelines.core.pages import Certificate, Row
+from pipelines.core.steps import (
     IdsHere,
     IdsWithStatus,
     Learnt,
@@ -19,7 +18,8 @@ from pipelines.steps import (
     Step,
     UpdatesOf,
 )
-from pipelines.strategies.learning import instant
+from pipelines.engine.write_buffer import ROWS_AT_ONCE, rows_in
+from pipelines.reading.rows import instant
 
 
 class ModelStore:

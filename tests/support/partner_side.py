@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
+from support.breaking import Wire
 
 from sandbox import Handle
 
@@ -18,12 +19,17 @@ Query = str | int | list[str] | None
 Row = dict[str, Any]
 
 
+def wired(platform: Handle) -> httpx.Client:
+    """A client that nobody knows."""
+    return httpx.Client(base_url=platform.base_url, transport=Wire(verify=_NO_CERTIFICATES))
+
+
 class Partner:
     """Signs in once and asks for one practice."""
 
     def __init__(self, platform: Handle, practice_id: str = "loc-001") -> None:
         self.platform = platform
-        self.http = httpx.Client(base_url=platform.base_url, verify=_NO_CERTIFICATES)
+        self.http = wired(platform)
         self.practice_id = practice_id
         self.sign_in()
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from support.random_deliveries import random_deliveries
 
-from pipelines.practice import Practice
+from pipelines.core.practice import Practice
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
@@ -30,7 +30,11 @@ _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 
 _CLIENTS = 220
 _STAGES = ["started", "pet_chosen", "slot_chosen", "confirmed"]
 _SOURCES = ["google", "Google", "mail", " ", "", None]
-_REASONS = ["recent_contact", "full_moon", "", None]
+_REASONS = ["recent_contact", "full_moon", "recent_or_upcoming_appointment", "pet_deceased", "", None]
+_CALL_OUTCOMES = [
+    *(["appointment_booked", "resolved"] * 4),
+    *("appointment_rescheduled", "appointment_canceled", "do_not_call"),
+]
 _OUTCOMES = {
     "completed": ["booked", "booked", "opted_out", "no_response", None],
     "failed": ["undeliverable", None, "", "no_response"],
@@ -140,10 +144,10 @@ def _call(random: Random, practice: str) -> Row:
         "direction": random.choice(["inbound", "outbound", "", None]),
         "state": random.choice(["completed", "no_answer", "in_progress", "teleported"]),
         "caller_type": random.choice(["existing", "new", "unknown", None]),
-        "call_classification": random.choice(["scheduling", "billing", "", None]),
+        "call_classification": random.choice(["scheduling", "prescription_refill", "emergency", "", None]),
         "booking_intent": random.choice([True, True, False, None]),
         "booked": random.choice([True, False, False, None]),
-        "outcome": random.choice(["appointment_booked", "resolved", "", None]),
+        "outcome": random.choice([*_CALL_OUTCOMES, "", None]),
         "duration_seconds": random.randrange(600),
         "id": f"call-{random.getrandbits(64):016x}" if known else None,
         "created_at": instant if known else None,
@@ -181,7 +185,7 @@ def _appointment(random: Random, _practice: str) -> Row:
         "remote_client_id": random.choice([_remote_id(random, client), "", None]),
         "remote_patient_id": random.choice([f"P{random.randrange(900)}-7", "", None]),
         "client_phone": _phone(random, client),
-        "status": random.choice(["REQUESTED", "CONFIRMED", ""]),
+        "status": random.choice(["REQUESTED", "COMPLETED", "COMPLETED", "CANCELED", "NO_SHOW", ""]),
         "booking_date": _later(random, created, 500),
         "created_at": created,
         "updated_at": _later(random, created, 100),

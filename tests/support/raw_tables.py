@@ -8,9 +8,10 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from pipelines.core.practice import Practice
 from pipelines.endpoints import REGISTRY
+from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.warehouse import Warehouse
-from pipelines.practice import Practice
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows of one raw table; a column that a row lacks is null."""
@@ -44,4 +45,5 @@ def create_warehouse(
                 f"insert into {table if '.' in table else f'raw.{table}'} by name select * from given"
             )
             connection.unregister("given")
+        note_phone_numbers(connection, {})
     return path

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -103,10 +103,10 @@ class ReceiverProcess:
 
 
 @contextmanager
-def served(app: Starlette, crowd: Crowd | None = None) -> Generator[str]:
+def served(app: Starlette, crowd: Crowd | None = None, proxies: Sequence[str] = ()) -> Generator[str]:
     """An application on a real socket of this process; its address."""
     with listening("127.0.0.1", 0) as listener:
-        server = http_server(app, crowd or Crowd(100))
+        server = http_server(app, crowd or Crowd(100), proxies)
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

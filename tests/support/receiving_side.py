@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import sandbox
-from pipelines.cli_demo_webhooks import receiver
-from pipelines.cli_sandbox import Platform
+from pipelines.cli.demo_webhooks import receiver
+from pipelines.cli.sandbox import Platform
 
 
 @contextmanager

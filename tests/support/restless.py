@@ -1,7 +1,7 @@
 """A platform that never rests: rows appear, move on and change between any two requests."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -19,7 +19,7 @@ PASSING = (
     sandbox.Fault("closed", share=0.02),
     sandbox.Fault("truncated_csv", path="*/phone_calls", share=0.1),
     sandbox.Fault("login_page", share=0.01),
-    sandbox.Fault("token_revoked", share=0.01),
+    sandbox.Fault("token_revoked", path="*/open_api/*", share=0.01),
     sandbox.Fault("slow", share=0.02, wait_seconds=0.05),
     sandbox.Fault("rows_move", share=0.05),
     sandbox.Fault("csv_bom", path="*/phone_calls", share=0.1),
@@ -89,29 +89,24 @@ class Restless(Faults):
         name = self._rng.choice(list(PURPOSES))
         row = self._some(name)
         changed = {PURPOSES[name]: f"moved {self.changes}", "updated_at": stamp(now)}
-        self._handle.update(self._practice, name, row["id"], changed)
+        self._handle.update(self._practice, name, str(row["id"]), changed)
 
     def _appear(self, now: datetime) -> None:
         name = self._rng.choice(list(PURPOSES))
-        fields = {"created_at": stamp(now), "updated_at": stamp(now)}
-        status = {
-            "staff_tasks": {"status": "pending", "task_type": "task"},
-            "appointments": {"status": "REQUESTED"},
-        }
-        self._handle.insert(self._practice, name, {**fields, **status.get(name, {})})
+        self._handle.insert(self._practice, name, {"created_at": stamp(now), **_fields(name, stamp(now))})
 
     def _retell(self, _now: datetime) -> None:
         """Calls change without a trace."""
         row = self._some("phone_calls")
-        self._handle.update(self._practice, "phone_calls", row["id"], {"summary": f"retold {self.changes}"})
+        self._handle.update(self._practice, "phone_calls", str(row["id"]), {"summary": f"retold {self.changes}"})
 
     def _vanish(self, _now: datetime) -> None:
         """A row is deleted at the source, as if it had never been."""
         name = self._rng.choice([*PURPOSES, "phone_calls", "ai_outbound"])
-        self._handle.delete(self._practice, name, self._some(name)["id"])
+        self._handle.delete(self._practice, name, str(self._some(name)["id"]))
 
     def _reach_out(self, now: datetime) -> None:
-        fields = {"status": "received", "channel": "sms", "purpose": "general", "created_at": stamp(now)}
+        fields = {"created_at": stamp(now), **_fields("ai_outbound", stamp(now))}
         self._handle.insert(self._practice, "ai_outbound", fields)
 
     def _some(self, name: str) -> dict[str, Any]:
@@ -121,3 +116,20 @@ class Restless(Faults):
 def stamp(at: datetime) -> str:
     """An instant as the platform writes it."""
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def tie(handle: sandbox.Handle, practice_id: str, rng: Random) -> None:
+    """Rows with one and the same time, in every list."""
+    for name in (*PURPOSES, "ai_outbound"):
+        at = stamp(handle.now() - timedelta(minutes=rng.randint(0, 6 * 24 * 60)))
+        for _ in range(rng.choice([0, 2, 9, 30])):
+            handle.insert(practice_id, name, {"created_at": at, **_fields(name, at)})
+
+
+def _fields(name: str, at: str) -> dict[str, str]:
+    return {
+        "staff_tasks": {"updated_at": at, "status": "pending", "task_type": "task"},
+        "appointments": {"updated_at": at, "status": "REQUESTED"},
+        "booking_sessions": {"updated_at": at, "last_activity_at": at},
+        "ai_outbound": {"status": "received", "channel": "sms", "purpose": "general"},
+    }[name]

@@ -16,13 +16,13 @@ from support.call_store import Details
 from support.model_calls import ModelCalls, Shown
 from support.model_driver import Driver, Killed
 
-from pipelines.endpoint import DateWindows
+from pipelines.core.endpoint import DateWindows
+from pipelines.core.errors import VetlError
+from pipelines.core.reading import Margins, Outcome, Reading, Reconcile
+from pipelines.core.steps import ReplaceDays, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS
-from pipelines.errors import VetlError
-from pipelines.loading.call_times import days_between
-from pipelines.steps import ReplaceDays, Save
-from pipelines.strategies import date_windows
-from pipelines.strategies.reading import Margins, Outcome, Reading, Reconcile
+from pipelines.loading.phone_calls.times import days_between
+from pipelines.strategies.phone_calls import date_windows
 
 ZONE = ZoneInfo("America/New_York")
 HISTORY = 8

@@ -1,13 +1,14 @@
 """The rules of the contract as tests: each holds on the sandbox, and is seen to fail on one that is broken for it.
 
-`@rule(section, *breaks)` makes a check a test of one rule. It runs once on the sandbox as it is, and once on each
-broken one, where it must fail by an assertion of its own. The decorator may be stacked: `says` then names the
-rules, and what else is given are the check's arguments.
+`@rule(section)` makes a check the test of a rule, `@broken_by` or `@broken_as` says what breaks it. It runs once
+on the sandbox as it is, and once with each break, where it must fail by an assertion of its own. `@rule` may be
+stacked: `says` then names the rules, and what else is given are the check's arguments.
 """
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Final, Literal, TypeVar
 
 import pytest
@@ -59,15 +60,15 @@ Section = Literal[
 """Where the contract states rules, by its headings."""
 
 _CRASHED: Final = 500
+Breaks = Callable[..., tuple[Break, ...]]
 Check = TypeVar("Check", bound=Callable[..., None])
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: where it stands, what it is called among others of one check, what breaks it."""
+    """One rule: where it stands, and what it is called and given among others of one check."""
 
     section: Section
-    breaks: tuple[Break, ...]
     says: str
     given: Mapping[str, Any]
 
@@ -77,10 +78,9 @@ class Rule:
         return name if number is None else f"{name}, broken {number + 1}"
 
 
-def rule(section: Section, *breaks: Break, says: str = "", **given: Any) -> Callable[[Check], Check]:
-    """Make a check the test of a rule; one that nothing breaks would prove nothing."""
-    assert breaks, f"nothing breaks a rule of {section}: {says}"
-    mark = pytest.mark.rule(Rule(section, breaks, says, given))
+def rule(section: Section, says: str = "", **given: Any) -> Callable[[Check], Check]:
+    """Make a check the test of a rule."""
+    mark = pytest.mark.rule(Rule(section, says, given))
 
     def decorate(check: Check) -> Check:
         return pytest.mark.usefixtures("broken")(mark(check))
@@ -88,9 +88,33 @@ def rule(section: Section, *breaks: Break, says: str = "", **given: Any) -> Call
     return decorate
 
 
-def rules_of(marks: list[pytest.Mark]) -> list[Rule]:
-    """The rules among the marks of a test, in the order of the page."""
-    return [mark.args[0] for mark in reversed(marks) if mark.name == "rule"]
+def broken_by(*breaks: Break) -> pytest.MarkDecorator:
+    """What a check must notice."""
+    return pytest.mark.breaks.with_args(_always(breaks))
+
+
+def broken_as(of: Callable[[Any], Break]) -> pytest.MarkDecorator:
+    """What a check must notice: made from one thing that its rule is given."""
+    (name,) = signature(of).parameters
+
+    def breaks(**given: Any) -> tuple[Break, ...]:
+        return (of(given[name]),)
+
+    return pytest.mark.breaks.with_args(breaks)
+
+
+def _always(breaks: tuple[Break, ...]) -> Breaks:
+    def of(**_: Any) -> tuple[Break, ...]:
+        return breaks
+
+    return of
+
+
+def rules_of(marks: list[pytest.Mark]) -> list[tuple[Rule, tuple[Break, ...]]]:
+    """The rules among the marks of a test, in the order of the page, and what breaks each."""
+    breaks: Breaks = next((mark.args[0] for mark in marks if mark.name == "breaks"), _always(()))
+    rules: list[Rule] = [mark.args[0] for mark in reversed(marks) if mark.name == "rule"]
+    return [(one, breaks(**one.given)) for one in rules]
 
 
 def generate(metafunc: pytest.Metafunc) -> None:
@@ -98,11 +122,11 @@ def generate(metafunc: pytest.Metafunc) -> None:
     rules = rules_of(metafunc.definition.own_markers[::-1])
     if not rules:
         return
-    names = list(rules[0].given)
+    names = list(rules[0][0].given)
     cases = [
         pytest.param(broken, *(rule.given[name] for name in names), id=rule.id_of(number))
-        for rule in rules
-        for number, broken in [(None, None), *enumerate(rule.breaks)]
+        for rule, breaks in rules
+        for number, broken in [(None, None), *enumerate(breaks)]
     ]
     metafunc.parametrize(["broken", *names], cases, indirect=["broken"])
 

@@ -18,13 +18,13 @@ from support.partner_side import Partner
 from support.worlds import settings_for
 
 import sandbox
-from pipelines import jobs
-from pipelines.dbt_process import state_folder
-from pipelines.drain_job import run_drain
-from pipelines.practice import Practice
+from pipelines.core.practice import Practice
+from pipelines.core.reading import Reconcile
+from pipelines.jobs.build import build_marts, publish_marts
+from pipelines.jobs.dbt_process import state_folder
+from pipelines.jobs.drain import run_drain
+from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings, WebhooksSettings
-from pipelines.strategies.reading import Reconcile
-from pipelines.sync_job import run_sync
 
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 LISTS = (*MOVING, "clients", "patients")
@@ -93,9 +93,9 @@ class Follower:
 
     def chapter(self) -> Chapter:
         """Build and publish, and close the chapter."""
-        result = jobs.build(self.settings)
+        result = build_marts(self.settings)
         assert result.exit_code == 0, result
-        jobs.publish(self.settings)
+        publish_marts(self.settings)
         return Chapter(
             practices=self.settings.practices,
             visits=tuple(self.visits),

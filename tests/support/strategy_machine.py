@@ -23,10 +23,10 @@ from support.model_driver import Driver, Killed
 from support.model_source import START, Manners, stamp
 from support.model_store import ModelStore
 
-from pipelines.endpoint import Endpoint
-from pipelines.pages import Certificate, Row
+from pipelines.core.endpoint import Endpoint, QueryNames
+from pipelines.core.pages import Certificate, Row
+from pipelines.core.reading import Outcome, Reading, Reconcile
 from pipelines.strategies import plan
-from pipelines.strategies.reading import Outcome, Reading, Reconcile
 
 Event = tuple[str, int]
 """What happens, and to which row or by how much."""
@@ -66,8 +66,12 @@ class StrategyMachine(RuleBasedStateMachine):
     STAMPED: ClassVar[bool] = True
     SWAPS: ClassVar[Sequence[str]]
     """Kinds of certificates that a deletion and an insertion between the same two requests can fool."""
-    LEARNING: ClassVar[int] = 15
-    """Requests that learning the dialect of a list at rest costs at most."""
+    LEARNING: ClassVar[int] = 20
+    """Requests that it costs at most to find out how a list at rest is asked for, under the configured names."""
+    OTHER_NAMES: ClassVar[int] = 60
+    """The same, more, where the server has other names."""
+    REST: ClassVar[timedelta] = timedelta(hours=26)
+    """How long the source rests before all that changed must be here."""
     FOLLOWS: ClassVar[int] = 1
     """So many times the pages that a list had at first are read where it is followed while it grows."""
     MOST_LEARNING: ClassVar[int] = 500
@@ -146,13 +150,17 @@ class StrategyMachine(RuleBasedStateMachine):
         """The source rests: a sync brings everything, a full reconcile takes away what is gone."""
         if not hasattr(self, "source"):
             return
-        self.source.now += timedelta(hours=26)
+        self.source.now += self.REST
         self._swapped = False
         assert self._rest("no")
         for identity, row in self.source.rows.items():
             assert row == self.store.rows.get(identity)
         self.source.now += timedelta(minutes=2)
         assert self._rest("full")
+        self.check_rest()
+
+    def check_rest(self) -> None:
+        """After a full reconcile at rest both are equal."""
         assert self.source.rows == self.store.rows
 
     def _rest(self, reconcile: Reconcile) -> bool:
@@ -222,21 +230,23 @@ class StrategyMachine(RuleBasedStateMachine):
 
     def _check_requests(self, told: Told) -> None:
         asked = told.asked
-        learnt = told.reading.capabilities
-        base, page = learnt.get("page_base"), learnt.get("names", {"page": "page"})["page"]
-        known = (base, page) == (self.source.manners.page_base, self.source.manners.names.page)
+        learnt = {} if told.reading.reconcile == "full" else told.reading.capabilities
+        base = learnt.get("page", {"base": None})["base"]
+        known = base == self.source.manners.page_base
         assert len(asked.openings) <= self.most_openings(), f"{asked}"
         most = self.FOLLOWS * sum(full + 2 for full in asked.openings) + (0 if known else self.MOST_LEARNING)
         assert asked.pages <= most, f"{asked}, at most {most} pages"
         if told.quiet and told.outcome:
             misled = base is not None and not known
             most = self.most_quiet(told) * (MISLED if misled else 1) + (0 if known else self.LEARNING)
+            most += self.OTHER_NAMES if self.source.manners.names != QueryNames() else 0
             assert asked.requests <= most, f"{asked} of a list at rest, at most {most}"
 
     @property
     def page_size(self) -> int:
         """How many rows a full page holds, as the list is read now."""
-        return min(int(self.store.capabilities.get("page_size", 100)), self.source.manners.largest_page)
+        learnt = self.store.capabilities.get("per_page", {"size": None})["size"]
+        return min(learnt or 100, self.source.manners.largest_page)
 
     # What can happen. `pick` says to which row, or by how much.
 

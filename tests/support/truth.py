@@ -133,7 +133,7 @@ def _calls(
     there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]], zone: str, since: date
 ) -> list[str]:
     """Calls have no id in the CSV: all columns as multisets, then the details of each call that has them."""
-    truth = [_expected(row, zone) for row in there]
+    truth = [expected_call(row, zone) for row in there]
     truth = [row for row in truth if row["called_at_local"].date() >= since]
     stored = list(here)
     shown = ("called_at_local", *CALL_COLUMNS)
@@ -161,7 +161,7 @@ def _calls(
     return lines[:5]
 
 
-def _expected(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
+def expected_call(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
     created_at = _instant(row["created_at"])
     minute = created_at.replace(second=0, microsecond=0)
     columns = {name: row.get(field) for name, field in CALL_COLUMNS.items()}

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from support.partner_side import ROOT, Partner
 
 import sandbox
-from pipelines.practice import Practice
+from pipelines.core.practice import Practice
 from pipelines.settings import PartnerSettings, Settings, WarehouseSettings, WebhooksSettings
 from sandbox.webhooks.deliveries import Attempt
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import SecretStr
 
 import sandbox
-from pipelines.practice import Practice
+from pipelines.core.practice import Practice
 from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
 
 

@@ -29,7 +29,7 @@ def reads(models: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
 
 
 def _of_statement(sql: str, of_relation: Any) -> int:
-    first, *rest = _EXPRESSION.split(re.sub(r"--.*", "", sql))
+    first, *rest = _EXPRESSION.split(re.sub(r"'[^']*'", "''", re.sub(r"--.*", "", sql)))
     if not rest:
         return sum(of_relation(name) for name in _READ.findall(first))
     weights: dict[str, int] = {}

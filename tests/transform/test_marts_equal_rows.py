@@ -13,8 +13,8 @@ from support.demand import Episode
 from support.expected import EXPECTED, Mart, assert_mart_is_true
 from support.expected.booking import stage_order
 from support.expected.demand import episodes
+from support.expected.overview import report_revisions
 from support.expected.practice import practice_days
-from support.expected.restatements import booking_funnel_restatements, booking_intent_restatements
 from support.expected.tasks import reopened
 from support.known import Known
 from support.random_rows import PRACTICES, SOURCE_CLOCK, Tables
@@ -39,10 +39,18 @@ def test_a_mart_equals_its_definition(name: str, known: Known, filled: Build) ->
         assert_mart_is_true(name, Mart(columns, cursor.fetchall()), known)
 
 
-def test_the_newest_leak_comes_first(query: Query) -> None:
-    times = [at for (at,) in query("select last_at from marts.leak_list")]
+def test_the_most_urgent_leak_comes_first(query: Query) -> None:
+    places = query("select practice_id, urgency from marts.leak_list")
 
-    assert sorted(times, reverse=True) == times
+    assert sorted(places) == places
+    assert max(place for _, place in places) > 5
+
+
+def test_every_reason_not_to_call_occurs(query: Query) -> None:
+    found = {why for (why,) in query("select distinct not_actionable_because from marts.leaks")}
+
+    refusals = {"do_not_call", "pet_deceased"}
+    assert {None, "begun_by_practice", "anonymous", "followed_up"} | refusals <= found
 
 
 def test_nulls_both_maturities_and_empty_rates_occur(query: Query) -> None:
@@ -66,14 +74,15 @@ def test_days_of_23_and_25_hours_and_restated_days_occur(known: Known) -> None:
     hours = {tuple(row)[3] for row in practice_days(known).values()}
 
     assert {23.0, 24.0, 25.0} == hours
-    for restatements in (booking_intent_restatements, booking_funnel_restatements):
-        assert {True, False, None} == {tuple(row)[-1] for row in restatements(known).values()}
+    told = {tuple(row) for row in report_revisions(known).values()}
+    assert {True, False, None} == {None if then is None else then != now for then, now in told}
 
 
 def test_long_episodes_occur_and_callers_known_by_their_number_alone(wishes: list[Episode]) -> None:
-    assert max(len(one.contacts) for one in wishes) > 5
+    assert max(len(one.contacts) for one in wishes) > 4
     assert any(one.party.startswith("phone:") and len(one.contacts) > 1 for one in wishes)
     assert any(one.followed_up for one in wishes)
+    assert {one.contacts[0].begun_by for one in wishes} == {"client", "practice"}
 
 
 def test_every_way_to_an_appointment_occurs(wishes: list[Episode], query: Query) -> None:
@@ -86,33 +95,18 @@ def test_every_way_to_an_appointment_occurs(wishes: list[Episode], query: Query)
     assert exact | {("call", "inferred"), (None, None)} <= found
 
 
-def test_a_median_of_a_group_is_no_mean_of_medians(query: Query) -> None:
-    """What a roll-up of daily marts would say."""
-    (differing,) = query(
-        "with means as (select group_name, day, task_type, avg(median_hours_to_finalize) as mean"
-        " from marts.staff_task_turnaround_daily join marts.practices using (practice_id) group by all)"
-        " select count(*) from means"
-        " join marts.staff_task_turnaround_by_group as roll_up using (group_name, day, task_type)"
-        " where abs(mean - median_hours_to_finalize) > 0.01"
-    )
-
-    assert differing > (10,)
-
-
-def test_a_group_without_a_row_and_a_practice_without_a_group_are_in_no_rollup(query: Query) -> None:
-    marts = [
-        name for (name,) in query("select table_name from duckdb_tables() where table_name like '%_by_group'")
-    ]
-
-    assert len(marts) == 7
-    for mart in marts:
-        assert query(f"select distinct group_name from marts.{mart}") == [("coast",)]
-
-
 def test_a_report_told_other_numbers(query: Query) -> None:
-    """Each of the five numbers of a day's sessions moved on some day."""
-    names = ["sessions", "completed", "abandoned", "active", "with_appointment"]
-    moved = [f"count(*) filter (where {name}_then != {name})" for name in names]
-    (found,) = query(f"select {', '.join(moved)} from marts.booking_funnel_restatements")
+    """Each of the measures moved on some day."""
+    moved = query("select distinct mart, measure from marts.report_revisions where reported != now")
+
+    assert len(moved) == 3 + 5
+
+
+def test_callers_are_recovered_and_weeks_have_one_before(query: Query) -> None:
+    (found,) = query(
+        "select max(recovered_within_7_days), max(booked_within_7_days - recovered_within_7_days),"
+        " max(previous_calls), count(*) filter (where is_final), count(*) filter (where is_small_sample)"
+        " from marts.practice_weekly"
+    )
 
     assert all(found), found

@@ -18,7 +18,7 @@ from support.analysts_page import PAGE
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
 from support.dbt_project import copy_of
-from support.metric_marts import BY_DAY, BY_GROUP, INTENT, MARTS, OTHERS, RATES, Mart, Question, months
+from support.metric_marts import BY_DAY, MARTS, OTHERS, RATES, Mart, Question, months
 
 Answers = dict[tuple[str, str], list[tuple[Any, ...]]]
 
@@ -36,7 +36,6 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
     """All questions to MetricFlow, put in one process; it is slow to start."""
     questions: dict[tuple[str, str], Question | str] = {
         **{(mart.name, "day"): mart.question(BY_DAY) for mart in MARTS},
-        **{(mart.name, "group"): mart.question(BY_GROUP) for mart in MARTS},
         **{(mart.name, "month"): months(mart) for mart in MARTS},
         **{(name, ""): question for name, question in OTHERS.items()},
         **{(node["name"], "kept"): node["name"] for node in filled.manifest["saved_queries"].values()},
@@ -86,15 +85,6 @@ def test_metrics_are_the_daily_mart(mart: Mart, asked: Asked, query: Query) -> N
 
 
 @pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
-def test_metrics_are_the_mart_by_group(mart: Mart, asked: Asked, query: Query) -> None:
-    key = len(BY_GROUP) + len(mart.dimensions)
-    expected = query(f"select {', '.join(mart.columns(BY_GROUP))} from marts.{mart.by_group}")
-    found = [row for row in asked.answers[mart.name, "group"] if row[0] is not None]
-
-    assert_equal(cells(expected, key), cells(found, key))
-
-
-@pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
 def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: Asked, query: Query) -> None:
     """Counts are the sums of the group's days; a rate is taken of the sums."""
     metrics, _ = months(mart)
@@ -105,7 +95,8 @@ def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: Asked, quer
     expected: Cells = {}
     for group, month, *values in query(
         "select group_name, cast(date_trunc('month', day) as date), "
-        f"{sums} from marts.{mart.by_group} group by all"
+        f"{sums} from marts.{mart.daily} join marts.practices using (practice_id)"
+        " where group_name is not null group by all"
     ):
         known = dict(zip(counts | parts, values, strict=True))
         rates = {
@@ -118,7 +109,7 @@ def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: Asked, quer
 
 
 def test_metrics_by_hour_of_the_week_are_the_hourly_mart(asked: Asked, query: Query) -> None:
-    columns = ", ".join(INTENT.metrics)
+    columns = ", ".join(OTHERS["hourly"][0])
     expected = query(
         f"select practice_id, weekday, hour, {columns} from marts.booking_intent_hourly"
         " where calls > 0 and hours > 0"
@@ -138,7 +129,8 @@ def test_metrics_of_demand_are_the_ledger_and_the_leak_list(asked: Asked, query:
     expected = query(
         "select practice_id, first_channel, count(*), count(booked_via),"
         " count(*) filter (where attribution = 'exact'), count(lost_at), count(leaks.episode_id),"
-        " sum(contacts), count(booked_via) / count(*), median(hours_to_booking)"
+        " sum(demand_ledger.contacts), count(booked_via) / count(*), median(hours_to_booking),"
+        " count(*) filter (where is_kept)"
         " from marts.demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id) group by all"
     )
 
@@ -202,8 +194,8 @@ def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path,
     with answer.open() as lines:
         found = [(row["practice__group_name"], int(row["calls"])) for row in csv.DictReader(lines)]
     expected = query(
-        "select group_name, cast(sum(calls) as bigint) from marts.booking_intent_by_group"
-        " group by group_name, date_trunc('month', day)"
+        "select group_name, cast(sum(calls) as bigint) from marts.practice_daily"
+        " where group_name is not null and calls > 0 group by group_name, date_trunc('month', day)"
     )
     assert sorted(expected) == sorted((group, calls) for group, calls in found if group)
 

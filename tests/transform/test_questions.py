@@ -37,7 +37,7 @@ def test_an_answer_comes_in_one_order(question: Question) -> None:
 
 def test_a_question_reads_marts_alone() -> None:
     """What is published: nothing else can be asked by an analyst."""
-    read = re.findall(r"(?:from|join) (\S+)", " ".join(question.statement for question in QUESTIONS))
+    read = re.findall(r"(?:from|join) (?!\()(\S+)", " ".join(question.statement for question in QUESTIONS))
 
     assert all(name.startswith("marts.") for name in read)
 
@@ -49,3 +49,9 @@ def test_outputs_are_written_anew_and_nothing_else() -> None:
     assert [question.output for question in questions(answered(TEXT, lambda _: "| a |\n"))] == ["| a |\n"] * len(
         QUESTIONS
     )
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.title)
+def test_a_question_takes_one_statement_and_one_join_at_most(question: Question) -> None:
+    assert question.statement.count(";") == 0
+    assert len(re.findall(r"\bjoin\b", question.statement)) <= 1

@@ -1,35 +1,31 @@
 {#-
     Fails for each practice whose rows are not all accounted for: `total` of this model against the number of rows of
-    `to`, of those where `only` holds. With `by: group_name`, for each group instead, of the practices that have one.
+    `to`, of those where `only` holds.
 -#}
-{% test ties_out(model, to, total='count(*)', only='true', by='practice_id') %}
+{% test ties_out(model, to, total='count(*)', only='true') %}
     with here as (
         select
-            {{ by }},
+            practice_id,
             {{ total }} as rows_here
         from {{ model }}
-        group by {{ by }}
-    ),
-
-    source as (
-        {% if by == 'group_name' %}{{ in_groups(to) }}{% else %}select * from {{ to }}{% endif %}
+        group by practice_id
     ),
 
     there as (
         select
-            {{ by }},
+            practice_id,
             count(*) as rows_there
-        from source
+        from {{ to }}
         where {{ only }}
-        group by {{ by }}
+        group by practice_id
     )
 
     select
-        coalesce(here.{{ by }}, there.{{ by }}) as {{ by }},
+        coalesce(here.practice_id, there.practice_id) as practice_id,
         here.rows_here,
         there.rows_there
     from here
     full outer join there
-        on here.{{ by }} = there.{{ by }}
+        on here.practice_id = there.practice_id
     where coalesce(here.rows_here, 0) != coalesce(there.rows_there, 0)
 {% endtest %}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import booking, calls, demand, groups, outreach, practice, restatements, rows, tasks
+from support.expected import booking, calls, demand, outreach, overview, practice, rows, tasks
 from support.known import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
@@ -13,20 +13,17 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (3, booking.booking_funnel_stages),
     (5, calls.booking_intent_daily),
     (3, calls.booking_intent_hourly),
-    (2, restatements.booking_funnel_restatements),
-    (2, restatements.booking_intent_restatements),
+    (3, booking.appointments_daily),
     (4, outreach.outreach_outcomes_daily),
     (4, outreach.outreach_suppressions_daily),
     (3, tasks.staff_task_turnaround_daily),
-    (6, groups.booking_funnel_by_group),
-    (3, groups.booking_funnel_stages_by_group),
-    (5, groups.booking_intent_by_group),
-    (3, groups.booking_intent_hourly_by_group),
-    (4, groups.outreach_outcomes_by_group),
-    (4, groups.outreach_suppressions_by_group),
-    (3, groups.staff_task_turnaround_by_group),
     (2, demand.demand_ledger),
+    (4, demand.demand_daily),
+    (2, demand.leaks),
     (2, demand.leak_list),
+    (2, overview.practice_daily),
+    (2, overview.practice_weekly),
+    (4, overview.report_revisions),
     (3, demand.demand_contacts),
     (1, practice.practices),
     (2, practice.practice_days),

@@ -1,13 +1,12 @@
 """The booking marts, read from design §7 once more: the funnel by day and by stage."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
 from typing import Any
 
 from support.cells import rate
 from support.daily import funnel
+from support.expected.rows import appointments
 from support.known import Expected, Known
-from support.random_rows import Row
 
 REFERRAL = ("referral_source", "referral_campaign", "referral_medium", "client_type")
 
@@ -18,30 +17,55 @@ def booking_funnel_daily(known: Known) -> Expected:
 
 
 def stage_order(known: Known) -> list[str]:
-    """The stages in order, or nothing where any two are in doubt."""
+    """The stages in order, without those that are set aside: of two in doubt the one that is seen less."""
     before: Counter[tuple[str, str]] = Counter()
-    stages = set[str]()
+    seen: Counter[str] = Counter()
     for versions in known.versions("booking_sessions").values():
         staged = [row["stage"] for row in versions if row["stage"]]
-        stages.update(staged)
+        seen.update(staged)
         before.update((a, b) for i, a in enumerate(staged) for b in staged[i + 1 :] if a != b)
-    comes = {(a, b) for (a, b), times in before.items() if times > before[b, a]}
-    for middle in stages:
-        comes |= {(a, b) for a in stages for b in stages if {(a, middle), (middle, b)} <= comes}
-    if any(((a, b) in comes) == ((b, a) in comes) for a in stages for b in stages if a != b):
+    direct = {(a, b) for (a, b), times in before.items() if times > before[b, a]}
+    ways = set(direct)
+    for middle in seen:
+        ways |= {(a, b) for a in seen for b in seen if {(a, middle), (middle, b)} <= ways}
+    comes = {
+        (a, b) for a, b in ways if (a, b) in direct or ((b, a) not in direct and a != b and (b, a) not in ways)
+    }
+    doubted = [{a, b} for a in seen for b in seen if a != b and (a, b) not in comes and (b, a) not in comes]
+    aside = {max(pair, key=lambda stage: (-seen[stage], stage)) for pair in doubted}
+    placed = seen.keys() - aside
+    places = {stage: sum((other, stage) in comes for other in placed) for stage in placed}
+    if len(placed) < 2 or len(set(places.values())) < len(placed):
         return []
-    return sorted(stages, key=lambda stage: sum(later == stage for _, later in comes))
+    return sorted(placed, key=lambda stage: places[stage])
+
+
+def appointments_daily(known: Known) -> Expected:
+    """What became of the appointments that were made on a day, by what booked them."""
+    days: dict[Any, list[Any]] = defaultdict(list)
+    for (practice, _), row in appointments(known).items():
+        assert isinstance(row, dict)
+        days[practice, row["day"]].append(row)
+    expected: dict[Any, dict[str, Any]] = {}
+    for day, made in days.items():
+        known_ways = rate(sum(row["booked_via"] is not None for row in made), len(made))
+        for way in {row["booked_via"] for row in made}:
+            here = [row for row in made if row["booked_via"] == way]
+            courses = Counter(row["course"] for row in here)
+            expected[*day, way] = {
+                "appointments": len(here),
+                **{course: courses[course] for course in ("kept", "canceled", "no_show", "open")},
+                "booked_exactly": sum(row["attribution"] == "exact" for row in here),
+                "share_attributable": known_ways,
+            }
+    return expected
 
 
 def booking_funnel_stages(known: Known) -> Expected:
-    return stages(known, known.by_day(known.rows("booking_sessions")))
-
-
-def stages(known: Known, by_day: Mapping[Any, list[Row]]) -> Expected:
-    """The stages of a practice's or a group's days, up to the farthest that anybody came to."""
+    """The stages of a practice's days, up to the farthest that anybody came to, and those that have no place."""
     order = stage_order(known)
     expected: dict[Any, tuple[Any, ...]] = {}
-    for day, sessions in by_day.items():
+    for day, sessions in known.by_day(known.rows("booking_sessions")).items():
         at = Counter(row["stage"] or None for row in sessions)
         done = Counter(row["stage"] or None for row in sessions if row["status"] == "completed")
         for stage in at.keys() - set(order):

@@ -23,7 +23,15 @@ def booking_intent_daily(known: Known) -> Expected:
 
 def booking_intent_hourly(known: Known) -> Expected:
     calls, passed = calls_by_hour(known), hours_passed(known)
-    return {key: (*intent(calls.get(key, [])), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
+    return {key: hour(calls.get(key, []), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
+
+
+def hour(calls: list[Row], times: int) -> tuple[Any, ...]:
+    """A cell of the week: without a rate of new bookings, with what inbound calls missed."""
+    *counts, answered, new, booked, _, missed = intent(calls)
+    inbound = [row for row in calls if row["direction"] == "inbound"]
+    *_, inbound_answered, _, _, _, inbound_missed = intent(inbound)
+    return (*counts, answered, new, booked, missed, len(inbound) - inbound_answered, inbound_missed, times)
 
 
 def calls_by_hour(known: Known) -> dict[Hour, list[Row]]:

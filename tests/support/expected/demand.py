@@ -1,56 +1,137 @@
-"""The marts of demand: the ledger of wishes, its contacts, and those that nobody follows up."""
+"""The marts of demand: the ledger of wishes, its contacts, what leaks, and whom to call."""
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any, TypeVar
 
 from support.cells import hours
-from support.demand import SILENCE, Contact, Demand, Episode
+from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Contact, Demand, Episode
 from support.known import Expected, Known
 from support.zones import on_the_wall
 
+Told = TypeVar("Told")
 Episodes = list[tuple[str, Episode]]
+KEPT = {"COMPLETED": True, "CANCELED": False, "NO_SHOW": False}
+TWO_WEEKS = timedelta(days=14)
 
 
-def episodes(known: Known) -> Episodes:
+def once_for_each(tell: Callable[[Known], Told]) -> Callable[[Known], Told]:
+    """What several marts ask is worked out once."""
+    told: dict[int, tuple[Known, Told]] = {}
+
+    def answer(known: Known) -> Told:
+        if id(known) not in told:
+            told[id(known)] = known, tell(known)
+        return told[id(known)][1]
+
+    return answer
+
+
+@once_for_each
+def demands(known: Known) -> dict[str, Demand]:
+    """What is known of each practice that has rows."""
     names = {row["practice_id"] for table in known.tables for row in known.tables[table]}
-    return [(name, episode) for name in names for episode in Demand(name, known.tables).episodes()]
+    return {name: Demand(name, known.tables, known.region_of(name)) for name in names}
 
 
-def client_of(episode: Episode) -> str | None:
-    return min((one.client_id for one in episode.contacts if one.client_id), default=None)
+@once_for_each
+def episodes(known: Known) -> Episodes:
+    return [(name, episode) for name, demand in demands(known).items() for episode in demand.episodes()]
 
 
 def demand_ledger(known: Known) -> Expected:
     return {(practice, one.id): ledger_row(known, one) for practice, one in episodes(known)}
 
 
-def ledger_row(known: Known, episode: Episode) -> tuple[Any, ...]:
+def is_lost(known: Known, episode: Episode) -> bool:
+    return episode.booking is None and known.now - episode.contacts[-1].at > LOST_AFTER
+
+
+def ledger_row(known: Known, episode: Episode) -> dict[str, Any]:
     first, last, booking = episode.contacts[0], episode.contacts[-1], episode.booking
-    given_up = booking is None and known.now - last.at > SILENCE
-    return (
-        client_of(episode),
-        first.channel,
-        first.at,
-        len(episode.contacts),
-        booking and booking.via,
-        booking and booking.at,
-        booking and booking.appointment_id,
-        booking and booking.attribution,
-        hours(first.at, booking.at) if booking else None,
-        last.at + SILENCE if given_up else None,
-    )
+    status = (episode.appointment or {}).get("status") or None
+    return {
+        "client_id": episode.client_id,
+        "first_channel": first.channel,
+        "first_at": first.at,
+        "contacts": len(episode.contacts),
+        "booked_via": booking and booking.via,
+        "booked_at": booking and booking.at,
+        "appointment_id": booking and booking.appointment_id,
+        "attribution": booking and booking.attribution,
+        "hours_to_booking": hours(first.at, booking.at) if booking else None,
+        "lost_at": last.at + LOST_AFTER if is_lost(known, episode) else None,
+        "begun_by": first.begun_by,
+        "appointment_status": status,
+        "is_kept": KEPT.get(status or ""),
+    }
+
+
+def why_not(known: Known, episode: Episode) -> str | None:
+    """Why nobody should call; nothing where somebody should."""
+    last = episode.contacts[-1]
+    if all(one.begun_by == "practice" for one in episode.contacts):
+        return "begun_by_practice"
+    if not episode.client_id and not episode.phone:
+        return "anonymous"
+    if episode.refusal:
+        return episode.refusal
+    if last.result in DO_NOT_CHASE:
+        return last.result
+    if episode.followed_up:
+        return "followed_up"
+    return "too_old" if known.now - last.at > CALLED_BACK_WITHIN else None
+
+
+def leaks(known: Known) -> Expected:
+    return {
+        (practice, one.id): {
+            "client_id": one.client_id,
+            "channel": (last := one.contacts[-1]).channel,
+            "first_at": one.contacts[0].at,
+            "last_at": last.at,
+            "contacts": len(one.contacts),
+            "reason": last.result,
+            "is_actionable": (why := why_not(known, one)) is None,
+            "not_actionable_because": why,
+            "last_contact_kind": last.channel,
+            "last_contact_id": last.id,
+            "begun_by": one.contacts[0].begun_by,
+            "wanted": last.wanted,
+        }
+        for practice, one in episodes(known)
+        if one.booking is None
+    }
+
+
+def urgency(episode: Episode) -> tuple[Any, ...]:
+    """Emergencies, who tried most often, the newest."""
+    last = episode.contacts[-1]
+    return (last.wanted != "emergency", -len(episode.contacts), -last.at.timestamp(), episode.id)
 
 
 def leak_list(known: Known) -> Expected:
+    to_call: dict[str, list[Episode]] = defaultdict(list)
+    for practice, one in episodes(known):
+        if one.booking is None and why_not(known, one) is None:
+            to_call[practice].append(one)
     return {
-        (practice, one.id): (
-            client_of(one),
-            (last := one.contacts[-1]).channel,
-            last.at,
-            hours(last.at, known.now),
-            last.result,
-        )
-        for practice, one in episodes(known)
-        if one.booking is None and not one.followed_up
+        (practice, one.id): {
+            "client_id": one.client_id,
+            "channel": (last := one.contacts[-1]).channel,
+            "last_at": last.at,
+            "age_hours": hours(last.at, known.now),
+            "reason": last.result,
+            "last_contact_kind": last.channel,
+            "last_contact_id": last.id,
+            "phone_number": one.phone,
+            "wanted": last.wanted,
+            "contacts": len(one.contacts),
+            "urgency": place,
+        }
+        for practice, calls in to_call.items()
+        for place, one in enumerate(sorted(calls, key=urgency), 1)
     }
 
 
@@ -67,9 +148,42 @@ def contact_row(known: Known, practice: str, episode: Episode, contact: Contact)
     return {
         "episode_id": episode.id,
         "client_id": contact.client_id,
+        "begun_by": contact.begun_by,
+        "wanted": contact.wanted,
         "result": contact.result,
         "is_booked": contact.booked_at is not None,
         "day": local.date() if local else None,
         "began_at": contact.at,
         "began_at_local": local,
+    }
+
+
+def day_of(known: Known, practice: str, episode: Episode) -> date | None:
+    local = on_the_wall(episode.contacts[0].at, known.zone_of(practice))
+    return local.date() if local else None
+
+
+def demand_daily(known: Known) -> Expected:
+    found: dict[tuple[Any, ...], list[Episode]] = defaultdict(list)
+    for practice, one in episodes(known):
+        first = one.contacts[0]
+        found[practice, day_of(known, practice, one), first.channel, first.begun_by].append(one)
+    return {key: cohort(known, of_day) for key, of_day in found.items()}
+
+
+def cohort(known: Known, of_day: list[Episode]) -> dict[str, Any]:
+    taken = [hours(one.contacts[0].at, one.booking.at) or 0 for one in of_day if one.booking]
+    within = {days: sum(value <= days * 24 for value in taken) for days in (1, 7, 14)}
+    kept = sum(KEPT.get((one.appointment or {}).get("status") or "") is True for one in of_day)
+    lost = sum(is_lost(known, one) for one in of_day)
+    closed = [one.booking is not None or is_lost(known, one) for one in of_day]
+    return {
+        "episodes": len(of_day),
+        "booked_within_1_day": within[1],
+        "booked_within_7_days": within[7],
+        "booked_within_14_days": within[14],
+        "kept": kept,
+        "leaked": len(of_day) - len(taken),
+        "lost": lost,
+        "is_mature": all(closed) and all(known.now - one.contacts[0].at > TWO_WEEKS for one in of_day),
     }

@@ -86,7 +86,8 @@ def practice_days(known: Known) -> Expected:
             start, end = (midnight(at, practice.time_zone) for at in (day, day_after(day)))
             monday = day - timedelta(days=day.isoweekday() - 1)
             first = date(day.year, day.month, 1)
-            times = (hours(start, end), end <= known.now, start, end)
+            final = known.now - end >= timedelta(days=14)
+            times = (hours(start, end), end <= known.now, final, start, end)
             expected[practice.id, day] = (day.isoweekday(), monday, first, *times)
             day = day_after(day)
     return expected

@@ -7,6 +7,7 @@ from typing import Any
 
 from support.attribution import Attribution
 from support.cells import hours
+from support.demand import wish
 from support.expected.tasks import open_hours
 from support.known import Expected, Known
 from support.random_rows import Row
@@ -35,6 +36,11 @@ def phone_calls(known: Known) -> Expected:
             "practice_name": row.get("practice") or None,
             **{name: row[name] for name in ("duration_seconds", "booking_intent", "booked")},
             "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
+            "wish": wish(row),
+            "is_answered": row["state"] in {"completed", "in_progress"},
+            "is_new_booking_intent": (new := wish(row) == "new_booking"),
+            "is_new_booking": new and bool(row["booked"]),
+            "is_missed_new_booking": new and bool(row["booking_intent"]) and not row["booked"],
             "day": row["call_date"],
             **{name: row[name] for name in ("called_at_local", "called_at", "created_at")},
         }
@@ -54,6 +60,10 @@ def booking_sessions(known: Known) -> Expected:
             "has_appointment": bool(row["appointment_id"] or row["remote_appointment_id"]),
         }
     return expected
+
+
+COURSES = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
+"""What became of an appointment, by its status; of any other it is open."""
 
 
 def appointments(known: Known) -> Expected:
@@ -76,7 +86,8 @@ def appointments(known: Known) -> Expected:
         ),
     )
     by_practice = {
-        practice: Attribution(practice, known.tables) for practice in known.practices_in("appointments")
+        practice: Attribution(practice, known.tables, known.region_of(practice))
+        for practice in known.practices_in("appointments")
     }
     expected: dict[Any, dict[str, Any]] = {}
     for row in known.rows("appointments"):
@@ -93,6 +104,8 @@ def appointments(known: Known) -> Expected:
             "request_id": evidence.get("outreach"),
             "booked_via": booking and booking.via,
             "attribution": booking and booking.attribution,
+            "course": COURSES.get(row["status"] or "", "open"),
+            "is_kept": {"open": None, "kept": True}.get(COURSES.get(row["status"] or "", "open"), False),
         }
     return expected
 
@@ -124,6 +137,7 @@ def staff_tasks(known: Known) -> Expected:
             **told(known, row, (*texts, "override_completion_action_text"), times),
             "cancellation_allowed": row["cancellation_allowed"],
             "hours_to_finalize": hours(row["created_at"], row["finalized_at"]),
+            "hours_pending": hours(row["created_at"], known.now) if row["status"] == "pending" else None,
             "open_hours_to_finalize": open_hours(known.local(row, "created_at"), known.local(row, "finalized_at")),
         }
         for row in known.rows("staff_tasks")

@@ -1,13 +1,11 @@
 """The mart of staff tasks, read from design §7 once more: how long they take, also in opening hours."""
 
-from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 
 from support.cells import count, hours, median_of
 from support.known import Expected, Known
-from support.random_rows import Row
 
 OPENS, CLOSES, DAYS = 8, 18, 6
 """From hour to hour, on how many days of the week from Monday: the project's defaults."""
@@ -15,24 +13,21 @@ FINAL = {"completed", "canceled"}
 
 
 def staff_task_turnaround_daily(known: Known) -> Expected:
-    return turnaround(known, known.by_day(known.rows("staff_tasks"), "task_type"))
-
-
-def turnaround(known: Known, found: Mapping[Any, list[Row]]) -> Expected:
-    """How long the tasks of each cell took, by practice or by group."""
-    again = reopened(known)
+    again, found = reopened(known), known.by_day(known.rows("staff_tasks"), "task_type")
     expected: dict[Any, tuple[Any, ...]] = {}
     for key, tasks in found.items():
-        local = [(known.local(row, "created_at"), known.local(row, "finalized_at")) for row in tasks]
+        done = [row for row in tasks if row["status"] == "completed"]
+        local = [(known.local(row, "created_at"), known.local(row, "finalized_at")) for row in done]
         expected[key] = (
             len(tasks),
             *(
                 count(tasks, lambda row, s=status: row["status"] == s)
                 for status in ("completed", "canceled", "pending")
             ),
-            median_of(hours(row["created_at"], row["finalized_at"]) for row in tasks),
+            median_of(hours(row["created_at"], row["finalized_at"]) for row in done),
             median_of(open_hours(*times) for times in local),
             count(tasks, lambda row: (row["practice_id"], row["id"]) in again),
+            median_of(hours(row["created_at"], known.now) for row in tasks if row["status"] == "pending"),
         )
     return expected
 

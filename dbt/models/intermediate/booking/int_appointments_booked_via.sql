@@ -1,55 +1,20 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'appointment_id'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, appointment_id from {{ changed(ref('int_appointments_identified')) }}
-union
-    select appointments.practice_id, appointments.appointment_id
-    from {{ ref('int_appointments_identified') }} as appointments
-    inner join {{ changed(ref('booking_sessions')) }} as evidence
-        on appointments.practice_id = evidence.practice_id and appointments.appointment_id = evidence.appointment_id
-union
-    select appointments.practice_id, appointments.appointment_id
-    from {{ ref('int_appointments_identified') }} as appointments
-    inner join {{ changed(ref('booking_sessions')) }} as evidence
-        on appointments.practice_id = evidence.practice_id and appointments.remote_appointment_id = evidence.remote_appointment_id
-union
-    select appointments.practice_id, appointments.appointment_id
-    from {{ ref('int_appointments_identified') }} as appointments
-    inner join {{ changed(ref('phone_calls')) }} as evidence
-        on appointments.practice_id = evidence.practice_id and appointments.remote_client_id = evidence.remote_client_id
-    where evidence.outcome = 'appointment_booked'
-union
-    select appointments.practice_id, appointments.appointment_id
-    from {{ ref('int_appointments_identified') }} as appointments
-    inner join {{ changed(ref('outreach_requests')) }} as evidence
-        on appointments.practice_id = evidence.practice_id and appointments.client_id = evidence.client_id
-    where evidence.outcome = 'booked'
-union
-    select practice_id, appointment_id from {{ ref('stg_partner__outreach_events') }}
-    where appointment_id is not null and {{ has_changed('outreach_events') }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
+{{ config(materialized='table') }}
 
 with appointments as (
-    select * from {{ in_scope(ref('int_appointments_identified'), ['practice_id', 'appointment_id']) }}
+    select * from {{ ref('int_appointments_identified') }}
 ),
 
 sessions as (
-    select * from {{ ref('booking_sessions') }}
+    select * from {{ ref('stg_partner__booking_sessions') }}
 ),
 
 calls as (
-    select * from {{ ref('phone_calls') }}
-    where outcome = 'appointment_booked'
+    select * from {{ ref('int_calls_identified') }}
+    where {{ is_one_of('outcome', var('booking_outcomes')) }}
 ),
 
 requests as (
-    select * from {{ ref('outreach_requests') }}
+    select * from {{ ref('int_requests_identified') }}
     where outcome = 'booked'
 ),
 
@@ -57,8 +22,9 @@ events as (
     select * from {{ ref('stg_partner__outreach_events') }}
 ),
 
--- A session names its appointment.
-by_session as (
+candidates as (
+    -- A session names its appointment, or its id in the practice management system.
+    {% for id in ['appointment_id', 'remote_appointment_id'] -%}
     select
         appointments.practice_id,
         appointments.appointment_id,
@@ -70,27 +36,10 @@ by_session as (
     inner join sessions
         on
             appointments.practice_id = sessions.practice_id
-            and appointments.appointment_id = sessions.appointment_id
-),
-
--- ... or names it by its id in the practice management system.
-by_session_remotely as (
-    select
-        appointments.practice_id,
-        appointments.appointment_id,
-        'session' as booked_via,
-        'exact' as attribution,
-        sessions.session_id as evidence_id,
-        abs({{ microseconds_between('sessions.created_at', 'appointments.created_at') }}) as distance
-    from appointments
-    inner join sessions
-        on
-            appointments.practice_id = sessions.practice_id
-            and appointments.remote_appointment_id = sessions.remote_appointment_id
-),
-
--- The webhook of an outreach request names the appointment that the conversation booked.
-by_outreach_event as (
+            and appointments.{{ id }} = sessions.{{ id }}
+    union all
+    {% endfor -%}
+    -- The webhook of an outreach request names the appointment that the conversation booked.
     select
         appointments.practice_id,
         appointments.appointment_id,
@@ -103,10 +52,9 @@ by_outreach_event as (
         on
             appointments.practice_id = events.practice_id
             and appointments.appointment_id = events.appointment_id
-),
-
--- Made for the caller, from the minute of the call on and within the hour.
-by_call as (
+    {% for ours, theirs in [('party_client_id', 'client_id'), ('phone', 'phone')] -%}
+    -- Made for the caller, by client or by number, from the minute of the call on and within the hour.
+    union all
     select
         appointments.practice_id,
         appointments.appointment_id,
@@ -118,12 +66,10 @@ by_call as (
     inner join calls
         on
             appointments.practice_id = calls.practice_id
-            and appointments.remote_client_id = calls.remote_client_id
+            and appointments.{{ ours }} = calls.{{ theirs }}
     where {{ hours_between('calls.called_at', 'appointments.created_at') }} between 0 and 1
-),
-
--- Made for the client contacted, after the first message and at most an hour after the request ended.
-by_outreach as (
+    -- Made for the client contacted, after the first message and at most an hour after the request ended.
+    union all
     select
         appointments.practice_id,
         appointments.appointment_id,
@@ -135,22 +81,11 @@ by_outreach as (
     inner join requests
         on
             appointments.practice_id = requests.practice_id
-            and appointments.client_id = requests.client_id
+            and appointments.{{ ours }} = requests.{{ theirs }}
     where
         appointments.created_at >= requests.contacted_at
         and {{ hours_between('requests.completed_at', 'appointments.created_at') }} <= 1
-),
-
-candidates as (
-    select * from by_session
-    union all
-    select * from by_outreach_event
-    union all
-    select * from by_session_remotely
-    union all
-    select * from by_call
-    union all
-    select * from by_outreach
+    {% endfor %}
 )
 
 select
@@ -158,9 +93,7 @@ select
     appointment_id,
     booked_via,
     attribution,
-    case when booked_via = 'session' then evidence_id end as session_id,
-    case when booked_via = 'call' then evidence_id end as call_key,
-    case when booked_via = 'outreach' then evidence_id end as request_id
+    evidence_id
 from candidates
 -- Ids before inference ('exact' sorts first), then the nearest in time.
 qualify row_number() over (

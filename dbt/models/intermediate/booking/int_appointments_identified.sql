@@ -1,47 +1,45 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'appointment_id'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    {{ ids_of_changed_days('appointments', ref('stg_partner__appointments'), 'appointment_id') }}
-union
-    select held.practice_id, held.appointment_id
-    from {{ this }} as held
-    inner join {{ changed(ref('int_remote_clients')) }} as learnt
-        on held.practice_id = learnt.practice_id and held.remote_client_id = learnt.remote_client_id
-union
-    select held.practice_id, held.appointment_id
-    from {{ this }} as held
-    inner join {{ changed(ref('int_remote_patients')) }} as learnt
-        on held.practice_id = learnt.practice_id and held.remote_patient_id = learnt.remote_patient_id
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
+{{ config(materialized='table') }}
 
 with appointments as (
-    select * from {{ in_scope(ref('stg_partner__appointments'), ['practice_id', 'appointment_id']) }}
+    select
+        told.*,
+        {{ phone('told.client_phone', 'spellings') }} as phone
+    from {{ ref('stg_partner__appointments') }} as told
+    left join {{ ref('stg_control__phone_numbers') }} as spellings
+        on
+            told.practice_id = spellings.practice_id
+            and told.client_phone = spellings.spelling
 ),
 
-clients as (
-    select * from {{ ref('int_remote_clients') }}
-),
-
-patients as (
-    select * from {{ ref('int_remote_patients') }}
+identified as (
+    select
+        appointments.*,
+        clients.client_id,
+        patients.patient_id,
+        coalesce(clients.client_id, phones.client_id) as party_client_id,
+        case
+            when {{ is_one_of('appointments.status', var('kept_statuses')) }} then 'kept'
+            when {{ is_one_of('appointments.status', var('canceled_statuses')) }} then 'canceled'
+            when {{ is_one_of('appointments.status', var('no_show_statuses')) }} then 'no_show'
+            else 'open'
+        end as course
+    from appointments
+    left join {{ ref('int_remote_clients') }} as clients
+        on
+            appointments.practice_id = clients.practice_id
+            and appointments.remote_client_id = clients.remote_client_id
+    left join {{ ref('int_remote_patients') }} as patients
+        on
+            appointments.practice_id = patients.practice_id
+            and appointments.remote_patient_id = patients.remote_patient_id
+    left join {{ ref('int_client_phones') }} as phones
+        on
+            appointments.practice_id = phones.practice_id
+            and appointments.phone = phones.phone
 )
 
 select
-    appointments.*,
-    clients.client_id,
-    patients.patient_id
-from appointments
-left join clients
-    on
-        appointments.practice_id = clients.practice_id
-        and appointments.remote_client_id = clients.remote_client_id
-left join patients
-    on
-        appointments.practice_id = patients.practice_id
-        and appointments.remote_patient_id = patients.remote_patient_id
+    *,
+    {{ party('party_client_id', 'phone', 'null') }} as party,
+    case when course != 'open' then course = 'kept' end as is_kept
+from identified

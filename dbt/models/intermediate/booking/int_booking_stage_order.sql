@@ -1,76 +1,109 @@
-{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['stage']) }}
+{{ config(materialized='table') }}
 
-with reach_0 as (
+{%- if var('funnel_stages') -%}
+{%- for stage in var('funnel_stages') %}
+select
+    cast('{{ stage }}' as string) as stage,
+    cast({{ loop.index }} as bigint) as position
+{{ 'union all' if not loop.last }}
+{%- endfor %}
+{%- else -%}
+with steps as (
     select * from {{ ref('int_booking_stage_steps') }}
 ),
 
-{% for step in range(4) %}
--- Paths of up to {{ 2 ** (step + 1) }} steps.
-reach_{{ step + 1 }} as (
-    select distinct
-        first_half.stage,
-        second_half.later_stage
-    from reach_{{ step }} as first_half
-    inner join reach_{{ step }} as second_half
-        on first_half.later_stage = second_half.stage
+ways as (
+    select * from {{ ref('int_booking_stage_ways') }}
 ),
-{% endfor %}
 
-pairs as (
+stages as (
     select
         stage,
-        later_stage as other,
-        true as is_before_other
-    from reach_4
-    where stage != later_stage
-    union all
-    select
-        later_stage as stage,
-        stage as other,
-        false as is_before_other
-    from reach_4
-    where stage != later_stage
+        count(*) as versions
+    from {{ ref('stg_history__booking_sessions') }}
+    where stage is not null
+    group by stage
 ),
 
--- One way only, or the order is a circle.
+-- What sessions were seen to do counts for a pair of stages; only where none was seen at both, a way by others does.
 compared as (
+    select
+        stages.stage,
+        others.stage as other,
+        stages.versions,
+        others.versions as other_versions,
+        coalesce(onward.stage is not null, false) as is_seen_before,
+        coalesce(back.stage is not null, false) as is_seen_after,
+        way_onward.stage is not null as is_before,
+        way_back.stage is not null as is_after
+    from stages
+    inner join stages as others
+        on stages.stage != others.stage
+    left join steps as onward
+        on
+            stages.stage = onward.stage
+            and others.stage = onward.later_stage
+    left join steps as back
+        on
+            stages.stage = back.later_stage
+            and others.stage = back.stage
+    left join ways as way_onward
+        on
+            stages.stage = way_onward.stage
+            and others.stage = way_onward.later_stage
+    left join ways as way_back
+        on
+            stages.stage = way_back.later_stage
+            and others.stage = way_back.stage
+),
+
+judged as (
     select
         stage,
         other,
-        bool_or(is_before_other) as is_before,
-        bool_or(not is_before_other) as is_after
-    from pairs
-    group by stage, other
+        versions,
+        other_versions,
+        case
+            when is_seen_before or is_seen_after then is_seen_after
+            when is_before != is_after then is_after
+        end as comes_after_other
+    from compared
+),
+
+-- Of two stages in doubt the one that is seen less is set aside.
+set_aside as (
+    select distinct stage
+    from judged
+    where
+        comes_after_other is null
+        and (versions < other_versions or (versions = other_versions and stage > other))
 ),
 
 placed as (
     select
-        stage,
-        count(*) as others,
-        count(*) filter (where is_before and is_after) as contradicted,
-        count(*) filter (where is_after) as earlier
-    from compared
-    group by stage
-),
-
-counted as (
-    select count(distinct stage) as stages
-    from reach_0
-),
-
--- Two stages in doubt are enough to leave all without a place: also those that compare with every other one.
-doubts as (
-    select count(*) as stages
-    from placed
-    cross join counted
+        judged.stage,
+        1 + count(*) filter (where judged.comes_after_other) as position
+    from judged
+    left join set_aside
+        on judged.stage = set_aside.stage
+    left join set_aside as other_aside
+        on judged.other = other_aside.stage
     where
-        placed.others != counted.stages - 1
-        or placed.contradicted > 0
+        set_aside.stage is null
+        and other_aside.stage is null
+    group by judged.stage
+),
+
+-- Where the majority goes in a circle there is no order.
+circles as (
+    select count(*) != count(distinct position) as is_circle
+    from placed
 )
 
 select
     placed.stage,
-    placed.earlier + 1 as position
+    placed.position
 from placed
-cross join doubts
-where doubts.stages = 0
+cross join circles
+where not circles.is_circle
+{%- endif %}

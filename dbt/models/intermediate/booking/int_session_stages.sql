@@ -1,17 +1,5 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'session_id', 'stage', 'later_stage'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    {{ ids_with_history('booking_sessions', ref('stg_history__booking_sessions'), 'session_id') }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
-
 with versions as (
-    select * from {{ in_scope(ref('stg_history__booking_sessions'), ['practice_id', 'session_id']) }}
+    select * from {{ ref('stg_history__booking_sessions') }}
     where stage is not null
 )
 

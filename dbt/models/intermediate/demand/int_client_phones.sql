@@ -1,15 +1,40 @@
-{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'phone']) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, phone from {{ changed(ref('int_phone_mentions')) }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
+{{ config(materialized='table') }}
+
+with told as (
+    select
+        clients.practice_id,
+        clients.client_id,
+        {{ phone('clients.phone', 'spellings') }} as phone
+    from {{ ref('stg_partner__clients') }} as clients
+    left join {{ ref('stg_control__phone_numbers') }} as spellings
+        on
+            clients.practice_id = spellings.practice_id
+            and clients.phone = spellings.spelling
+    union all
+    select
+        practice_id,
+        client_id,
+        phone
+    from {{ ref('int_call_parties') }}
+    union all
+    select
+        requests.practice_id,
+        requests.client_id,
+        {{ phone('requests.contact_number', 'spellings') }} as phone
+    from {{ ref('stg_partner__ai_outbound_requests') }} as requests
+    left join {{ ref('stg_control__phone_numbers') }} as spellings
+        on
+            requests.practice_id = spellings.practice_id
+            and requests.contact_number = spellings.spelling
+)
 
 select
     practice_id,
     phone,
     min(client_id) as client_id
-from {{ in_scope(ref('int_phone_mentions'), ['practice_id', 'phone']) }}
+from told
+where
+    phone is not null
+    and client_id is not null
 group by practice_id, phone
-having count(*) = 1
+having count(distinct client_id) = 1

@@ -1,17 +1,12 @@
-{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'episode_id']) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, party from {{ changed(ref('int_demand_contacts')) }}
-union
-    select practice_id, party from {{ changed(ref('int_demand_appointments')) }}
-union
-    select practice_id, 'client:' || client_id as party from {{ changed(ref('staff_tasks')) }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
+{{ config(materialized='table') }}
 
-with contacts as (
-    select * from {{ in_scope(ref('int_demand_contacts'), ['practice_id', 'party']) }}
+with timeline as (
+    select * from {{ ref('int_demand_timeline') }}
+),
+
+contacts as (
+    select * from timeline
+    where kind = 'contact'
 ),
 
 episodes as (
@@ -20,72 +15,92 @@ episodes as (
         episode_id,
         min(party) as party,
         min(client_id) as client_id,
+        min(phone) as phone,
         count(*) as contacts,
-        min(began_at) as first_at,
-        max(began_at) as last_at
+        min(happened_at) as first_at,
+        max(happened_at) as last_at,
+        bool_or(begun_by = 'client') as has_client_contact
     from contacts
     group by practice_id, episode_id
 ),
 
--- The newest contact says how the episode stands.
+-- The first contact says who began, the newest how the episode stands.
+first_contacts as (
+    select
+        practice_id,
+        episode_id,
+        channel,
+        begun_by
+    from contacts
+    where episode_id = channel || ':' || contact_id
+),
+
 last_contacts as (
     select
         practice_id,
         episode_id,
         channel,
+        contact_id,
+        wanted,
         result
     from contacts
     qualify row_number() over (
         partition by practice_id, episode_id
-        order by began_at desc, channel desc, contact_id desc
+        order by happened_at desc, channel desc, contact_id desc
     ) = 1
 ),
 
--- A contact that booked, or an appointment of the same client or number until 14 days after the last contact.
-bookings as (
+-- A contact that booked, or an appointment of the same party within the booking window after the last contact.
+first_bookings as (
     select
-        practice_id,
-        episode_id,
-        channel as booked_via,
-        booked_at,
-        appointment_id,
-        attribution
-    from contacts
-    where is_booked
-    union all
+        timeline.practice_id,
+        timeline.episode_id,
+        timeline.channel as booked_via,
+        timeline.booked_at,
+        timeline.appointment_id,
+        timeline.attribution
+    from timeline
+    inner join episodes
+        on
+            timeline.practice_id = episodes.practice_id
+            and timeline.episode_id = episodes.episode_id
+    where
+        timeline.is_booked
+        and (
+            timeline.kind = 'contact'
+            or {{ hours_between('episodes.last_at', 'timeline.booked_at') }} <= {{ var('booking_window_days') }} * 24
+        )
+    qualify row_number() over (
+        partition by timeline.practice_id, timeline.episode_id
+        order by timeline.booked_at, timeline.attribution, timeline.channel, timeline.appointment_id nulls last
+    ) = 1
+),
+
+-- A task of a fitting type that was completed soon enough after the last contact.
+follow_ups as (
     select
         episodes.practice_id,
         episodes.episode_id,
-        coalesce(appointments.booked_via, 'other') as booked_via,
-        appointments.created_at as booked_at,
-        appointments.appointment_id,
-        coalesce(appointments.attribution, 'inferred') as attribution
+        min(tasks.finalized_at) as followed_up_at
     from episodes
-    inner join {{ ref('int_demand_appointments') }} as appointments
+    inner join last_contacts
         on
-            episodes.practice_id = appointments.practice_id
-            and episodes.party = appointments.party
-            and episodes.first_at <= appointments.created_at
-    where {{ hours_between('episodes.last_at', 'appointments.created_at') }} <= 14 * 24
+            episodes.practice_id = last_contacts.practice_id
+            and episodes.episode_id = last_contacts.episode_id
+    inner join {{ ref('stg_partner__staff_tasks') }} as tasks
+        on
+            episodes.practice_id = tasks.practice_id
+            and episodes.client_id = tasks.client_id
+    where
+        tasks.status = 'completed'
+        and tasks.finalized_at >= episodes.last_at
+        and {{ hours_between('episodes.last_at', 'tasks.finalized_at') }} <= {{ var('follow_up_within_days') }} * 24
+        and {{ is_fitting_task('tasks.task_type', 'last_contacts.wanted') }}
+    group by episodes.practice_id, episodes.episode_id
 ),
 
-first_bookings as (
-    select *
-    from bookings
-    qualify row_number() over (
-        partition by practice_id, episode_id
-        order by booked_at, attribution, booked_via, appointment_id nulls last
-    ) = 1
-),
-
-completed_tasks as (
-    select
-        practice_id,
-        client_id,
-        max(finalized_at) as completed_at
-    from {{ ref('staff_tasks') }}
-    where status = 'completed'
-    group by practice_id, client_id
+appointments as (
+    select * from {{ ref('int_appointments_identified') }}
 )
 
 select
@@ -93,18 +108,32 @@ select
     episodes.episode_id,
     episodes.party,
     episodes.client_id,
+    episodes.phone,
     episodes.contacts,
-    split_part(episodes.episode_id, ':', 1) as first_channel,
+    first_contacts.channel as first_channel,
+    first_contacts.begun_by,
+    episodes.has_client_contact,
     episodes.first_at,
     last_contacts.channel as last_channel,
+    last_contacts.contact_id as last_contact_id,
     episodes.last_at,
+    last_contacts.wanted,
     last_contacts.result as last_result,
     first_bookings.booked_via,
     first_bookings.booked_at,
     first_bookings.appointment_id,
     first_bookings.attribution,
-    coalesce(completed_tasks.completed_at >= episodes.last_at, false) as is_followed_up
+    appointments.status as appointment_status,
+    appointments.is_kept,
+    {{ hours_between('episodes.first_at', 'first_bookings.booked_at') }} as hours_to_booking,
+    {{ lost_at('episodes', 'first_bookings', 'clock') }} as lost_at,
+    follow_ups.followed_up_at
 from episodes
+cross join {{ ref('int_source_clock') }} as clock
+inner join first_contacts
+    on
+        episodes.practice_id = first_contacts.practice_id
+        and episodes.episode_id = first_contacts.episode_id
 inner join last_contacts
     on
         episodes.practice_id = last_contacts.practice_id
@@ -113,7 +142,11 @@ left join first_bookings
     on
         episodes.practice_id = first_bookings.practice_id
         and episodes.episode_id = first_bookings.episode_id
-left join completed_tasks
+left join follow_ups
     on
-        episodes.practice_id = completed_tasks.practice_id
-        and episodes.client_id = completed_tasks.client_id
+        episodes.practice_id = follow_ups.practice_id
+        and episodes.episode_id = follow_ups.episode_id
+left join appointments
+    on
+        first_bookings.practice_id = appointments.practice_id
+        and first_bookings.appointment_id = appointments.appointment_id

@@ -1,58 +1,22 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'channel', 'contact_id'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, 'call' as channel, call_key as contact_id from {{ changed(ref('phone_calls')) }}
-union
-    select practice_id, 'session' as channel, session_id as contact_id from {{ changed(ref('booking_sessions')) }}
-union
-    select practice_id, 'outreach' as channel, request_id as contact_id from {{ changed(ref('outreach_requests')) }}
-union
-    select practice_id, 'task' as channel, task_id as contact_id from {{ changed(ref('staff_tasks')) }}
-union
-    select practice_id, 'outreach' as channel, request_id as contact_id from {{ ref('stg_partner__outreach_events') }}
-    where {{ has_changed('outreach_events') }}
-union
-    select calls.practice_id, 'call' as channel, calls.call_key as contact_id
-    from {{ ref('phone_calls') }} as calls
-    inner join {{ changed(ref('int_remote_clients')) }} as learnt
-        on calls.practice_id = learnt.practice_id and calls.remote_client_id = learnt.remote_client_id
-    where calls.booking_intent
-union
-    select held.practice_id, held.channel, held.contact_id
-    from {{ this }} as held
-    inner join {{ changed(ref('int_client_phones')) }} as learnt
-        on held.practice_id = learnt.practice_id and held.phone = learnt.phone
-union
-    select practice_id, booked_via as channel, evidence_id as contact_id
-    from {{ changed(ref('int_demand_appointments')) }}
-    where booked_via is not null
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
+{{ config(materialized='table') }}
 
 with calls as (
     select
-        calls.practice_id,
+        practice_id,
         'call' as channel,
-        calls.call_key as contact_id,
-        calls.called_at as began_at,
-        coalesce(calls.client_id, clients.client_id) as client_id,
-        {{ phone_digits('calls.phone_number') }} as phone,
-        coalesce(calls.booked, false) as is_booked,
-        calls.called_at as booked_at,
+        call_key as contact_id,
+        called_at as began_at,
+        client_id,
+        phone,
+        case when is_inbound then 'client' else 'practice' end as begun_by,
+        call_classification as wanted,
+        coalesce(booked, false) as is_booked,
+        called_at as booked_at,
         cast(null as string) as appointment_id,
         cast(null as string) as attribution,
-        coalesce(calls.outcome, calls.state, 'no outcome') as result
-    from {{ contacts_in_scope(ref('phone_calls'), 'call', 'call_key') }} as calls
-    left join {{ ref('int_remote_clients') }} as clients
-        on
-            calls.practice_id = clients.practice_id
-            and calls.remote_client_id = clients.remote_client_id
-    where calls.booking_intent
+        coalesce(outcome, state, 'no outcome') as result
+    from {{ ref('int_calls_identified') }}
+    where is_new_booking_intent
 ),
 
 sessions as (
@@ -63,6 +27,8 @@ sessions as (
         created_at as began_at,
         cast(null as string) as client_id,
         cast(null as string) as phone,
+        'client' as begun_by,
+        'online_booking' as wanted,
         coalesce(appointment_id, remote_appointment_id) is not null
         or coalesce(status = 'completed', false) as is_booked,
         coalesce(last_activity_at, updated_at, created_at) as booked_at,
@@ -70,7 +36,7 @@ sessions as (
         case when coalesce(appointment_id, remote_appointment_id) is not null then 'exact' end as attribution,
         case when status = 'active' then 'still active at ' else 'left at ' end
         || coalesce(stage, 'an unknown stage') as result
-    from {{ contacts_in_scope(ref('booking_sessions'), 'session', 'session_id') }}
+    from {{ ref('stg_partner__booking_sessions') }}
 ),
 
 requests as (
@@ -80,13 +46,15 @@ requests as (
         requests.request_id as contact_id,
         requests.created_at as began_at,
         requests.client_id,
-        {{ phone_digits('requests.contact_number') }} as phone,
+        requests.phone,
+        'practice' as begun_by,
+        requests.purpose as wanted,
         coalesce(requests.outcome = 'booked', false) as is_booked,
         coalesce(requests.completed_at, requests.contacted_at, requests.created_at) as booked_at,
         events.appointment_id,
         case when events.appointment_id is not null then 'exact' end as attribution,
         coalesce(requests.outcome, requests.suppression_reason, requests.status, 'no status') as result
-    from {{ contacts_in_scope(ref('outreach_requests'), 'outreach', 'request_id') }} as requests
+    from {{ ref('int_requests_identified') }} as requests
     left join {{ ref('stg_partner__outreach_events') }} as events
         on
             requests.practice_id = events.practice_id
@@ -104,14 +72,16 @@ tasks as (
         created_at as began_at,
         client_id,
         cast(null as string) as phone,
+        'practice' as begun_by,
+        task_type as wanted,
         false as is_booked,
         created_at as booked_at,
         cast(null as string) as appointment_id,
         cast(null as string) as attribution,
         'task ' || coalesce(status, 'of no status') as result
-    from {{ contacts_in_scope(ref('staff_tasks'), 'task', 'task_id') }}
+    from {{ ref('stg_partner__staff_tasks') }}
     where
-        task_type = 'task'
+        {{ is_one_of('task_type', var('wish_task_types')) }}
         and client_id is not null
 ),
 
@@ -128,18 +98,22 @@ contacts as (
 -- What a contact booked. A session knows nobody: its appointment does.
 booked as (
     select
-        practice_id,
-        booked_via,
-        evidence_id,
-        appointment_id,
-        attribution,
-        client_id,
-        phone
-    from {{ ref('int_demand_appointments') }}
-    where booked_via is not null
+        booked_via.practice_id,
+        booked_via.booked_via,
+        booked_via.evidence_id,
+        booked_via.appointment_id,
+        booked_via.attribution,
+        appointments.created_at,
+        appointments.party_client_id,
+        appointments.phone
+    from {{ ref('int_appointments_booked_via') }} as booked_via
+    inner join {{ ref('int_appointments_identified') }} as appointments
+        on
+            booked_via.practice_id = appointments.practice_id
+            and booked_via.appointment_id = appointments.appointment_id
     qualify row_number() over (
-        partition by practice_id, booked_via, evidence_id
-        order by created_at nulls last, appointment_id
+        partition by booked_via.practice_id, booked_via.booked_via, booked_via.evidence_id
+        order by appointments.created_at nulls last, booked_via.appointment_id
     ) = 1
 ),
 
@@ -148,11 +122,14 @@ told as (
         contacts.practice_id,
         contacts.channel,
         contacts.contact_id,
+        contacts.channel || ':' || contacts.contact_id as contact,
         contacts.began_at,
-        coalesce(contacts.client_id, booked.client_id) as client_id,
+        contacts.begun_by,
+        contacts.wanted,
+        coalesce(contacts.client_id, booked.party_client_id) as client_id,
         coalesce(contacts.phone, booked.phone) as phone,
-        contacts.is_booked,
-        contacts.booked_at,
+        contacts.is_booked or booked.appointment_id is not null as is_booked,
+        case when contacts.is_booked then contacts.booked_at else booked.created_at end as booked_at,
         coalesce(contacts.appointment_id, booked.appointment_id) as appointment_id,
         coalesce(contacts.attribution, booked.attribution, 'inferred') as attribution,
         contacts.result
@@ -163,27 +140,6 @@ told as (
             and contacts.channel = booked.booked_via
             and contacts.contact_id = booked.evidence_id
     where contacts.began_at is not null
-),
-
-known as (
-    select
-        told.practice_id,
-        told.channel,
-        told.contact_id,
-        told.channel || ':' || told.contact_id as contact,
-        told.began_at,
-        coalesce(told.client_id, phones.client_id) as client_id,
-        told.phone,
-        told.is_booked,
-        told.booked_at,
-        told.appointment_id,
-        told.attribution,
-        told.result
-    from told
-    left join {{ ref('int_client_phones') }} as phones
-        on
-            told.practice_id = phones.practice_id
-            and told.phone = phones.phone
 )
 
 select
@@ -194,9 +150,12 @@ select
     client_id,
     phone,
     began_at,
+    begun_by,
+    wanted,
     is_booked,
-    booked_at,
-    appointment_id,
-    attribution,
+    -- Nobody books before the contact begins, whatever the source's times say.
+    case when is_booked then greatest(coalesce(booked_at, began_at), began_at) end as booked_at,
+    case when is_booked then appointment_id end as appointment_id,
+    case when is_booked then attribution end as attribution,
     result
-from known
+from told

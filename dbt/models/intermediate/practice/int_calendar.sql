@@ -1,2 +1,2 @@
 select distinct day
-from {{ ref('practice_days') }}
+from {{ ref('int_practice_days') }}

@@ -1,17 +1,4 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'client_id', 'remote_client_id'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, client_id from {{ changed(ref('int_call_parties')) }}
-    where client_id is not null and remote_client_id is not null
-union
-    select practice_id, client_id from {{ changed(ref('clients')) }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
+{{ config(materialized='table') }}
 
 -- A call qualifies a remote id with the server's, `<remote id>-<server id>`, where the client's own record may not:
 -- a client seen both ways tells a server id of the practice.
@@ -20,14 +7,14 @@ with calls as (
         practice_id,
         client_id,
         remote_client_id
-    from {{ in_scope(ref('int_call_parties'), ['practice_id', 'client_id']) }}
+    from {{ ref('int_call_parties') }}
     where
         client_id is not null
         and remote_client_id is not null
 ),
 
 clients as (
-    select * from {{ in_scope(ref('clients'), ['practice_id', 'client_id']) }}
+    select * from {{ ref('stg_partner__clients') }}
 )
 
 select

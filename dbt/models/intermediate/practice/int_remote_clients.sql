@@ -1,37 +1,11 @@
-{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'remote_client_id']) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, remote_client_id from {{ changed(ref('int_call_parties')) }}
-    where client_id is not null and remote_client_id is not null
-union
-    select practice_id, remote_client_id from {{ changed(ref('clients')) }}
-    where remote_client_id is not null
-union
-    select clients.practice_id, clients.remote_client_id || servers.suffix as remote_client_id
-    from {{ changed(ref('clients')) }} as clients
-    inner join {{ ref('int_servers') }} as servers
-        on clients.practice_id = servers.practice_id
-    where clients.remote_client_id is not null
-union
-    select clients.practice_id, clients.remote_client_id || servers.suffix as remote_client_id
-    from (
-        select practice_id, remote_client_id from {{ ref('clients') }}
-        union
-        select practice_id, remote_client_id from {{ changed(ref('clients')) }}
-    ) as clients
-    inner join {{ changed(ref('int_servers')) }} as servers
-        on clients.practice_id = servers.practice_id
-    where clients.remote_client_id is not null
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
+{{ config(materialized='table') }}
 
 with clients as (
     select
         practice_id,
         remote_client_id,
         client_id
-    from {{ ref('clients') }}
+    from {{ ref('stg_partner__clients') }}
     where remote_client_id is not null
 ),
 
@@ -61,6 +35,6 @@ select
     practice_id,
     remote_client_id,
     min(client_id) as client_id
-from {{ in_scope('mentions', ['practice_id', 'remote_client_id']) }}
+from mentions
 group by practice_id, remote_client_id
 having count(distinct client_id) = 1

@@ -1,19 +1,5 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'appointment_id'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, appointment_id from {{ changed(ref('int_appointments_identified')) }}
-union
-    select practice_id, appointment_id from {{ changed(ref('int_appointments_booked_via')) }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
-
 with appointments as (
-    select * from {{ in_scope(ref('int_appointments_identified'), ['practice_id', 'appointment_id']) }}
+    select * from {{ ref('int_appointments_identified') }}
 ),
 
 booked_via as (
@@ -29,14 +15,15 @@ select
     appointments.remote_client_id,
     appointments.patient_id,
     appointments.remote_patient_id,
-    booked_via.session_id,
-    booked_via.call_key,
-    booked_via.request_id,
+    case when booked_via.booked_via = 'session' then booked_via.evidence_id end as session_id,
+    case when booked_via.booked_via = 'call' then booked_via.evidence_id end as call_key,
+    case when booked_via.booked_via = 'outreach' then booked_via.evidence_id end as request_id,
 
     -- text
     appointments.status,
     booked_via.booked_via,
     booked_via.attribution,
+    appointments.course,
     appointments.client_type,
     appointments.referral_source,
     appointments.referral_campaign,
@@ -46,6 +33,9 @@ select
     appointments.client_email,
     appointments.client_phone,
     appointments.patient_name,
+
+    -- booleans
+    appointments.is_kept,
 
     -- times
     cast(appointments.created_at_local as date) as day,

@@ -1,12 +1,3 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=[
-        'practice_id', 'day', 'referral_source', 'referral_campaign', 'referral_medium', 'client_type',
-    ],
-) }}
-{%- if is_incremental() %}{{ set_scope('select practice_id, day from ' ~ changed(ref('booking_sessions'))) }}{% endif %}
-
 with counted as (
     select
         practice_id,
@@ -16,7 +7,7 @@ with counted as (
         referral_medium,
         client_type,
         {{ booking_funnel_measures() }}
-    from {{ in_scope(ref('booking_sessions'), ['practice_id', 'day']) }}
+    from {{ ref('booking_sessions') }}
     group by practice_id, day, referral_source, referral_campaign, referral_medium, client_type
 )
 

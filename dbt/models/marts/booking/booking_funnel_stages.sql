@@ -1,17 +1,5 @@
-{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'day', 'stage']) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, day from {{ changed(ref('booking_sessions')) }}
-union
-    -- Another order of stages places every day's sessions anew.
-    select practice_id, day from {{ ref('booking_sessions') }}
-    where exists (select 1 from {{ changed(ref('int_booking_stage_order')) }})
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
-
 with sessions as (
-    select * from {{ in_scope(ref('booking_sessions'), ['practice_id', 'day']) }}
+    select * from {{ ref('booking_sessions') }}
 ),
 
 stage_order as (

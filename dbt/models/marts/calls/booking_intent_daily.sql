@@ -1,10 +1,3 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'day', 'direction', 'caller_type', 'call_classification'],
-) }}
-{%- if is_incremental() %}{{ set_scope('select practice_id, day from ' ~ changed(ref('phone_calls'))) }}{% endif %}
-
 with counted as (
     select
         practice_id,
@@ -13,7 +6,7 @@ with counted as (
         caller_type,
         call_classification,
         {{ booking_intent_measures() }}
-    from {{ in_scope(ref('phone_calls'), ['practice_id', 'day']) }}
+    from {{ ref('phone_calls') }}
     group by practice_id, day, direction, caller_type, call_classification
 )
 
@@ -29,5 +22,10 @@ select
     intent_booked_calls,
     {{ rate('intent_calls', 'calls') }} as intent_rate,
     {{ rate('intent_booked_calls', 'intent_calls') }} as intent_conversion_rate,
-    missed_intent_calls
+    missed_intent_calls,
+    answered_calls,
+    new_booking_intent_calls,
+    new_booking_calls,
+    {{ rate('new_booking_calls', 'new_booking_intent_calls') }} as new_booking_conversion_rate,
+    missed_new_booking_calls
 from counted

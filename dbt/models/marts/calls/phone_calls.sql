@@ -1,9 +1,10 @@
+-- depends_on: {{ ref('stg_control__changes') }}
 {{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'call_key', 'day'],
+    materialized='incremental' if target.type == 'duckdb' else 'table',
+    incremental_strategy='append',
+    pre_hook='{{ take_out_changed_days() }}',
+    post_hook='{{ note_changed_days() }}',
 ) }}
-{%- if is_incremental() %}{{ set_scope(changed_days('phone_calls')) }}{% endif %}
 
 select
     -- ids
@@ -23,6 +24,7 @@ select
     call_classification,
     customer_sentiment,
     outcome,
+    wish,
     client_name,
     patient_name,
     phone_number,
@@ -34,11 +36,18 @@ select
     -- booleans
     booking_intent,
     booked,
-    coalesce(booking_intent, false) and not coalesce(booked, false) as is_missed_intent,
+    is_answered,
+    is_missed_intent,
+    is_new_booking_intent,
+    is_new_booking,
+    is_missed_new_booking,
 
     -- times
     day,
     called_at_local,
     called_at,
     created_at
-from {{ in_scope(ref('stg_partner__phone_calls'), ['practice_id', 'day']) }}
+from {{ ref('int_phone_calls') }}
+{% if is_incremental() %}
+where (practice_id, day) in ({{ changed_days() }})
+{% endif %}

@@ -1,17 +1,6 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'channel', 'contact_id'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, channel, contact_id from {{ changed(ref('int_demand_contacts')) }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
-
 with contacts as (
-    select * from {{ in_scope(ref('int_demand_contacts'), ['practice_id', 'channel', 'contact_id']) }}
+    select * from {{ ref('int_demand_timeline') }}
+    where kind = 'contact'
 ),
 
 practices as (
@@ -24,11 +13,13 @@ select
     contacts.contact_id,
     contacts.episode_id,
     contacts.client_id,
+    contacts.begun_by,
+    contacts.wanted,
     contacts.result,
     contacts.is_booked,
-    cast({{ local_time('contacts.began_at', 'practices.time_zone') }} as date) as day,
-    contacts.began_at,
-    {{ local_time('contacts.began_at', 'practices.time_zone') }} as began_at_local
+    cast({{ local_time('contacts.happened_at', 'practices.time_zone') }} as date) as day,
+    contacts.happened_at as began_at,
+    {{ local_time('contacts.happened_at', 'practices.time_zone') }} as began_at_local
 from contacts
 left join practices
     on contacts.practice_id = practices.practice_id

@@ -1,25 +1,25 @@
--- A view: with each hour all of its rows grow older.
-{{ config(materialized='view') }}
-
-with episodes as (
-    select * from {{ ref('int_demand_episodes') }}
-    where
-        booked_via is null
-        and not is_followed_up
-),
-
-clock as (
-    select * from {{ ref('int_source_clock') }}
+with leaks as (
+    select * from {{ ref('int_leaks') }}
+    where is_actionable
 )
 
 select
-    episodes.practice_id,
-    episodes.episode_id,
-    episodes.client_id,
-    episodes.last_channel as channel,
-    episodes.last_at,
-    {{ hours_between('episodes.last_at', 'clock.source_clock') }} as age_hours,
-    episodes.last_result as reason
-from episodes
-cross join clock
-order by episodes.last_at desc
+    practice_id,
+    episode_id,
+    client_id,
+    last_channel as channel,
+    last_at,
+    age_hours,
+    last_result as reason,
+    last_channel as last_contact_kind,
+    last_contact_id,
+    phone as phone_number,
+    wanted,
+    contacts,
+    -- Emergencies first, then who tried most often, then the newest.
+    row_number() over (
+        partition by practice_id
+        order by case when wanted = 'emergency' then 0 else 1 end asc, contacts desc, last_at desc, episode_id asc
+    ) as urgency
+from leaks
+order by practice_id, urgency

@@ -1,11 +1,3 @@
-{{ config(materialized=var('by_scope'), incremental_strategy='scope', unique_key=['practice_id', 'message_id']) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    {{ ids_of_changed_days('messages', ref('stg_partner__messages'), 'message_id') }}
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
-
 select
     -- ids
     practice_id,
@@ -43,4 +35,4 @@ select
     read_at_local,
     failed_at,
     failed_at_local
-from {{ in_scope(ref('stg_partner__messages'), ['practice_id', 'message_id']) }}
+from {{ ref('stg_partner__messages') }}

@@ -1,12 +1,3 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'day', 'purpose', 'channel'],
-) }}
-{%- if is_incremental() %}
-{{- set_scope('select practice_id, day from ' ~ changed(ref('outreach_requests'))) }}
-{%- endif %}
-
 with counted as (
     select
         practice_id,
@@ -14,7 +5,7 @@ with counted as (
         purpose,
         channel,
         {{ outreach_outcome_measures() }}
-    from {{ in_scope(ref('outreach_requests'), ['practice_id', 'day']) }}
+    from {{ ref('outreach_requests') }}
     group by practice_id, day, purpose, channel
 )
 

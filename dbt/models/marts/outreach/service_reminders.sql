@@ -1,31 +1,5 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'reminder_group_id'],
-) }}
-{%- if is_incremental() %}
-{%- set scope %}
-    select practice_id, reminder_group_id from {{ ref('stg_partner__service_reminder_events') }}
-    where {{ has_changed('service_reminder_events') }}
-union
-    select practice_id, reminder_group_id from {{ this }}
-    where {{ has_changed('service_reminder_events') }}
-union
-    select events.practice_id, events.reminder_group_id
-    from {{ ref('stg_partner__service_reminder_events') }} as events
-    inner join {{ changed(ref('int_appointments_identified')) }} as appointments
-        on events.practice_id = appointments.practice_id and events.patient_id = appointments.patient_id
-union
-    select events.practice_id, events.reminder_group_id
-    from {{ ref('stg_partner__service_reminder_events') }} as events
-    inner join {{ changed(ref('int_appointments_identified')) }} as appointments
-        on events.practice_id = appointments.practice_id and events.remote_patient_id = appointments.remote_patient_id
-{%- endset %}
-{{- set_scope(scope) }}
-{%- endif %}
-
 with events as (
-    select * from {{ in_scope(ref('stg_partner__service_reminder_events'), ['practice_id', 'reminder_group_id']) }}
+    select * from {{ ref('stg_partner__service_reminder_events') }}
 ),
 
 -- What came last holds.

@@ -1,9 +1,3 @@
-{{ config(
-    materialized=var('by_scope'),
-    incremental_strategy='scope',
-    unique_key=['practice_id', 'mart', 'field', 'unknown_value'],
-) }}
-
 with seen as (
     {% for mart, field, values in [
         ('phone_calls', 'direction', ['inbound', 'outbound']),
@@ -49,30 +43,12 @@ with seen as (
         '{{ mart }}' as mart,
         '{{ field }}' as field,
         {{ field }} as unknown_value,
-        {{ total('weight') }} as occurrences
-    from {{ weighted(ref(mart)) }} as rows_there
+        count(*) as occurrences
+    from {{ ref(mart) }}
     where {{ is_unlisted(field, values) }}
     group by practice_id, {{ field }}
     {{ 'union all' if not loop.last }}
     {% endfor %}
-    {%- if is_incremental() %}
-    union all
-    select
-        practice_id,
-        mart,
-        field,
-        unknown_value,
-        occurrences
-    from {{ this }}
-    {%- endif %}
 )
 
-select
-    practice_id,
-    mart,
-    field,
-    unknown_value,
-    {{ total('occurrences') }} as occurrences
-from seen
-group by practice_id, mart, field, unknown_value
-having sum(occurrences) > 0
+select * from seen

@@ -7,7 +7,10 @@ latest as (
 ),
 
 practices as (
-    select * from {{ ref('stg_control__practices') }}
+    select
+        id as practice_id,
+        time_zone
+    from {{ source('control', 'practices') }}
 ),
 
 versions as (

@@ -4,7 +4,10 @@ with source as (
 ),
 
 practices as (
-    select * from {{ ref('stg_control__practices') }}
+    select
+        id as practice_id,
+        time_zone
+    from {{ source('control', 'practices') }}
 ),
 
 renamed as (

@@ -1,0 +1,56 @@
+"""The dashboard's entry: `vetl dashboard` runs it with Streamlit."""
+
+from functools import partial
+
+import streamlit as st
+from board.access import ask_to_sign_in, is_admitted
+from board.config import Config, read_config
+from board.pages import PAGES, Page
+from board.parts import View
+from board.published import MissingError, Published, UnreadableError, now_published
+from board.scope import choose
+from board.style import ICON, STYLE
+from board.words import words_for
+
+SECONDS_BETWEEN_LOOKS = 15
+
+
+def main() -> None:
+    """One run: who looks, which page, which file."""
+    st.set_page_config("vetl", ICON, "wide")
+    st.html(STYLE)
+    config = read_config()
+    # Before anybody is asked for a password: Streamlit forgets the page of the address where none is named.
+    page = st.navigation(
+        [_entry(page, config) for page in PAGES], position="sidebar" if is_admitted(config) else "hidden"
+    )
+    if not is_admitted(config):
+        ask_to_sign_in(config)
+    page.run()
+
+
+def _entry(page: Page, config: Config) -> st.Page:
+    draw = partial(_draw, page, config)
+    return st.Page(draw, title=page.title, icon=page.icon, url_path=page.path, default=page is PAGES[0])
+
+
+def _draw(page: Page, config: Config) -> None:
+    try:
+        file, words = now_published(config.published), words_for(st.context.locale)
+        st.title(page.title, anchor=False)
+        view = View(file, choose(file, words, page.channels), words)
+        page.draw(view)
+        st.caption(f"Read until {words.moment(view.scope.read_until)}, from {file.path.name}.")
+        _look_for_another(file)
+    except (UnreadableError, MissingError) as error:
+        st.error(str(error))
+
+
+@st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
+def _look_for_another(shown: Published) -> None:
+    """Draw the page anew once another file has been published."""
+    if now_published(shown.path) != shown:
+        st.rerun()
+
+
+main()

@@ -1,0 +1,125 @@
+"""The shapes of charts. Colours come from the theme, so that they hold in light and in dark."""
+
+from datetime import date
+from typing import Any
+
+import altair as alt
+import polars as pl
+from babel.dates import get_day_names, get_month_names
+
+from board.words import Words
+
+Chart = alt.Chart | alt.LayerChart
+HEIGHT = 280
+_BAR = 26
+
+
+def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None, share: bool = False) -> Chart:
+    """Horizontal bars, the longest first; `share`: values are of 0 to 1."""
+    axis = alt.Axis(format=".0%" if share else ",.0f", tickCount=8)
+    chart = alt.Chart(table, height=alt.Step(_BAR)).mark_bar()
+    encoded: dict[str, Any] = {
+        "x": alt.X(f"{amount}:Q", axis=axis, title=_said(amount)),
+        "y": alt.Y(f"{by}:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
+        "tooltip": list(table.columns),
+    }
+    if colour:
+        order = table.get_column(colour).unique(maintain_order=True).to_list()
+        encoded["color"] = alt.Color(f"{colour}:N", sort=order, legend=alt.Legend(orient="top", title=None))
+        encoded["order"] = alt.Order(f"color_{colour}_sort_index:Q")
+    return chart.encode(**encoded)
+
+
+def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str) -> Chart:
+    """For each of `by` one bar for each step, in the order of the rows."""
+    steps = table.get_column(step).unique(maintain_order=True).to_list()
+    return (
+        alt.Chart(table, height=alt.Step(_BAR / 2))
+        .mark_bar()
+        .encode(
+            x=alt.X(f"{amount}:Q", axis=alt.Axis(format=",.0f", tickCount=8), title=_said(amount)),
+            y=alt.Y(f"{by}:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
+            yOffset=alt.YOffset(f"{step}:N", sort=steps),
+            color=alt.Color(f"{step}:N", sort=steps, legend=alt.Legend(orient="top", title=None)),
+            tooltip=list(table.columns),
+        )
+    )
+
+
+def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None, *, share: bool = False) -> Chart:
+    """Lines over days or weeks, with points, so that a single one is seen too."""
+    encoded: dict[str, Any] = {
+        "x": alt.X(
+            f"{day}:T", title=None, axis=alt.Axis(values=_dates(table, day), format="%-d %b", labelOverlap=True)
+        ),
+        "y": alt.Y(
+            f"{amount}:Q", axis=alt.Axis(format=".0%" if share else ",.0f", tickCount=6), title=_said(amount)
+        ),
+        "tooltip": [alt.Tooltip(f"{day}:T"), *(name for name in table.columns if name != day)],
+    }
+    if by:
+        order = table.get_column(by).unique(maintain_order=True).to_list()
+        encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=alt.Legend(orient="top", title=None))
+    return alt.Chart(table, height=HEIGHT).mark_line(point=True).encode(**encoded)
+
+
+def _said(column: str) -> str:
+    return column.replace("_", " ")
+
+
+def _dates(table: pl.DataFrame, day: str) -> list[alt.DateTime]:
+    days: list[date] = table.get_column(day).unique().sort().to_list()
+    return [alt.DateTime(year=item.year, month=item.month, date=item.day) for item in days]
+
+
+def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words) -> Chart:
+    """A heat map, Monday first. `table` has the columns `weekday` (1 to 7), `hour` (0 to 23) and `amount`."""
+    days = get_day_names("abbreviated", locale=words.locale)
+    labelled = table.with_columns(
+        pl.col("weekday").replace_strict({number + 1: days[number] for number in range(7)}).alias("day")
+    )
+    return (
+        alt.Chart(labelled, height=alt.Step(_BAR))
+        .mark_rect()
+        .encode(
+            x=alt.X("hour:O", title="hour of the practice's clock", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y(
+                "day:N",
+                sort=[days[number] for number in range(7)],
+                title=None,
+                axis=alt.Axis(labelOverlap=False),
+            ),
+            color=alt.Color(f"{amount}:Q", title=None, legend=alt.Legend(orient="top")),
+            tooltip=["day", "hour", *(name for name in table.columns if name not in {"weekday", "hour"})],
+        )
+    )
+
+
+def localised(chart: Chart, words: Words) -> Any:  # noqa: ANN401 - Altair's own types
+    """The same chart with numbers, days and months as the reader's country writes them."""
+    names, symbols = words.locale, words.locale.number_symbols["latn"]
+    return chart.configure(
+        locale=alt.Locale(
+            number=alt.NumberLocale(
+                decimal=symbols["decimal"], thousands=symbols["group"], grouping=[3], currency=["", ""]
+            ),
+            time=alt.TimeLocale(
+                dateTime="%x, %X",
+                date="%d.%m.%Y",
+                time="%H:%M",
+                periods=["AM", "PM"],
+                days=_sunday_first(get_day_names("wide", locale=names)),
+                shortDays=_sunday_first(get_day_names("abbreviated", locale=names)),
+                months=_in_order(get_month_names("wide", locale=names)),
+                shortMonths=_in_order(get_month_names("abbreviated", locale=names)),
+            ),
+        )
+    )
+
+
+def _sunday_first(names: Any) -> list[str]:  # noqa: ANN401 - Babel's lazy mapping
+    return [names[number] for number in (6, 0, 1, 2, 3, 4, 5)]
+
+
+def _in_order(names: Any) -> list[str]:  # noqa: ANN401 - Babel's lazy mapping
+    return [names[number] for number in range(1, 13)]

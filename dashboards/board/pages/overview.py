@@ -1,0 +1,158 @@
+"""Five numbers of a Monday morning, and where most is lost."""
+
+import polars as pl
+import streamlit as st
+
+from board import charts
+from board.parts import Figure, View, figures, part, shown
+from board.scope import IN_PERIOD
+from board.words import FEW, named
+
+FIVE = f"""
+    select sum(new_booking_callers)::bigint as wanted, sum(booked_within_7_days)::bigint as got,
+           sum(missed_callers)::bigint as missed, sum(recovered_within_7_days)::bigint as recovered,
+           sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
+           sum(contacted)::bigint as contacted, sum(booked)::bigint as booked,
+           sum(leaks)::bigint as leaks, count(distinct day) filter (where not is_final) as not_final
+    from marts.practice_daily where {IN_PERIOD}
+"""
+DEMAND = f"""
+    select first_channel, sum(episodes)::bigint as episodes,
+           sum(booked_within_1_day)::bigint as booked_within_1_day,
+           sum(booked_within_7_days)::bigint as booked_within_7_days,
+           sum(booked_within_14_days)::bigint as booked_within_14_days,
+           sum(kept)::bigint as kept, sum(leaked)::bigint as leaked,
+           sum(leaked) / nullif(sum(episodes), 0) as leaked_share
+    from marts.demand_daily
+    where {IN_PERIOD} and begun_by = 'client' and ($channel is null or first_channel = $channel)
+    group by first_channel order by leaked desc, first_channel
+"""
+WHERE_MOST_IS_LOST = f"""
+    select practice_id, first_channel, sum(leaked)::bigint as leaked, sum(episodes)::bigint as episodes
+    from marts.demand_daily
+    where {IN_PERIOD} and begun_by = 'client' and ($channel is null or first_channel = $channel)
+    group by practice_id, first_channel having sum(leaked) > 0
+    order by leaked desc, practice_id, first_channel limit 1
+"""
+WEEKS = """
+    select week, sum(calls)::bigint as calls, sum(missed_callers)::bigint as missed_callers,
+           sum(recovered_within_7_days)::bigint as recovered_within_7_days,
+           sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
+           sum(leaks)::bigint as leaks, bool_and(is_final) as is_final
+    from marts.practice_weekly
+    where practice_id in (select unnest($practices))
+          and week between date_trunc('week', $since::date) and date_trunc('week', $until::date + 1)::date - 7
+    group by week order by week
+"""
+BY_PRACTICE = f"""
+    select practices.name as practice, sum(new_booking_callers)::bigint as new_booking_callers,
+           sum(booked_within_7_days)::bigint as booked_within_7_days,
+           sum(booked_within_7_days) / nullif(sum(new_booking_callers), 0) as booked_share,
+           sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
+           sum(completed) / nullif(sum(sessions), 0) as completion_rate, sum(leaks)::bigint as leaks
+    from marts.practice_daily join marts.practices using (practice_id)
+    where {IN_PERIOD} group by practice_id, practices.name order by leaks desc, practice
+"""
+
+
+def draw(view: View) -> None:
+    """The page."""
+    with part():
+        _five(view)
+    with part():
+        _biggest_leak(view)
+    with part("What became of those who wanted an appointment"):
+        _demand(view)
+    with part("Week by week"):
+        _weeks(view)
+    if len(view.scope.practices) > 1:
+        with part("Practices"):
+            table = view.file.ask(BY_PRACTICE, **view.scope.parameters)
+            columns = ("new_booking_callers", "booked_within_7_days", "completed", "leaks")
+            shown(
+                *(view, table, charts.bars(table, "leaks", "practice")),
+                name="practices",
+                says="Wishes for an appointment that were not booked, by practice",
+                defined_by=[("practice_daily", column) for column in columns],
+            )
+
+
+def _five(view: View) -> None:
+    now = view.file.ask(FIVE, **view.scope.parameters).row(0, named=True)
+    old = view.file.ask(FIVE, **view.scope.earlier).row(0, named=True)
+
+    def share(label: str, column: str, got: str, of: str, words: str) -> Figure:
+        return Figure(label, ("practice_daily", column), now[got] or 0, now[of] or 0, old[got], old[of], of=words)
+
+    lost = Figure(
+        *("Wishes not booked", ("practice_daily", "leaks"), now["leaks"] or 0, None, old["leaks"]),
+        better="less",
+        of="by calls and online",
+    )
+    figures(
+        view,
+        [
+            share("Callers booked", "booked_within_7_days", "got", "wanted", "within 7 days"),
+            share("Missed, won back", "recovered_within_7_days", "recovered", "missed", "callers"),
+            share("Online, completed", "completed", "completed", "sessions", "sessions"),
+            share("Outreach, booked", "booked", "booked", "contacted", "contacted"),
+            lost,
+        ],
+    )
+    if view.scope.has_before:
+        st.caption(f"Compared with {view.words.days(*view.scope.before)}.")
+    else:
+        st.caption("There is no earlier period to compare with.")
+    if now["not_final"]:
+        days = view.words.number(now["not_final"])
+        st.caption(f"{days} of these days are not final yet: who was missed may still be booked.")
+
+
+def _biggest_leak(view: View) -> None:
+    scope, words = view.scope, view.words
+    found = view.file.ask(WHERE_MOST_IS_LOST, **scope.parameters, channel=scope.channel)
+    if found.is_empty():
+        st.info("Nobody who wanted an appointment went without one in this period.")
+        return
+    practice_id, channel, leaked, episodes = found.row(0)
+    name = next(practice.name for practice in scope.practices if practice.id == practice_id)
+    share = words.percent(leaked / episodes)
+    few = " These are few: the share says little." if episodes < FEW else ""
+    st.markdown(
+        f"**The biggest leak: {_begun(channel)} at {name}.** {words.number(leaked)} of "
+        f"{words.number(episodes)} wishes for an appointment that began there are not booked ({share}).{few}"
+    )
+
+
+def _begun(channel: str | None) -> str:
+    known = {"call": "phone calls", "session": "online booking", "task": "staff tasks", "outreach": "outreach"}
+    return known.get(channel or "", named(channel))
+
+
+def _demand(view: View) -> None:
+    table = view.file.ask(DEMAND, **view.scope.parameters, channel=view.scope.channel)
+    steps = ["episodes", "booked_within_14_days", "kept", "leaked"]
+    long = table.select(pl.col("first_channel").map_elements(named, pl.String, skip_nulls=False), *steps).unpivot(
+        index="first_channel", variable_name="step", value_name="wishes"
+    )
+    long = long.with_columns(pl.col("step").str.replace_all("_", " "))
+    shown(
+        *(view, table, charts.grouped_bars(long, "wishes", "first_channel", "step")),
+        name="demand",
+        says="Wishes for an appointment by first channel: all, booked within 14 days, kept, not booked",
+        defined_by=[("demand_daily", column) for column in (*steps, "booked_within_1_day", "is_mature")],
+    )
+
+
+def _weeks(view: View) -> None:
+    scope = view.scope
+    table = view.file.ask(WEEKS, **scope.place, since=scope.since, until=scope.until)
+    steps = ["missed_callers", "recovered_within_7_days", "sessions", "completed", "leaks"]
+    long = table.select("week", *steps).unpivot(index="week", variable_name="measure", value_name="number")
+    long = long.with_columns(pl.col("measure").str.replace_all("_", " "))
+    shown(
+        *(view, table, charts.over_time(long, "week", "number", "measure")),
+        name="weeks",
+        says="Missed callers, those won back, online sessions, completed ones and wishes not booked, by week",
+        defined_by=[("practice_weekly", column) for column in (*steps, "is_final")],
+    )

@@ -1,0 +1,21 @@
+"""The little that Streamlit does not offer: paper, and nothing that moves for those who asked for that."""
+
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    '<rect width="32" height="32" rx="7" fill="#0b6b5d"/>'
+    '<path d="M7 9l9 15 9-15" fill="none" stroke="#fff" stroke-width="4" stroke-linejoin="round"/></svg>'
+)
+"""For the browser's tab; one of Streamlit's own names would be fetched from the Web."""
+
+STYLE = """
+<style>
+[data-testid="stMainBlockContainer"] { padding: 2.5rem 2rem 4rem; }
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], .stDownloadButton,
+  [data-testid="stTabs"] [role="tablist"] { display: none !important; }
+  [data-testid="stAppViewContainer"], [data-testid="stMain"] { overflow: visible !important; position: static; }
+  [data-testid="stVerticalBlock"] > div { break-inside: avoid; }
+}
+@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
+</style>
+"""

@@ -1,0 +1,95 @@
+"""Numbers, days and hours as the reader's country writes them; names for values of the marts."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cache
+
+from babel import Locale, UnknownLocaleError
+from babel.dates import format_date, format_interval, format_time
+from babel.numbers import format_decimal, format_percent
+
+NOTHING = "\u2013"
+_SMALL_SHARE, _DAYS_FROM_HOURS = 0.1, 48
+
+FEW = 30
+"""Rates of fewer than this are marked: they say little."""
+
+NAMES = {
+    "ai_outbound": "AI outreach",
+    "call": "Phone call",
+    "call_classification": "what the call was about",
+    "new_booking_callers": "callers who wanted a new appointment",
+    "rx_refill": "Prescription refill",
+    "session": "Online booking",
+    "sms": "Text message",
+    "task": "Staff task",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Wording for one locale; what is not there is a dash."""
+
+    locale: Locale
+
+    def number(self, value: float | None, digits: int = 0) -> str:
+        """`1,234`."""
+        return NOTHING if value is None else format_decimal(round(value, digits), locale=self.locale)
+
+    def signed(self, value: float, unit: str = "") -> str:
+        """A difference with its sign."""
+        return f"{'+' * (value >= 0)}{self.number(value, 1)} {unit}".strip()
+
+    def percent(self, value: float | None) -> str:
+        """A share of 0 to 1 as `42%`, with one digit below ten percent."""
+        if value is None:
+            return NOTHING
+        pattern = self.locale.percent_formats[None].pattern
+        finer = pattern.replace("0", "0.#", 1) if abs(value) < _SMALL_SHARE else pattern
+        return format_percent(value, format=finer, locale=self.locale)
+
+    def points(self, value: float) -> str:
+        """The difference of two shares, in percentage points, with its sign."""
+        return self.signed(value * 100, "points")
+
+    def day(self, value: date | None) -> str:
+        """`16 Jan 2026`."""
+        return NOTHING if value is None else format_date(value, "medium", self.locale)
+
+    def days(self, since: date, until: date) -> str:
+        """Both ends included, what they share said once."""
+        return self.day(since) if since == until else format_interval(since, until, "yMMMd", locale=self.locale)
+
+    def moment(self, value: datetime | None) -> str:
+        """A time of a practice's own clock, without a zone."""
+        return (
+            NOTHING if value is None else f"{self.day(value)}, {format_time(value, 'short', locale=self.locale)}"
+        )
+
+    def hours(self, value: float | None) -> str:
+        """Hours as minutes, hours or days, whatever reads best."""
+        if value is None:
+            return NOTHING
+        if value < 1:
+            return f"{self.number(value * 60)} min"
+        return f"{self.number(value, 1)} h" if value < _DAYS_FROM_HOURS else f"{self.number(value / 24, 1)} days"
+
+
+def words_for(locale: str | None) -> Words:
+    """For what the browser says, such as `de-DE`; American English for what nobody knows."""
+    return Words(_locale(locale or "en-US"))
+
+
+@cache
+def _locale(name: str) -> Locale:
+    try:
+        return Locale.parse(name, sep="-")
+    except (ValueError, UnknownLocaleError):
+        return Locale.parse("en_US")
+
+
+def named(value: str | None) -> str:
+    """`price_shopping` as `Price shopping`; null is a group of its own."""
+    if value is None:
+        return "(not said)"
+    return NAMES.get(value) or value.replace("_", " ").capitalize()

@@ -1,0 +1,43 @@
+{#- What a column is measured in, by its name and type. -#}
+{% macro unit_of(name, data_type) -%}
+    {%- if data_type == 'boolean' -%} {{ return('yes or no') }}
+    {%- elif 'minutes' in name -%} {{ return('minutes') }}
+    {%- elif 'hours' in name and data_type == 'double' -%} {{ return('hours') }}
+    {%- elif name == 'hours' -%} {{ return('hours') }}
+    {%- elif name.endswith('_rate') or name.startswith('share_') -%} {{ return('share, from 0 to 1') }}
+    {%- elif data_type == 'date' -%} {{ return('day') }}
+    {%- elif data_type == var('instant') -%} {{ return('instant') }}
+    {%- elif data_type == var('local_time') -%} {{ return('time on the wall clock') }}
+    {%- elif name.endswith('_seconds') -%} {{ return('seconds') }}
+    {%- elif data_type == 'bigint' -%} {{ return('count') }}
+    {%- elif data_type == 'int' -%} {{ return('number') }}
+    {%- else -%} {{ return('text') }}
+    {%- endif -%}
+{%- endmacro %}
+
+{#- The definitions that may be set (`[definitions]` in vetl.toml), and what each means. -#}
+{% macro definitions() -%}
+    {{ return({
+        'episode_days': 'After so many days of silence the next contact is another wish.',
+        'booking_window_days': 'An appointment made so many days after the last contact still counts for the episode.',
+        'lost_after_days': 'So many days after its last contact an unbooked episode is lost.',
+        'mature_after_hours': 'Outreach that is older ends by itself: its numbers move no more.',
+        'call_back_within_days': 'Contacts older than this are not worth a call.',
+        'follow_up_within_days': 'A fitting task completed within so many days of the last contact is a follow-up.',
+        'follow_up_task_types': 'Types of tasks that follow up a wish, by what was wanted.',
+        'do_not_chase': 'Outcomes and reasons after which nobody should be chased for the same wish.',
+        'never_call': 'Outcomes and reasons after which nobody of the party should be called at all.',
+        'answered_states': 'States of a call in which somebody or the voice agent spoke.',
+        'booking_outcomes': 'Outcomes of a call that made a new appointment.',
+        'other_wishes': 'Outcomes that tell a wish other than a new appointment.',
+        'wish_task_types': 'Types of staff tasks that are a wish for an appointment.',
+        'kept_statuses': 'Statuses of an appointment that was kept.',
+        'canceled_statuses': 'Statuses of an appointment that was canceled.',
+        'no_show_statuses': 'Statuses of an appointment whose client did not come.',
+        'funnel_stages': 'The stages of online booking in their order; learnt where none is given.',
+        'small_sample': 'Days and weeks with fewer calls are marked.',
+        'opening_hour': 'The hour of the wall clock at which practices open.',
+        'closing_hour': 'The hour at which they close.',
+        'opening_weekdays': 'On how many days of the week they are open, from Monday.',
+    }) }}
+{%- endmacro %}

@@ -1,0 +1,63 @@
+with calls as (
+    select * from {{ ref('stg_partner__phone_calls') }}
+),
+
+judged as (
+    select
+        calls.*,
+        {{ phone('calls.phone_number', 'spellings') }} as phone,
+        {{ wish('calls.outcome', 'calls.booking_intent') }} as wish,
+        coalesce(calls.direction = 'inbound', false) as is_inbound,
+        {{ is_one_of('calls.state', var('answered_states')) }} as is_answered,
+        coalesce(calls.booking_intent, false) and not coalesce(calls.booked, false) as is_missed_intent
+    from calls
+    left join {{ ref('stg_control__phone_numbers') }} as spellings
+        on
+            calls.practice_id = spellings.practice_id
+            and calls.phone_number = spellings.spelling
+)
+
+select
+    -- ids
+    practice_id,
+    call_key,
+    call_id,
+    client_id,
+    remote_client_id,
+    patient_id,
+    remote_patient_id,
+
+    -- text
+    practice_name,
+    direction,
+    state,
+    caller_type,
+    call_classification,
+    customer_sentiment,
+    outcome,
+    wish,
+    client_name,
+    patient_name,
+    phone_number,
+    phone,
+    summary,
+
+    -- numerics
+    duration_seconds,
+
+    -- booleans
+    booking_intent,
+    booked,
+    is_inbound,
+    is_answered,
+    is_missed_intent,
+    coalesce(wish = 'new_booking', false) as is_new_booking_intent,
+    coalesce(wish = 'new_booking', false) and coalesce(booked, false) as is_new_booking,
+    coalesce(wish = 'new_booking', false) and is_missed_intent as is_missed_new_booking,
+
+    -- times
+    day,
+    called_at_local,
+    called_at,
+    created_at
+from judged

@@ -1,0 +1,157 @@
+{{ config(materialized='table') }}
+
+with contacts as (
+    select * from {{ ref('int_demand_parties') }}
+),
+
+-- Appointments of somebody that no contact of theirs accounts for: made at the front desk, or in a call without intent.
+appointments as (
+    select
+        appointments.practice_id,
+        appointments.party,
+        appointments.appointment_id,
+        appointments.created_at,
+        coalesce(booked_via.booked_via, 'other') as booked_via,
+        coalesce(booked_via.attribution, 'inferred') as attribution
+    from {{ ref('int_appointments_identified') }} as appointments
+    left join {{ ref('int_appointments_booked_via') }} as booked_via
+        on
+            appointments.practice_id = booked_via.practice_id
+            and appointments.appointment_id = booked_via.appointment_id
+    left join contacts
+        on
+            booked_via.practice_id = contacts.practice_id
+            and booked_via.booked_via = contacts.channel
+            and booked_via.evidence_id = contacts.contact_id
+            and appointments.party = contacts.party
+    where
+        appointments.party is not null
+        and appointments.created_at is not null
+        and contacts.contact_id is null
+),
+
+happened as (
+    select
+        practice_id,
+        party,
+        began_at as happened_at,
+        'contact' as kind,
+        0 as place,
+        channel,
+        contact_id,
+        client_id,
+        phone,
+        begun_by,
+        wanted,
+        is_booked,
+        booked_at,
+        appointment_id,
+        attribution,
+        result
+    from contacts
+    union all
+    select
+        practice_id,
+        party,
+        created_at as happened_at,
+        'appointment' as kind,
+        1 as place,
+        booked_via as channel,
+        appointment_id as contact_id,
+        cast(null as string) as client_id,
+        cast(null as string) as phone,
+        cast(null as string) as begun_by,
+        cast(null as string) as wanted,
+        true as is_booked,
+        created_at as booked_at,
+        appointment_id,
+        attribution,
+        cast(null as string) as result
+    from appointments
+    union all
+    select
+        practice_id,
+        party,
+        booked_at as happened_at,
+        'booking' as kind,
+        1 as place,
+        channel,
+        contact_id,
+        cast(null as string) as client_id,
+        cast(null as string) as phone,
+        cast(null as string) as begun_by,
+        cast(null as string) as wanted,
+        true as is_booked,
+        booked_at,
+        appointment_id,
+        attribution,
+        cast(null as string) as result
+    from contacts
+    where is_booked
+),
+
+-- What happened before, in the order of time; what begins at the moment of a booking comes before it.
+ordered as (
+    select
+        *,
+        max(case when kind = 'contact' then happened_at end) over (
+            partition by practice_id, party
+            order by happened_at, place, channel, contact_id
+            rows between unbounded preceding and 1 preceding
+        ) as previous_at,
+        max(case when kind != 'contact' then happened_at end) over (
+            partition by practice_id, party
+            order by happened_at, place, channel, contact_id
+            rows between unbounded preceding and 1 preceding
+        ) as last_booked_at
+    from happened
+),
+
+-- A long silence, or a booking since the contact before, and the next contact is another wish.
+begun as (
+    select
+        *,
+        kind = 'contact' and (
+            previous_at is null
+            or {{ hours_between('previous_at', 'happened_at') }} > {{ var('episode_days') }} * 24
+            or coalesce(last_booked_at >= previous_at, false)
+        ) as is_first
+    from ordered
+    where kind != 'booking'
+),
+
+numbered as (
+    select
+        *,
+        count(*) filter (where is_first) over (
+            partition by practice_id, party
+            order by happened_at, place, channel, contact_id
+            rows between unbounded preceding and current row
+        ) as episode
+    from begun
+)
+
+select
+    practice_id,
+    -- An episode begins with a contact, so the contact that it is named by is the first of its rows.
+    first_value(channel || ':' || contact_id) over (
+        partition by practice_id, party, episode
+        order by happened_at, place, channel, contact_id
+        rows between unbounded preceding and current row
+    ) as episode_id,
+    kind,
+    channel,
+    contact_id,
+    party,
+    client_id,
+    phone,
+    happened_at,
+    begun_by,
+    wanted,
+    is_booked,
+    booked_at,
+    appointment_id,
+    attribution,
+    result
+from numbered
+where episode > 0

@@ -1,0 +1,37 @@
+with episodes as (
+    select * from {{ ref('int_demand_episodes') }}
+    where booked_at is null
+),
+
+aged as (
+    select
+        episodes.*,
+        refusals.refusal,
+        {{ hours_between('episodes.last_at', 'clock.source_clock') }} as age_hours
+    from episodes
+    cross join {{ ref('int_source_clock') }} as clock
+    left join {{ ref('int_refusals') }} as refusals
+        on
+            episodes.practice_id = refusals.practice_id
+            and episodes.party = refusals.party
+),
+
+-- The first that holds is the reason not to call.
+judged as (
+    select
+        *,
+        case
+            when not has_client_contact then 'begun_by_practice'
+            when client_id is null and phone is null then 'anonymous'
+            when refusal is not null then refusal
+            when {{ is_one_of('last_result', var('do_not_chase')) }} then last_result
+            when followed_up_at is not null then 'followed_up'
+            when age_hours > {{ var('call_back_within_days') }} * 24 then 'too_old'
+        end as not_actionable_because
+    from aged
+)
+
+select
+    *,
+    not_actionable_because is null as is_actionable
+from judged

@@ -1,0 +1,24 @@
+with said as (
+    select
+        practice_id,
+        party,
+        outcome as refusal
+    from {{ ref('int_calls_identified') }}
+    where {{ is_one_of('outcome', var('never_call')) }}
+    union all
+    select
+        practice_id,
+        party,
+        case when {{ is_one_of('outcome', var('never_call')) }} then outcome else suppression_reason end as refusal
+    from {{ ref('int_requests_identified') }}
+    where
+        {{ is_one_of('outcome', var('never_call')) }}
+        or {{ is_one_of('suppression_reason', var('never_call')) }}
+)
+
+select
+    practice_id,
+    party,
+    min(refusal) as refusal
+from said
+group by practice_id, party

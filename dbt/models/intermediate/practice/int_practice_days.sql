@@ -1,0 +1,50 @@
+with practices as (
+    select * from {{ ref('stg_control__practices') }}
+),
+
+clock as (
+    select * from {{ ref('int_source_clock') }}
+),
+
+told as (
+    select
+        practices.practice_id,
+        practices.time_zone,
+        practices.history_start,
+        clock.source_clock as as_of,
+        cast({{ local_time('clock.source_clock', 'practices.time_zone') }} as date) as today
+    from practices
+    cross join clock
+),
+
+days as (
+    select
+        practice_id,
+        time_zone,
+        as_of,
+        {{ each_day('history_start', 'today') }} as day
+    from told
+),
+
+bounded as (
+    select
+        practice_id,
+        day,
+        as_of,
+        {{ instant_at('cast(day as timestamp)', 'time_zone') }} as starts_at,
+        {{ instant_at('cast(day + 1 as timestamp)', 'time_zone') }} as ends_at
+    from days
+)
+
+select
+    practice_id,
+    day,
+    cast({{ iso_weekday('day') }} as int) as weekday,
+    cast(date_trunc('week', day) as date) as week,
+    cast(date_trunc('month', day) as date) as month,
+    {{ hours_between('starts_at', 'ends_at') }} as hours,
+    as_of >= ends_at as is_over,
+    {{ hours_between('ends_at', 'as_of') }} >= {{ final_after_hours() }} as is_final,
+    starts_at,
+    ends_at
+from bounded

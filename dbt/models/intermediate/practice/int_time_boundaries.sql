@@ -1,0 +1,39 @@
+{{ config(materialized='table') }}
+
+with boundaries as (
+    select
+        'the day ends' as what,
+        ends_at as happens_at
+    from {{ ref('int_practice_days') }}
+    union all
+    select
+        'a day is final' as what,
+        ends_at + interval {{ final_after_hours() }} hours as happens_at
+    from {{ ref('int_practice_days') }}
+    union all
+    select
+        'outreach is mature' as what,
+        created_at + interval {{ var('mature_after_hours') }} hours as happens_at
+    from {{ ref('stg_partner__ai_outbound_requests') }}
+    union all
+    select
+        'a cohort is whole' as what,
+        first_at + interval 336 hours as happens_at
+    from {{ ref('int_demand_episodes') }}
+    {%- for what, days in [('an episode is lost', 'lost_after_days'), ('a leak is too old', 'call_back_within_days')] %}
+    union all
+    select
+        '{{ what }}' as what,
+        last_at + interval {{ var(days) * 24 }} hours as happens_at
+    from {{ ref('int_demand_episodes') }}
+    where booked_at is null
+    {%- endfor %}
+)
+
+select
+    boundaries.what,
+    min(boundaries.happens_at) as next_at
+from boundaries
+cross join {{ ref('int_source_clock') }} as clock
+where boundaries.happens_at > clock.source_clock
+group by boundaries.what

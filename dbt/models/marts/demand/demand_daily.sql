@@ -1,0 +1,15 @@
+select
+    practice_id,
+    day,
+    first_channel,
+    begun_by,
+    count(*) as episodes,
+    count(*) filter (where hours_to_booking <= 1 * 24) as booked_within_1_day,
+    count(*) filter (where hours_to_booking <= 7 * 24) as booked_within_7_days,
+    count(*) filter (where hours_to_booking <= 14 * 24) as booked_within_14_days,
+    count(*) filter (where is_kept) as kept,
+    count(*) filter (where is_leaked) as leaked,
+    count(*) filter (where is_lost) as lost,
+    bool_and(is_mature) as is_mature
+from {{ ref('int_demand_days') }}
+group by practice_id, day, first_channel, begun_by

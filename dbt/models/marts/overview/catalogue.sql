@@ -1,0 +1,35 @@
+{#- From the yml files of the marts, and the definitions as they are set. -#}
+{%- set rows = [] -%}
+{%- if execute -%}
+    {%- for model in graph.nodes.values() if model.resource_type == 'model' and model.fqn[1] == 'marts' -%}
+        {%- do rows.append([model.name, none, model.description, none, none, 'from marts.' ~ model.name ~ ' limit 5']) -%}
+        {%- for column in model.columns.values() -%}
+            {%- set meta = column.config.meta or {} -%}
+            {%- do rows.append([
+                model.name, column.name, column.description, meta.get('unit') or unit_of(column.name, column.data_type),
+                meta.get('definition'), 'select ' ~ column.name ~ ' from marts.' ~ model.name ~ ' limit 5',
+            ]) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- for name, meaning in definitions().items() -%}
+        {%- do rows.append(['definitions', name, meaning, none, tojson(var(name)), none]) -%}
+    {%- endfor -%}
+{%- endif -%}
+
+{%- set names = ['table_name', 'column_name', 'description', 'unit', 'definition', 'example'] -%}
+with told as (
+    select *
+    from (
+        values
+        {%- for row in rows or [[none] * 6] %}
+        ({% for value in row %}{{ text_literal(value) }}{{ ', ' if not loop.last }}{% endfor %}){{ ',' if not loop.last }}
+        {%- endfor %}
+    ) as listed ({{ names | join(', ') }})
+)
+
+select
+    {%- for name in names %}
+    cast({{ name }} as string) as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+from told
+where table_name is not null

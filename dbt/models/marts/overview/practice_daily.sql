@@ -1,0 +1,98 @@
+{%- set counts = practice_counts() -%}
+{%- set callers = caller_counts() -%}
+with days as (
+    select * from {{ ref('practice_days') }}
+),
+
+caller_days as (
+    select
+        practice_id,
+        day,
+        {{ caller_measures() }}
+    from {{ ref('int_caller_days') }}
+    group by practice_id, day
+),
+
+counted as (
+    select
+        practice_id,
+        day,
+        {{ stacked(counts + callers, {}) }}
+    from days
+    union all
+    select
+        practice_id,
+        day,
+        {{ stacked(counts + callers, {
+            'calls': 'calls',
+            'answered_calls': 'answered_calls',
+            'new_booking_intent_calls': 'new_booking_intent_calls',
+            'missed_new_booking_calls': 'missed_new_booking_calls',
+        }) }}
+    from {{ ref('booking_intent_daily') }}
+    union all
+    select
+        practice_id,
+        day,
+        {{ stacked(counts + callers, {
+            'unique_callers': 'unique_callers',
+            'new_booking_callers': 'new_booking_callers',
+            'booked_within_7_days': 'booked_within_7_days',
+            'missed_callers': 'missed_callers',
+            'recovered_within_7_days': 'recovered_within_7_days',
+        }) }}
+    from caller_days
+    union all
+    select
+        practice_id,
+        day,
+        {{ stacked(counts + callers, {'sessions': 'sessions', 'completed': 'completed'}) }}
+    from {{ ref('booking_funnel_daily') }}
+    union all
+    select
+        practice_id,
+        day,
+        {{ stacked(counts + callers, {'outreach_requests': 'requests', 'contacted': 'contacted', 'booked': 'booked'}) }}
+    from {{ ref('outreach_outcomes_daily') }}
+    union all
+    select
+        practice_id,
+        day,
+        {{ stacked(counts + callers, {'tasks_created': 'created', 'tasks_completed': 'completed'}) }}
+    from {{ ref('staff_task_turnaround_daily') }}
+    union all
+    select
+        practice_id,
+        day,
+        {{ stacked(counts + callers, {'leaks': 'leaked'}) }}
+    from {{ ref('demand_daily') }}
+    where begun_by = 'client'
+),
+
+added as (
+    select
+        {%- for name in counts + callers %}
+        {{ total(name) }} as {{ name }},
+        {%- endfor %}
+        practice_id,
+        day
+    from counted
+    group by practice_id, day
+)
+
+select
+    added.practice_id,
+    added.day,
+    {%- for name in counts + callers %}
+    added.{{ name }},
+    {%- endfor %}
+    added.calls < {{ var('small_sample') }} as is_small_sample,
+    coalesce(days.is_final, false) as is_final,
+    practices.group_name
+from added
+left join days
+    on
+        added.practice_id = days.practice_id
+        and added.day = days.day
+left join {{ ref('practices') }} as practices
+    on added.practice_id = practices.practice_id

@@ -1,0 +1,61 @@
+{%- set counts = practice_counts() -%}
+{%- set callers = caller_counts() -%}
+with days as (
+    select
+        practice_id,
+        cast(date_trunc('week', day) as date) as week,
+        {%- for name in counts %}
+        {{ total(name) }} as {{ name }},
+        {%- endfor %}
+        bool_and(is_final) as is_final
+    from {{ ref('practice_daily') }}
+    group by practice_id, cast(date_trunc('week', day) as date)
+),
+
+-- Who calls on two days of a week is one caller of the week.
+caller_weeks as (
+    select
+        practice_id,
+        week,
+        {{ caller_measures() }}
+    from {{ ref('int_caller_days') }}
+    group by practice_id, week
+),
+
+weeks as (
+    select
+        days.practice_id,
+        days.week,
+        {%- for name in counts %}
+        days.{{ name }},
+        {%- endfor %}
+        {%- for name in callers %}
+        coalesce(caller_weeks.{{ name }}, 0) as {{ name }},
+        {%- endfor %}
+        days.is_final
+    from days
+    left join caller_weeks
+        on
+            days.practice_id = caller_weeks.practice_id
+            and days.week = caller_weeks.week
+)
+
+select
+    weeks.practice_id,
+    weeks.week,
+    {%- for name in counts + callers %}
+    weeks.{{ name }},
+    {%- endfor %}
+    {%- for name in counts + callers %}
+    previous.{{ name }} as previous_{{ name }},
+    {%- endfor %}
+    weeks.calls < {{ var('small_sample') }} as is_small_sample,
+    weeks.is_final,
+    practices.group_name
+from weeks
+left join weeks as previous
+    on
+        weeks.practice_id = previous.practice_id
+        and weeks.week = previous.week + 7
+left join {{ ref('practices') }} as practices
+    on weeks.practice_id = practices.practice_id

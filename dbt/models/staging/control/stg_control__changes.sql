@@ -1,0 +1,13 @@
+with source as (
+    select * from {{ source('control', 'changes') }}
+),
+
+renamed as (
+    select distinct
+        practice_id,
+        table_name,
+        day
+    from source
+)
+
+select * from renamed

@@ -1,0 +1,178 @@
+"""The pages of the documentation site: those of `docs/`, and reference pages that are generated from the code.
+
+`make docs` runs this, then builds `build/site` from the folder that is given.
+"""
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import yaml
+from pydantic import SecretStr
+from typer.main import get_command
+
+from pipelines.cli.app import app
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.warehouse import Warehouse
+from pipelines.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+BESIDE = {
+    "warehouse/README.md": "analysts.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+}
+"""Pages that lie elsewhere in the repository, and their names in the site."""
+
+_DOC = re.compile(r"{% docs (\w+) %}(.*?){% enddocs %}", re.DOTALL)
+_VARIABLE = re.compile(r"{{ *var\('(\w+)'\) *}}")
+_ASKED = re.compile(r"{{ *doc\('(\w+)'\) *}}")
+
+
+def write_pages(target: Path) -> None:
+    """Everything that the site is built from, in an empty folder."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(DOCS, target)
+    for source, name in BESIDE.items():
+        (target / name).write_text(_at_home((ROOT / source).read_text("utf-8"), source), "utf-8")
+    for page in target.rglob("*.md"):
+        text = page.read_text("utf-8")
+        for source, name in BESIDE.items():
+            up = "../" * len(page.relative_to(target).parts)
+            text = text.replace(f"]({up}{source}", f"]({'../' * (len(page.relative_to(target).parts) - 1)}{name}")
+        page.write_text(text, "utf-8")
+    reference = target / "reference"
+    reference.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (reference / name).write_text(text, "utf-8")
+    _write_decisions(target)
+
+
+def pages() -> dict[str, str]:
+    """The generated pages, by file name."""
+    return {"commands.md": commands(), "settings.md": settings(), "tables.md": tables(), "marts.md": marts()}
+
+
+def commands() -> str:
+    """Each command's own help."""
+    root: Any = get_command(app)
+    lines = ["# Commands", "", "What `vetl COMMAND --help` says.", ""]
+    for name, command in _every(root.commands):
+        if command.help is not None:
+            context: Any = command.make_context(f"vetl {name}", [], resilient_parsing=True)
+            lines += [f"## vetl {name}", "", "```text", context.get_help(), "```", ""]
+    return "\n".join(lines)
+
+
+def _every(group: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.items():
+        inner = getattr(command, "commands", None)
+        if inner:
+            yield from _every(inner, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
+
+
+def settings() -> str:
+    """Every key with its variable and default, and the commented example."""
+    lines = [
+        "# Settings",
+        "",
+        "A value comes from its environment variable, else from `.env`, else from `vetl.toml`.",
+        "",
+    ]
+    lines += ["| key | environment variable | default |", "| --- | --- | --- |"]
+    for section, field in Settings.model_fields.items():
+        for key, item in getattr(field.annotation, "model_fields", {}).items():
+            default = "" if item.is_required() or isinstance(item.default, SecretStr) else item.get_default()
+            shown = "" if default is None or default == "" else f"`{default}`"
+            lines.append(f"| `{section}.{key}` | `VETL_{section.upper()}__{key.upper()}` | {shown} |")
+    example = (ROOT / "vetl.example.toml").read_text("utf-8")
+    return "\n".join(
+        [*lines, "", "## vetl.toml", "", "`vetl init` writes this.", "", "```toml", example + "```", ""]
+    )
+
+
+def tables() -> str:
+    """The tables of the private file, as a new warehouse has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "vetl.duckdb"
+        Warehouse.open(path, REGISTRY, lock_wait_seconds=0).close()
+        with duckdb.connect(path, read_only=True) as connection:
+            found = connection.execute(
+                "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+                " where database_name = 'vetl' and not internal"
+                " order by schema_name desc, table_name, column_index"
+            ).fetchall()
+    lines = [
+        "# Tables of the private file",
+        "",
+        "`raw` mirrors the platform, `history` keeps superseded versions of its",
+    ]
+    lines += [
+        "rows, `control` is what vetl knows of its own work. Contract: [how a list is read](../lossless.md).",
+        "",
+    ]
+    told = ""
+    for schema, table, column, kind in found:
+        if told != f"{schema}.{table}":
+            told = f"{schema}.{table}"
+            lines += ["", f"## {told}", "", "| column | type |", "| --- | --- |"]
+        lines.append(f"| `{column}` | {kind} |")
+    return "\n".join([*lines, ""])
+
+
+def marts() -> str:
+    """The published tables with their columns, in the words of the models."""
+    models = ROOT / "dbt" / "models"
+    blocks = {
+        name: " ".join(text.split())
+        for page in sorted(models.rglob("*.md"))
+        for name, text in _DOC.findall(page.read_text("utf-8"))
+    }
+    variables = yaml.safe_load((ROOT / "dbt" / "dbt_project.yml").read_text("utf-8"))["vars"]
+    lines = [
+        "# Marts",
+        "",
+        "Published for analysts and dashboards; questions and answers: [for analysts](../analysts.md).",
+        "",
+    ]
+    for path in sorted((models / "marts").rglob("*.yml"), key=lambda path: path.stem):
+        for model in yaml.safe_load(path.read_text("utf-8")).get("models", ()):
+            lines += [f"## marts.{model['name']}", "", _words(model["description"], blocks), ""]
+            lines += ["| column | type | |", "| --- | --- | --- |"]
+            for column in model.get("columns", ()):
+                told = _words(column.get("description", ""), blocks).replace("|", "\\|")
+                kind = _VARIABLE.sub(lambda found: str(variables[found[1]]), column.get("data_type", ""))
+                lines.append(f"| `{column['name']}` | {kind} | {told} |")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _words(text: str, blocks: dict[str, str]) -> str:
+    return " ".join(_ASKED.sub(lambda found: blocks[found[1]], text).split())
+
+
+def _write_decisions(target: Path) -> None:
+    """A list of the decisions, each by its title."""
+    lines = ["# Decisions", "", "Why things are as they are.", ""]
+    for page in sorted((target / "decisions").glob("*.md")):
+        title = page.read_text("utf-8").splitlines()[0].removeprefix("# ")
+        lines.append(f"- [{title}]({page.name})")
+    (target / "decisions" / "index.md").write_text("\n".join([*lines, ""]), "utf-8")
+
+
+def _at_home(text: str, source: str) -> str:
+    """Links of a page that moves to the root of the site: those into `docs/` lose the folder."""
+    inside = re.sub(r"\]\((?:\.\./)?docs/", "](", text)
+    return inside if source != "warehouse/README.md" else inside.replace("](../", "](")
+
+
+if __name__ == "__main__":
+    write_pages(Path(sys.argv[1]))

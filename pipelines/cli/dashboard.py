@@ -1,0 +1,72 @@
+"""The command that shows the published file to managers: the dashboard, in a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from pipelines import bundled
+from pipelines.cli.terminal import say
+from pipelines.core.errors import ConfigurationError, WarehouseError
+from pipelines.settings import load_settings
+from pipelines.settings.dashboard import DashboardSettings, is_local
+
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
+def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
+    """`vetl dashboard`: Streamlit on the published file, until it is interrupted.
+
+    Raises:
+        ConfigurationError: the extra is not installed, or others could reach it without a password.
+        WarehouseError: nothing has been published yet.
+    """
+    settings = load_settings()
+    wanted = _instead(settings.dashboard, host, port)
+    published = _ready(settings.warehouse.published, "streamlit", "dashboard")
+    options = {"address": wanted.host, "port": str(wanted.port), "headless": "false" if show else "true"}
+    flags = [f"--server.{key}={value}" for key, value in options.items()]
+    if is_local(wanted.host):
+        # A page of the Web whose name leads here must not read along.
+        flags += [f"--server.allowedHosts={name}" for name in _THIS_MACHINE]
+    say(f"the dashboard of {published}")
+    say(f"open http://{'localhost' if is_local(wanted.host) else wanted.host}:{wanted.port} (Ctrl+C ends it)")
+    environment = {
+        "VETL_WAREHOUSE__PUBLISHED": str(published),
+        "VETL_DASHBOARD__PASSWORD": wanted.password.get_secret_value() if wanted.password else "",
+        "VETL_DASHBOARD__USER_HEADER": wanted.user_header or "",
+    }
+    return _run(["streamlit", "run", str(bundled.dashboards() / "app.py"), *flags], environment)
+
+
+def _instead(settings: DashboardSettings, host: str | None, port: int | None) -> DashboardSettings:
+    """The settings with what the command line says; they must hold together still."""
+    said = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
+    try:
+        return DashboardSettings.model_validate({**settings.model_dump(), **said})
+    except ValidationError as error:
+        raise ConfigurationError(f"dashboard: {error.errors()[0]['msg']}") from None
+
+
+def _ready(published: Path, module: str, extra: str) -> Path:
+    if find_spec(module) is None:
+        raise ConfigurationError(f"{module} is not installed: pip install 'vetl[{extra}]'")
+    if not published.exists():
+        raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
+    return published
+
+
+def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a module of this interpreter until it or this process ends."""
+    process = subprocess.Popen(  # noqa: S603 - this interpreter
+        [sys.executable, "-m", *arguments], env={**os.environ, **environment}
+    )
+    try:
+        return process.wait()
+    finally:
+        process.terminate()
+        process.wait()

@@ -1,0 +1,138 @@
+"""`vetl demo`: the whole job on the sandbox, in one folder, whatever is configured outside of it."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Generator
+from contextlib import chdir, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from shlex import quote
+
+from pipelines.cli.demo_webhooks import a_day_passes, receiver
+from pipelines.cli.output import configure_logs
+from pipelines.cli.run import run_everything
+from pipelines.cli.sandbox import Platform, sandbox_process
+from pipelines.cli.terminal import count, print_json, say
+from pipelines.cli.views import as_records, show_answer
+from pipelines.core.errors import ConfigurationError
+from pipelines.loading.published.query import query
+from pipelines.settings import load_settings
+from pipelines.settings.sources import DEFAULT_FILE, PREFIX
+
+QUESTIONS = {
+    "Where bookings are lost: sessions of the last 30 days by referral source": """
+        select coalesce(referral_source, '(none)') as referral_source,
+               sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
+               sum(abandoned)::bigint as abandoned, sum(active)::bigint as active,
+               round(sum(completed) / nullif(sum(sessions), 0), 3) as completion_rate
+        from marts.booking_funnel_daily
+        where day > (select max(day) from marts.booking_funnel_daily) - 30
+        group by all order by sessions desc
+    """,
+    "How many callers who wanted to book did: calls of the last 30 days by caller type": """
+        select coalesce(caller_type, '(none)') as caller_type,
+               sum(calls)::bigint as calls, sum(intent_calls)::bigint as wanted_to_book,
+               sum(intent_booked_calls)::bigint as booked, sum(missed_intent_calls)::bigint as missed,
+               round(sum(intent_booked_calls) / nullif(sum(intent_calls), 0), 3) as conversion_rate
+        from marts.booking_intent_daily
+        where day > (select max(day) from marts.booking_intent_daily) - 30
+        group by all order by calls desc
+    """,
+    "What outreach achieved: requests of the last 30 days by purpose": """
+        select coalesce(purpose, '(none)') as purpose,
+               sum(requests)::bigint as requests, sum(contacted)::bigint as contacted,
+               sum(booked)::bigint as booked, sum(opted_out)::bigint as opted_out,
+               sum(no_response)::bigint as no_response, sum(open)::bigint as open,
+               round(sum(booked) / nullif(sum(contacted), 0), 3) as booked_rate
+        from marts.outreach_outcomes_daily
+        where day > (select max(day) from marts.outreach_outcomes_daily) - 30
+        group by all order by requests desc
+    """,
+}
+"""What practice managers ask, on the published marts."""
+STAGES = ["started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed"]
+"""The order in which the sandbox's visitors go; nothing was seen to move yet from which it could be learnt."""
+
+
+def demo(folder: Path, *, days: int, practices: int, as_json: bool, verbosity: int) -> int:
+    """Sync, build and publish a made-up platform, then answer the managers' questions from the result."""
+    configure_logs(verbosity)
+    folder = folder.absolute()
+    say(f"starting a sandbox: {count(practices, 'practice')}, {count(days, 'day')} of history")
+    with sandbox_process(practices=practices, days=days) as platform:
+        _write_settings(folder, platform, days)
+        with receiver(folder, platform) as address:
+            texts = a_day_passes(platform, address)
+            say(f"a day has passed: {count(texts, 'text')} sent, their fate told by webhook")
+        with _only_these(folder, platform):
+            settings = load_settings()
+            report = run_everything(settings, quiet=as_json)
+    published = settings.warehouse.published
+    if report["published"]:
+        answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}
+        report["answers"] = {title: as_records(answer) for title, answer in answers.items()}
+        if not as_json:
+            for title, answer in answers.items():
+                show_answer(title, answer)
+            say(f"\nThe published file: {published}")
+            say(f"Ask it: cd {quote(str(folder))} && {this_command()} query 'from marts.practices'")
+    if as_json:
+        print_json(report)
+    return report["exit_code"]
+
+
+def this_command() -> str:
+    """How this vetl is called from any folder: by its name where that is found, else by its path."""
+    found, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
+    if found and Path(found).resolve() == here.resolve():
+        return "vetl"
+    return quote(str(here)) if here.name == "vetl" else f"{quote(sys.executable)} -m pipelines"
+
+
+def _write_settings(folder: Path, platform: Platform, days: int) -> None:
+    """The settings of this demo, so that `vetl status` and `vetl query` work in its folder afterwards."""
+    history_start = platform.clock.date() - timedelta(days=days)
+    lines = [
+        "# Written by `vetl demo`; the address is the sandbox's while it ran.",
+        "[partner]",
+        f"base_url = {json.dumps(platform.base_url)}",
+        "",
+        "[definitions]",
+        f"funnel_stages = {json.dumps(STAGES)}",
+    ]
+    for practice in platform.practices:
+        lines += [
+            "",
+            "[[practices]]",
+            # A JSON string is a TOML string.
+            *(f"{key} = {json.dumps(practice[key])}" for key in ("id", "name", "time_zone")),
+            f"history_start = {history_start}",
+            # By continent, so that the marts of groups have something to show.
+            f"group = {json.dumps(practice['time_zone'].partition('/')[0])}",
+        ]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / DEFAULT_FILE).write_text("\n".join(lines) + "\n", "utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def _only_these(folder: Path, platform: Platform) -> Generator[None]:
+    """Settings from the demo's folder alone: a real warehouse, named in the shell, must not get its rows."""
+    before = {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
+    for name in before:
+        del os.environ[name]
+    credentials = {
+        f"{PREFIX}PARTNER__{key.upper()}": getattr(platform, key) for key in ("username", "password", "role")
+    }
+    os.environ.update(credentials)
+    try:
+        with chdir(folder):
+            yield
+    finally:
+        for name in credentials:
+            del os.environ[name]
+        os.environ.update(before)

@@ -1,0 +1,103 @@
+"""`vetl doctor`: what the interface leaves open, found out and shown."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipelines.cli.output import configure_logs
+from pipelines.cli.progress import showing_lists
+from pipelines.cli.terminal import Column, count, print_aside, print_json, print_table, say
+from pipelines.core.errors import ConfigurationError
+from pipelines.discovery.finding import Report, State
+from pipelines.jobs.doctor import run_doctor
+from pipelines.settings import load_settings
+from pipelines.settings.exposure import exposed
+from pipelines.settings.sources import DEFAULT_FILE, Sources
+
+WORDS = {
+    "contradicts": "WRONG",
+    "refused": "REFUSED",
+    "ignored": "ignored",
+    "unknown": "cannot tell",
+    "note": "worth knowing",
+}
+IN_ORDER: tuple[State, ...] = ("contradicts", "refused", "ignored", "unknown", "note", "ok")
+
+
+def doctor(
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    *,
+    write: bool,
+    everything: bool,
+    as_json: bool,
+    verbosity: int,
+) -> int:
+    """`vetl doctor`."""
+    configure_logs(verbosity)
+    config = _file_to_mend() if write else None
+    settings = load_settings()
+    with showing_lists() as progress:
+        report = run_doctor(settings, practices=practices, endpoints=endpoints, config=config, progress=progress)
+    warnings = exposed(settings)
+    if as_json:
+        print_json({**report.as_json(), "exposed": warnings})
+    else:
+        show(report, everything=everything)
+        for warning in warnings:
+            say(f"warning: {warning}")
+    return report.exit_code
+
+
+def _file_to_mend() -> Path:
+    config = Sources.find(None).config
+    if config is None:
+        raise ConfigurationError(f"--write: there is no {DEFAULT_FILE} here to write to; `vetl init` makes one")
+    return config
+
+
+FINE = frozenset(("ok", "note"))
+
+
+def show(report: Report, *, everything: bool = False) -> None:
+    """The sum; a line for each check that did not come out well, or for `everything`; then what is to be done."""
+    findings = [(practice, finding) for practice in report.practices for finding in practice.findings]
+    print_table(
+        summary(report),
+        (
+            *(Column("practice"), Column("list"), Column("check"), Column("state"), Column("found", 1)),
+            Column("evidence", 2),
+        ),
+        [
+            (
+                *(practice.practice_id, finding.endpoint, finding.check),
+                *(WORDS.get(finding.state, finding.state), finding.found, finding.evidence),
+            )
+            for practice, finding in findings
+            if everything or finding.state not in FINE
+        ],
+    )
+    for practice in report.practices:
+        for finding in practice.findings:
+            if finding.remedy:
+                where = " ".join(filter(None, (practice.practice_id, finding.endpoint, finding.check)))
+                say(f"{where}: {finding.evidence}; {finding.remedy}")
+    for key in report.written:
+        say(f"written: {key}")
+    for key in report.overridden:
+        variable = f"VETL_{key.upper().replace('.', '__')}"
+        say(f"{key}: the environment overrides what is written, see {variable} and the like")
+    if report.exit_code and any(finding.correction for _, finding in report.contradictions):
+        say("`vetl doctor --write` corrects vetl.toml")
+    hidden = sum(finding.state in FINE for _, finding in findings)
+    if hidden and not everything:
+        print_aside(f"{count(hidden, 'check')} came out well; --all shows them")
+
+
+def summary(report: Report) -> str:
+    """`2 practices, 84 checks: 1 WRONG, 3 ignored, 80 ok; 512 requests, all of them reads`."""
+    states = Counter(finding.state for practice in report.practices for finding in practice.findings)
+    told = ", ".join(f"{states[state]} {WORDS.get(state, state)}" for state in IN_ORDER if states[state])
+    checked = f"{count(len(report.practices), 'practice')}, {count(states.total(), 'check')}: {told}"
+    limited = f", {report.rate_limited} of them met a rate limit" if report.rate_limited else ""
+    return f"{checked}; {count(report.requests, 'request')}, none of them writes{limited}"

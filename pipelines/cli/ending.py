@@ -1,0 +1,51 @@
+"""How the process ends: at a signal, at a full disk, at the end of its output."""
+
+import errno
+import os
+import signal
+import sys
+from contextlib import suppress
+
+INTERRUPTED = 130
+TERMINATED = 143
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_terminated: list[int] = []
+"""The SIGTERM that came, if one did."""
+
+
+def prepare() -> None:
+    """What vetl writes is its owner's alone (the published file says otherwise itself), and SIGTERM is Ctrl-C."""
+    os.umask(0o077)
+    signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(number: int, _frame: object) -> None:
+    """As Ctrl-C: asyncio, DuckDB and subprocesses are prepared for that, and end in order."""
+    _terminated.append(number)
+    signal.raise_signal(signal.SIGINT)
+
+
+def of_interrupt() -> tuple[str, int]:
+    """What an interrupt was, and its exit code."""
+    return ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
+
+
+def no_room(error: Exception) -> str | None:
+    """Where a full disk was met, in one line; `None` for any other error."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        return f"{error.filename or 'standard output'}: {os.strerror(error.errno)}"
+    return None
+
+
+def flush() -> str | None:
+    """What is still in the buffer may not fit either: in one line, where Python would show a traceback."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - who read it has gone
+        return None
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return no_room(error)
+    return None

@@ -1,0 +1,62 @@
+"""`vetl dagster ...` and `vetl dbt ...`: the installed ones, pointed at this warehouse; `vetl open`."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from pipelines import bundled
+from pipelines.cli.terminal import say
+from pipelines.core.errors import WrongUse
+from pipelines.jobs.build import existing
+from pipelines.jobs.dbt_process import COMMAND as DBT
+from pipelines.jobs.dbt_process import environment, state_folder
+from pipelines.settings import load_settings
+
+DAGSTER = (sys.executable, "-m", "dagster")
+_WITH_DEFINITIONS = frozenset(("dev", "asset", "job", "schedule", "sensor", "definitions"))
+"""What of Dagster takes `-m`, the module with the definitions."""
+
+
+def dagster(arguments: Sequence[str]) -> int:
+    """`vetl dagster dev` is `dagster dev -m pipelines.definitions`; its state is kept beside the warehouse."""
+    given = list(arguments)
+    if given and given[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(given):
+        given += ["-m", "pipelines.definitions"]
+    home = load_settings().warehouse.path.with_name("dagster")
+    return _run([*DAGSTER, *given], {**os.environ, "DAGSTER_HOME": os.environ.get("DAGSTER_HOME") or _made(home)})
+
+
+def dbt(arguments: Sequence[str]) -> int:
+    """`vetl dbt ls` is `dbt ls` on the shipped project and this warehouse; what it writes lies beside it."""
+    warehouse = load_settings().warehouse.path
+    state, project = state_folder(warehouse), str(bundled.dbt_project())
+    places = {
+        "DBT_PROJECT_DIR": project,
+        "DBT_PROFILES_DIR": project,
+        "DBT_TARGET_PATH": str(state / "target"),
+        "DBT_LOG_PATH": str(state / "logs"),
+    }
+    return _run([*DBT, *arguments], {**environment(warehouse), **places}, folder=_made(state))
+
+
+def open_published() -> int:
+    """`vetl open`: the published file in DuckDB's own shell, read-only, where that is installed."""
+    published = existing(load_settings().warehouse.published)
+    shell = shutil.which("duckdb")
+    if shell is None:
+        raise WrongUse(
+            f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` asks the same file"
+        )
+    say(f"{published}, read-only; .quit leaves")
+    return _run([shell, "-readonly", str(published)], dict(os.environ))
+
+
+def _run(command: Sequence[str], environ: dict[str, str], *, folder: str | None = None) -> int:
+    return subprocess.run(command, env=environ, cwd=folder, check=False).returncode  # noqa: S603 - what the user asked for
+
+
+def _made(folder: os.PathLike[str]) -> str:
+    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - any path
+    return str(folder)

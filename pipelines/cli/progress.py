@@ -1,0 +1,167 @@
+"""How far a command has come, on standard error: bars on a terminal, a plain line every few seconds elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from pipelines.cli.output import OUTPUT, say
+from pipelines.core import results
+from pipelines.jobs.dbt_process import Advance
+
+LINES_EVERY = 5.0
+"""Seconds between two lines, where nobody watches."""
+ENDED = frozenset(("certified", "uncertified", "withdrawn", "failed"))
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was reported of every list of every practice. `expected`: how many practices there are, if known."""
+
+    expected: int | None = None
+    latest: dict[str, dict[str, results.Progress]] = field(default_factory=dict)
+
+    def take(self, progress: results.Progress) -> None:
+        """One more report."""
+        self.latest.setdefault(progress.endpoint, {})[progress.practice_id] = progress
+
+    def done(self, endpoint: str) -> int:
+        """Rows read of a list so far, over all practices."""
+        return sum(part.done for part in self.latest[endpoint].values())
+
+    def total(self, endpoint: str) -> int | None:
+        """Rows that the source tells of, and has not told of yet for practices that wait."""
+        parts = self.latest[endpoint].values()
+        if any(part.total is None for part in parts) or len(parts) < (self.expected or 0):
+            return None
+        return sum(part.total or 0 for part in parts)
+
+    def ended(self, endpoint: str) -> int:
+        """How many practices are through with a list."""
+        return sum(part.phase in ENDED for part in self.latest[endpoint].values())
+
+    def practices(self, endpoint: str) -> int:
+        """How many practices a list has."""
+        return self.expected or len(self.latest[endpoint])
+
+    def is_through(self, endpoint: str) -> bool:
+        """Every practice is through with this list."""
+        return self.ended(endpoint) == self.practices(endpoint)
+
+    def mark(self, endpoint: str) -> str:
+        """A tick where a list is through, a cross where one practice's failed."""
+        if not self.is_through(endpoint):
+            return " "
+        return "✗" if any(part.phase == "failed" for part in self.latest[endpoint].values()) else "✓"
+
+
+@contextmanager
+def showing_lists(practices: int | None = None) -> Generator[results.ReportProgress]:
+    """A bar for each list over all practices; elsewhere a line every few seconds; nothing with `--quiet`."""
+    tally = Tally(practices)
+    if OUTPUT.quiet:
+        yield lambda _progress: None
+    elif not sys.stderr.isatty() or OUTPUT.log_format == "json":
+        report = _lines(tally)
+        yield report
+    else:
+        with _bars() as bars:
+            yield _moving(bars, tally)
+
+
+@contextmanager
+def showing_nodes() -> Generator[Advance]:
+    """How many of dbt's nodes are done; nothing where nobody watches."""
+    if OUTPUT.quiet or not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    with _bars() as bars:
+        task = bars.add_task("building", total=None, mark=" ", unit="models and tests", practices="")
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+class _Count(ProgressColumn):
+    """`1,200 of 16,000 rows`, or the first number alone while the second is not known."""
+
+    def render(self, task: Task) -> Text:
+        of = "" if task.total is None or task.finished else f" of {int(task.total):,}"
+        return Text(f"{int(task.completed):,}{of} {task.fields['unit']}")
+
+
+class _Speed(ProgressColumn):
+    """Rows a second, of late; over the whole where it is done."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{int(speed):,}/s" if speed and speed >= 1 else "", style="dim")
+
+
+def _bars() -> Progress:
+    return Progress(
+        TextColumn("{task.fields[mark]}"),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        _Count(),
+        _Speed(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[practices]}", style="dim"),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def _moving(bars: Progress, tally: Tally) -> results.ReportProgress:
+    tasks: dict[str, TaskID] = {}
+
+    def report(progress: results.Progress) -> None:
+        tally.take(progress)
+        name = progress.endpoint
+        if name not in tasks:
+            tasks[name] = bars.add_task(name, total=None, mark=" ", unit="rows", practices="")
+        done = tally.done(name)
+        practices = tally.practices(name)
+        bars.update(
+            tasks[name],
+            completed=done,
+            total=max(done, 1) if tally.is_through(name) else tally.total(name),
+            mark=tally.mark(name),
+            practices=f"{tally.ended(name)} of {practices} practices" if practices > 1 else "",
+        )
+
+    return report
+
+
+def _lines(tally: Tally, clock: Callable[[], float] = time.monotonic) -> results.ReportProgress:
+    due = clock() + LINES_EVERY
+
+    def report(progress: results.Progress) -> None:
+        nonlocal due
+        tally.take(progress)
+        name = progress.endpoint
+        if progress.phase in ENDED and tally.is_through(name) and tally.practices(name) > 1:
+            say(f"{name}: all {tally.practices(name)} practices done, {tally.done(name):,} rows read")
+        elif progress.phase in ENDED and tally.expected == 1:
+            say(f"{name}: {progress.phase}, {progress.done:,} rows read")
+        elif clock() >= due:
+            due = clock() + LINES_EVERY
+            say(_in_short(tally))
+
+    return report
+
+
+def _in_short(tally: Tally) -> str:
+    """Every list that is under way, in one line."""
+    under_way = [name for name in tally.latest if not tally.is_through(name)]
+    return "reading " + ", ".join(_one(tally, name) for name in under_way)
+
+
+def _one(tally: Tally, name: str) -> str:
+    total, practices = tally.total(name), tally.practices(name)
+    of = f" of {total:,}" if total else ""
+    through = f" ({tally.ended(name)} of {practices} practices)" if practices > 1 else ""
+    return f"{name} {tally.done(name):,}{of} rows{through}"

@@ -1,0 +1,33 @@
+"""`vetl reconcile`: history is read again, compared, and repaired."""
+
+from collections.abc import Sequence
+
+from pipelines.cli.output import configure_logs
+from pipelines.cli.progress import showing_lists
+from pipelines.cli.terminal import count, print_json, say
+from pipelines.cli.views import show_sync
+from pipelines.jobs.sync import run_sync
+from pipelines.settings import load_settings
+
+
+def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, verbosity: int) -> int:
+    """Read the last 35 days again, or all of history; show what differed and what it cost."""
+    configure_logs(verbosity)
+    with showing_lists() as report:
+        result = run_sync(
+            load_settings(),
+            practices=practices,
+            endpoints=None,
+            since=None,
+            progress=report,
+            reconcile="full" if full else "recent",
+        )
+    requests = sum(item.requests for item in result.results)
+    restated = sum(item.changes.restated for item in result.results)
+    if as_json:
+        print_json({**result.as_json(), "requests": requests, "restated": restated})
+    else:
+        show_sync(result, "Reconciled")
+        were = "differed and is" if restated == 1 else "differed and are"
+        say(f"{count(restated, 'row')} of certified windows {were} repaired")
+    return result.exit_code

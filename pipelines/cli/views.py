@@ -1,0 +1,103 @@
+"""What each command shows when it is done."""
+
+from collections import Counter
+from typing import Any
+
+from pipelines.cli.terminal import Column, count, print_aside, print_line, print_table, say
+from pipelines.cli.times import local, zone
+from pipelines.core.pages import Changes
+from pipelines.core.results import EndpointResult, State, SyncResult
+from pipelines.jobs.dbt_process import BuildResult
+from pipelines.jobs.drain import DrainResult
+from pipelines.loading.published.publish import Published
+from pipelines.loading.published.query import Answer
+
+SYNC_COLUMNS = (
+    *(Column("practice"), Column("list"), Column("state"), Column("certified until"), Column("rows", 1)),
+    *(Column("new", 2), Column("changed", 3), Column("deleted", 4), Column("requests", 5)),
+)
+STATES_IN_ORDER: tuple[State, ...] = ("failed", "uncertified", "withdrawn", "certified")
+"""The worst first."""
+
+
+def show_sync(result: SyncResult, verb: str = "Synced") -> None:
+    """The sum; one line for each list of each practice; what is not as it should be, below it."""
+    print_table(sync_summary(result, verb), SYNC_COLUMNS, [_sync_row(item) for item in result.results])
+    print_aside(f"times in {zone()}; the platform's clock is at {local(result.source_clock)}")
+    for item in result.results:
+        where = f"{item.practice_id} {item.endpoint}"
+        if item.state != "certified":
+            say(f"{where}: {item.state}: {item.reason}")
+        if item.held:
+            say(f"{where}: {count(item.held, 'row')} quarantined; see `vetl quarantine list`")
+        for note in item.notes:
+            say(f"{where}: {note}")
+    for line in (*result.doubts, *result.notes):
+        say(line)
+
+
+def sync_summary(result: SyncResult, verb: str) -> str:
+    """`Synced 14 lists of 2 practices: 14 certified; 5,423 rows new, 12 changed, 0 deleted, 611 requests`."""
+    states = Counter(item.state for item in result.results)
+    practices = len({item.practice_id for item in result.results})
+    changes = sum((item.changes for item in result.results), Changes())
+    told = ", ".join(f"{states[state]} {state}" for state in STATES_IN_ORDER if states[state])
+    rows = f"{count(changes.inserted, 'row')} new, {changes.updated:,} changed, {changes.deleted:,} deleted"
+    requests = count(sum(item.requests for item in result.results), "request")
+    of = f"{count(len(result.results), 'list')} of {count(practices, 'practice')}"
+    return f"{verb} {of}: {told}; {rows}, {requests}"
+
+
+def _sync_row(item: EndpointResult) -> tuple[object, ...]:
+    changes = item.changes
+    return (
+        *(item.practice_id, item.endpoint, item.state, local(item.certified_through), item.rows),
+        *(changes.inserted, changes.updated, changes.deleted, item.requests),
+    )
+
+
+def show_drain(result: DrainResult) -> None:
+    """What the inbox brought, and what could not be caught up."""
+    changes = result.changes
+    print_line(
+        f"Drained {count(result.deliveries, 'webhook')}, asked for {result.asked:,} by id:"
+        f" {count(changes.inserted, 'row')} new, {changes.updated:,} changed, {changes.unchanged:,} unchanged,"
+        f" {changes.quarantined:,} quarantined"
+    )
+    for note in (*result.notes, *changes.drift):
+        say(note)
+
+
+def show_build(result: BuildResult) -> None:
+    """What dbt did; failing nodes and warnings in one line each."""
+    for warning in result.warnings:
+        say(f"warning: {warning}")
+    for failure in result.failures:
+        say(f"failed: {failure}")
+    skipped = f", {result.skipped} skipped" if result.skipped else ""
+    print_line(
+        f"Built in {result.seconds:.1f} s: {result.succeeded} models and tests succeeded,"
+        f" {count(len(result.warnings), 'warning')}, {len(result.failures)} failed{skipped}"
+    )
+
+
+def show_published(published: Published) -> None:
+    """The rows of each mart, and how personal data was treated."""
+    rows = sum(published.tables.values())
+    print_line(f"Published {count(len(published.tables), 'mart')}, {count(rows, 'row')}: {published.path}")
+    if published.masked:
+        print_aside(f"{count(len(published.masked), 'column')} with personal data are masked")
+    if published.masked_values:
+        say(f"warning: {published.masked_values} values where the contract lists words are none, and are masked")
+    for mart in published.left_out:
+        say(f"warning: {mart} was left out: nobody has said which of its columns are personal")
+
+
+def show_answer(title: str, answer: Answer) -> None:
+    """The rows of a statement as a table."""
+    print_table(title, answer.columns, answer.rows)
+
+
+def as_records(answer: Answer) -> list[dict[str, Any]]:
+    """The rows as objects, by column name."""
+    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -1,0 +1,36 @@
+"""The commands of the webhook receiver."""
+
+from collections.abc import Sequence
+
+from pipelines.cli.output import configure_logs
+from pipelines.cli.terminal import print_json, say
+from pipelines.receiving.serving import serve as serve_receiver
+from pipelines.settings import load_settings
+
+
+def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: int) -> int:
+    """`vetl webhooks serve`: until it is interrupted."""
+    configure_logs(verbosity)
+
+    def tell(address: str) -> None:
+        if as_json:
+            print_json({"base_url": address})
+        else:
+            say(f"receiving webhooks on {address}")
+
+    serve_receiver(load_settings(), unsigned=accept_unsigned, port=port, say=tell)
+    return 0
+
+
+def drain(messages: Sequence[str], *, catch_up: bool, as_json: bool, verbosity: int) -> int:
+    """`vetl webhooks drain`."""
+    from pipelines.cli.views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
+    from pipelines.jobs.drain import run_drain  # noqa: PLC0415
+
+    configure_logs(verbosity)
+    result = run_drain(load_settings(), catch_up=catch_up, messages=messages)
+    if as_json:
+        print_json(result.as_json())
+        return result.exit_code
+    show_drain(result)
+    return result.exit_code

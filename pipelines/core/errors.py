@@ -1,0 +1,133 @@
+"""Every error that vetl raises, by what may be done about it.
+
+VetlError
+├── Permanent                the same call would fail the same way again
+│   ├── ConfigurationError   a setting is missing, malformed or contradicts the source
+│   │   └── SignInRefused    the platform does not accept the credentials
+│   ├── WrongUse             a command was given what it cannot take: an unknown practice, broken SQL
+│   ├── RequestRefused       the platform answers 4xx: it will not do this
+│   │   ├── NotSent          ... or would, so it was not asked: the contract's limits are not kept
+│   │   ├── PracticeRefused  ... for this practice (401 after a fresh sign-in, 403)
+│   │   └── NotFound         ... because there is no such thing (404, 410, 501)
+│   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
+│   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
+│   │   └── WarehouseBusy    another process holds it
+│   ├── InboxError           the file of received webhooks cannot be opened, read or written
+│   └── BuildFailed          dbt could not build the marts; what was published before stays
+├── Transient                the same call may work in a moment
+│   ├── Unreachable          no connection, a time-out, a 5xx
+│   ├── RateLimited          429; may say how long to wait
+│   ├── TokenRejected        401: sign in again, then replay
+│   └── TornAnswer           an answer that is not whole: cut off, HTML with a 200
+│       └── WrongTotal       ... or whose rows are not as many as its own total promises
+└── BadRecord                one row that cannot be understood; the rest goes on
+
+Messages are one line and say what, where and what to do. They never hold a secret or personal data.
+"""
+
+
+class VetlError(Exception):
+    """Anything that vetl raises on purpose."""
+
+    exit_code = 1
+
+
+class Permanent(VetlError):
+    """Trying again would fail in the same way."""
+
+
+class ConfigurationError(Permanent):
+    """A setting is missing, malformed or contradicts the source; the message names the key."""
+
+    exit_code = 2
+
+
+class SignInRefused(ConfigurationError):
+    """The platform does not accept username, password and role."""
+
+
+class WrongUse(Permanent):
+    """A command was given something that it cannot take; the message names what it can."""
+
+    exit_code = 2
+
+
+class RequestRefused(Permanent):
+    """The platform refuses a request with a 4xx status.
+
+    `fields` are the offending fields of a validation error (contract: Errors), `None` for the request itself.
+    """
+
+    def __init__(self, message: str, *, status: int, fields: tuple[tuple[str | None, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.status = status
+        self.fields = fields
+
+
+class NotSent(RequestRefused):
+    """A request that does not keep the contract's limits: it never left. `fields` are as the platform's own."""
+
+    def __init__(self, message: str, *, fields: tuple[tuple[str | None, str], ...]) -> None:
+        super().__init__(message, status=400, fields=fields)
+
+
+class PracticeRefused(RequestRefused):
+    """The credentials are good, but not for this practice."""
+
+
+class NotFound(RequestRefused):
+    """There is no such resource, or the endpoint does not exist (404, 410, 501)."""
+
+
+class ContractBroken(Permanent):
+    """A whole answer lacks something that the contract promises."""
+
+
+class WarehouseError(Permanent):
+    """The warehouse file cannot be opened, read or written; nothing half-written stays in it."""
+
+
+class WarehouseBusy(WarehouseError):
+    """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`."""
+
+
+class InboxError(Permanent):
+    """The receiver's inbox cannot be opened, read or written; nothing that was acknowledged is lost."""
+
+
+class BuildFailed(Permanent):
+    """dbt could not build the marts."""
+
+
+class Transient(VetlError):
+    """Trying again may work. `retry_after`: the seconds that the server asks for, where it does."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unreachable(Transient):
+    """No connection, a time-out, or a 5xx status."""
+
+
+class RateLimited(Transient):
+    """429: too many requests for this practice."""
+
+
+class TokenRejected(Transient):
+    """401: the token is missing, expired or revoked; `used_up` where it was good a moment ago."""
+
+    used_up = False
+
+
+class TornAnswer(Transient):
+    """An answer that is not whole or not what was asked for, whatever its status says."""
+
+
+class WrongTotal(TornAnswer):
+    """A page whose rows are not as many as its own total promises: cut short, or a total that lies."""
+
+
+class BadRecord(VetlError):
+    """One row that does not fit its model; it goes to quarantine and the rest goes on."""

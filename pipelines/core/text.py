@@ -1,0 +1,55 @@
+"""Values and tables as people read them, in the terminal and in Dagster.
+
+What a value holds came from outside: nothing in it may steer a terminal, or run in a spreadsheet.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+
+from pydantic_core import to_json
+
+_STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but for tab and line feed, and those that turn the direction of writing."""
+
+_FORMULA = re.compile(r"\s*[=@]|\s*[+-](?![\d\s().-]*\Z)")
+"""What a spreadsheet takes for a formula when it opens a CSV; a number and a telephone number are none."""
+
+
+def printable(value: str) -> str:
+    """The text with what would steer a terminal written out, as `x1b`."""
+    return _STEERS.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
+
+
+def cell(value: object) -> str:
+    """A value as a cell of a CSV. A text that a spreadsheet would run gets an apostrophe before it."""
+    shown = text(value)
+    return f"'{shown}" if isinstance(value, str) and _FORMULA.match(shown) else shown
+
+
+def text(value: object) -> str:
+    """A value as an analyst reads it: nothing for null, `true` and `false`, instants in UTC."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case datetime():
+            instant = value if value.tzinfo is None else value.astimezone(UTC)
+            return instant.isoformat(sep=" ").replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case list() | dict() | tuple():
+            return printable(to_json(value, fallback=str).decode())
+        case _:
+            return printable(str(value))
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table in Markdown; what would end a cell is escaped. Without columns it has no head: more of its rows."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |\n"
+
+    body = "".join(line([text(value) for value in row]) for row in rows)
+    return line([text(name) for name in columns]) + line(["---"] * len(columns)) + body if columns else body

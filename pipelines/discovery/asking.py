@@ -1,0 +1,136 @@
+"""Questions to one list, and what is known of it so far."""
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused
+from pipelines.core.pages import Page
+from pipelines.core.reading import Reading
+from pipelines.core.steps import ReadPage, Step
+from pipelines.reading.conventions import Bounds
+
+Asking = Generator[Step, Any, Page | None]
+Query = Mapping[str, str]
+LARGEST = 100
+"""Rows on a page of JSON at most (contract: Limits)."""
+VALIDATION = (400, 422)
+"""Statuses of a validation error; the contract names the first."""
+NO_SUCH_NAME = "vetl_doctor"
+"""A parameter that no server has: what is said of it is said of every unknown name."""
+
+
+@dataclass(slots=True)
+class ListKnowledge:
+    """What is known of a list so far. `whole` is the query under which it shows every row.
+
+    `names` are proven where their key is in `proven`, else still as configured. `thorough`: more is wanted than
+    what reading needs. `answers` are the latest, by their questions.
+    """
+
+    reading: Reading
+    names: QueryNames
+    whole: dict[str, str] = field(default_factory=dict[str, str])
+    proven: set[str] = field(default_factory=set[str])
+    bounds: Bounds = "none"
+    page_base: int | None = None
+    page_size: int | None = None
+    largest: dict[str, str] = field(default_factory=dict[str, str])
+    """The parameter that asks for the largest page, where one works."""
+    smallest: dict[str, str] = field(default_factory=dict[str, str])
+    """The parameter that asks for a page of one row, where one works."""
+    thorough: bool = True
+    ignored: frozenset[str] = frozenset()
+    """Keys of parameters that were ignored under every name when they were last asked for."""
+    answers: dict[frozenset[tuple[str, str]], Page | RequestRefused] = field(default_factory=dict[Any, Any])
+
+    @property
+    def endpoint(self) -> str:
+        """The name of the list."""
+        return self.reading.endpoint.name
+
+
+def ask(known: ListKnowledge, query: Query) -> Asking:
+    """One page, or nothing where the server refuses this question.
+
+    Raises:
+        PracticeRefused: it answers nothing for this practice.
+    """
+    answer: Page | RequestRefused
+    try:
+        answer = yield ReadPage(query, 0, LARGEST, lenient=True)
+    except PracticeRefused:
+        raise
+    except RequestRefused as refusal:
+        answer = refusal
+    known.answers[frozenset(query.items())] = answer
+    return None if isinstance(answer, RequestRefused) else answer
+
+
+def recall(known: ListKnowledge, query: Query) -> Asking:
+    """The answer that this question had, or else gets."""
+    if frozenset(query.items()) not in known.answers:
+        yield from ask(known, query)
+    answer = known.answers[frozenset(query.items())]
+    return None if isinstance(answer, RequestRefused) else answer
+
+
+def refusal_of(known: ListKnowledge, query: Query) -> Generator[Step, Any, RequestRefused | None]:
+    """How the server refuses a question, where it does."""
+    yield from recall(known, query)
+    answer = known.answers[frozenset(query.items())]
+    return answer if isinstance(answer, RequestRefused) else None
+
+
+def fields_at_fault(known: ListKnowledge) -> Generator[Step, Any, Sequence[str]]:
+    """The parameters that the server asks for when it is asked for nothing in particular.
+
+    Raises:
+        NotFound, RequestRefused: it has no such list.
+    """
+    refusal = yield from refusal_of(known, {})
+    if refusal is None:
+        return ()
+    if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in VALIDATION):
+        raise refusal
+    return [name for name, _ in refusal.fields if name]
+
+
+def is_unknown(known: ListKnowledge, name: str, query: Query) -> Generator[Step, Any, bool]:
+    """Whether the refusal of a query says of a parameter what it says of one that does not exist."""
+    said = _said_of(name, (yield from refusal_of(known, query)))
+    return said is not None and said == _said_of(
+        NO_SUCH_NAME, (yield from refusal_of(known, {NO_SUCH_NAME: query[name]}))
+    )
+
+
+def _said_of(name: str, refusal: RequestRefused | None) -> str | None:
+    fields = refusal.fields if refusal else ()
+    return next((message.replace(name, "") for field, message in fields if field == name), None)
+
+
+def candidates(*groups: Iterable[str]) -> list[str]:
+    """Names to try, in this order, each once."""
+    return list(dict.fromkeys(name for group in groups for name in group))
+
+
+def written(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
+    """A bound as text: an instant (to the microsecond where `sharp`), or the UTC day it is on."""
+    at = at.astimezone(UTC)
+    if bounds == "day":
+        return at.date().isoformat()
+    text = at.replace(tzinfo=None).isoformat(timespec="microseconds" if sharp else "seconds")
+    return f"{text}Z"
+
+
+def whole_bounds(reading: Reading, bounds: Bounds) -> tuple[str, str]:
+    """From the start of history to a time by which every row was updated."""
+    past = reading.local_midnight(reading.history_start)
+    return written(past, bounds), written(reading.now + timedelta(days=2), bounds)
+
+
+def far_ahead(now: datetime) -> datetime:
+    """When no row can have been updated yet."""
+    return now + timedelta(days=400)

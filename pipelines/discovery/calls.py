@@ -1,0 +1,169 @@
+"""Phone calls: the contract shows their parameters, so they are proven, not looked for (contract: Phone calls)."""
+
+from collections.abc import Generator, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any
+
+from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.pages import CallsPage, Row
+from pipelines.core.steps import ReadCalls, Step
+from pipelines.discovery.asking import ListKnowledge, ask, recall
+from pipelines.discovery.csv_calls import local_minute
+from pipelines.discovery.finding import Finding
+from pipelines.discovery.time_zone import BESIDE, Pair, check_zone, fits, pairs, rivals, telling_day
+
+LARGEST_CSV = 5_000
+SPAN = timedelta(days=6)
+ZONE_LOOKS = 6
+"""Days that are looked at to tell the configured zone from the others."""
+INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent", "bookingIntent")
+CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
+
+Found = Generator[Step, Any, list[Finding]]
+
+
+def check_calls(known: ListKnowledge, rows: Sequence[Row]) -> Found:
+    """The CSV's paging, the filters that the contract describes, and the practice's time zone."""
+    return [
+        *(yield from _csv(known)),
+        *(yield from _strictness(known)),
+        (yield from _intent_filter(known)),
+        (yield from _client_filter(known, rows)),
+        (yield from _zone(known)),
+    ]
+
+
+def _read(query: Mapping[str, str]) -> Generator[Step, Any, CallsPage | None]:
+    try:
+        page: CallsPage = yield ReadCalls(query, 0, LARGEST_CSV, lenient=True)
+    except PracticeRefused:
+        raise
+    except RequestRefused:
+        return None
+    return page
+
+
+def _csv(known: ListKnowledge) -> Found:
+    endpoint = known.endpoint
+    one = yield from _read({**known.whole, "per_page": "1", "page": "0"})
+    two = yield from _read({**known.whole, "per_page": "1", "page": "1"})
+    over = yield from _read({**known.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
+    json = yield from recall(known, {**known.whole, "per_page": "1"})
+    if one is None or two is None or json is None:
+        remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
+        return [Finding(endpoint, "csv", "contradicts", "refused", "format=csv is refused", remedy)]
+    if one.total_count < 2:  # noqa: PLR2004 - two pages are told apart
+        return [Finding(endpoint, "csv", "unknown", "", "fewer than two calls")]
+    obeyed = one.rows == two.rows == 1 and (one.frame != two.frame or (yield from _tens_differ(known)))
+    agree = one.total_count == json.total_count or (yield from _totals_agree(known))
+    most = "refused" if over is None else f"cut to {over.per_page}"
+    evidence = f"{'as many' if agree else 'not as many'} calls as in JSON; per_page={LARGEST_CSV + 1} is {most}"
+    if obeyed and agree:
+        return [Finding(endpoint, "csv", "ok", "paged from 0", evidence)]
+    remedy = "ask the platform how the CSV is paged; without it phone calls cannot be read whole"
+    return [
+        Finding(endpoint, "csv", "contradicts", "not paged" if not obeyed else "other total", evidence, remedy)
+    ]
+
+
+def _tens_differ(known: ListKnowledge) -> Generator[Step, Any, bool]:
+    """Two calls in a row may look the same in the CSV, which has neither ids nor seconds; ten and ten do not."""
+    first = yield from _read({**known.whole, "per_page": "10", "page": "0"})
+    second = yield from _read({**known.whole, "per_page": "10", "page": "1"})
+    return first is not None and second is not None and first.frame != second.frame
+
+
+def _totals_agree(known: ListKnowledge) -> Generator[Step, Any, bool]:
+    """A call may have come between the two requests: a few looks settle it."""
+    for _ in range(3):
+        shown = yield from _read({**known.whole, "per_page": "1", "page": "0"})
+        listed = yield from ask(known, {**known.whole, "per_page": "1"})
+        if shown is not None and listed is not None and shown.total_count == listed.total_count:
+            return True
+    return False
+
+
+def _strictness(known: ListKnowledge) -> Found:
+    """Contract, Phone calls: another date format, or an unknown direction, is a 400."""
+    found: list[Finding] = []
+    for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
+        page = yield from ask(known, {**known.whole, name: value, **known.smallest})
+        if page is not None:
+            evidence = f"a bad {name} is taken; the contract says 400"
+            found.append(Finding(known.endpoint, f"bad {name}", "note", "taken", evidence))
+    return found
+
+
+def _intent_filter(known: ListKnowledge) -> Generator[Step, Any, Finding]:
+    """The boolean filter, whose name is not shown: proven by rows of either kind."""
+    for name in INTENT_NAMES:
+        kinds: list[bool] = []
+        for value in (True, False):
+            page = yield from ask(known, {**known.whole, **known.smallest, name: str(value).lower()})
+            kinds.append(page is not None and all(row.get("booking_intent") is value for row in page.rows))
+            if page is not None and not page.rows:
+                kinds[-1] = False
+        if all(kinds):
+            return Finding(known.endpoint, "intent filter", "ok", name, "true and false show calls of their kind")
+    return Finding(
+        known.endpoint, "intent filter", "unknown", "", "no name tried is honoured; vetl does not need it"
+    )
+
+
+def _client_filter(known: ListKnowledge, rows: Sequence[Row]) -> Generator[Step, Any, Finding]:
+    """The client filter, whose name is not shown: proven by the calls of two clients."""
+    clients = list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))[:2]
+    for name in CLIENT_NAMES if len(clients) > 1 else ():
+        proven = 0
+        for client in clients:
+            page = yield from ask(known, {**known.whole, **known.largest, name: client})
+            if page is None or not page.rows:
+                break
+            proven += all(str(row.get("client_id")) == client for row in page.rows)
+        if proven == len(clients):
+            return Finding(known.endpoint, "client filter", "ok", name, "two clients show their own calls only")
+    return Finding(
+        known.endpoint, "client filter", "unknown", "", "no name tried is honoured; vetl does not need it"
+    )
+
+
+def _zone(known: ListKnowledge) -> Generator[Step, Any, Finding]:
+    """Calls of the last days, and of days on which the configured zone and the others that fit so far differ."""
+    latest = yield from _latest_day(known)
+    configured = known.reading.time_zone.key
+    if latest is None:
+        return check_zone(known.endpoint, configured, [])
+    calls = yield from _pairs(known, latest - SPAN, latest)
+    seen: set[date] = set()
+    for _ in range(ZONE_LOOKS):
+        start = known.reading.history_start
+        day = telling_day(configured, rivals(configured, calls), start, latest, seen)
+        if day is None or not fits(configured, calls):
+            break
+        seen.add(day)
+        calls += yield from _pairs(known, day - BESIDE, day + BESIDE)
+    return check_zone(known.endpoint, configured, calls)
+
+
+def _pairs(known: ListKnowledge, first: date, last: date) -> Generator[Step, Any, list[Pair]]:
+    """The calls of some days in both forms."""
+    days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
+    listed = yield from ask(known, {**days, **known.largest})
+    if listed is None or not listed.rows:
+        return []
+    shown = yield from _read({**days, "per_page": str(LARGEST_CSV)})
+    return pairs(listed.rows, shown.frame if shown else ())
+
+
+def _latest_day(known: ListKnowledge) -> Generator[Step, Any, date | None]:
+    """The day of the newest call, by the CSV: the last day of the whole history that has one."""
+    reading = known.reading
+    end = reading.local_now.date() + timedelta(days=1)
+    length = SPAN
+    while True:
+        start = max(reading.history_start, end - length)
+        page = yield from _read({"start_date": start.isoformat(), "end_date": end.isoformat(), "per_page": "1000"})
+        minutes = [minute for row in page.frame if (minute := local_minute(row))] if page else []
+        if minutes or start == reading.history_start:
+            return max(minutes).date() if minutes else None
+        length *= 8

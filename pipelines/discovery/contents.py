@@ -1,0 +1,80 @@
+"""What the rows themselves show: order, fields and values that the contract does not know."""
+
+from collections.abc import Generator, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from pydantic import BaseModel
+
+from pipelines.core.pages import Page, Row
+from pipelines.core.records import KnownValues
+from pipelines.core.steps import Step
+from pipelines.discovery.asking import ListKnowledge, ask
+from pipelines.discovery.finding import Finding
+from pipelines.partner.redaction import redact
+from pipelines.reading.rows import instant, key_of
+
+ENOUGH = 3
+"""Distinct times from which on an order can be told."""
+SHOWN = 5
+
+Found = Generator[Step, Any, list[Finding]]
+
+
+def check_contents(known: ListKnowledge, page: Page, record: type[BaseModel]) -> Found:
+    """Everything that one page of rows tells; it is read once more to see whether its order is stable."""
+    again = yield from ask(known, {**known.whole, **known.largest})
+    stable = again is not None and [*map(key_of, again.rows)] == [*map(key_of, page.rows)]
+    return [_order(known, page.rows, stable=stable), *drift(known.endpoint, page.rows, record)]
+
+
+def check_total_pages(known: ListKnowledge, page: Page, *, promised: bool) -> Iterator[Finding]:
+    """Contract, Endpoints: every paged list but the booking sessions tells `total_pages`."""
+    there = page.total_pages is not None
+    if there != promised:
+        found = "there" if there else "missing"
+        evidence = "the contract says otherwise; vetl uses total_count alone"
+        yield Finding(known.endpoint, "total_pages", "note", found, evidence)
+
+
+def _order(known: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Finding:
+    orders = [
+        f"{column} {direction}"
+        for column in ("created_at", "updated_at")
+        for direction in ("descending", "ascending")
+        if _is_sorted(rows, column, falling=direction == "descending")
+    ]
+    found = " or ".join(orders) or "none that shows"
+    evidence = f"{len(rows)} rows; " + ("twice the same" if stable else "another order the second time")
+    state = "unknown" if len(rows) < ENOUGH else "note"
+    return Finding(known.endpoint, "order", state, found if state == "note" else "", evidence)
+
+
+def _is_sorted(rows: Sequence[Row], column: str, *, falling: bool) -> bool:
+    times = [at for row in rows if (at := instant(row.get(column))) is not None]
+    if len(times) < len(rows) or len(set(times)) < ENOUGH:
+        return False
+    return all(above >= below if falling else above <= below for above, below in pairwise(times))
+
+
+def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterator[Finding]:
+    """Fields and enum values of these rows that the contract does not know. Field names are data too."""
+    fields = record.model_fields
+    strange = sorted({name for row in rows for name in row} - set(fields))
+    if strange:
+        shown = ", ".join(redact(name) for name in strange[:SHOWN])
+        yield Finding(endpoint, "fields", "note", shown, "unknown to the contract; kept in _extra")
+    for name, field in fields.items():
+        values = next((set(item.values) for item in _annotations(field) if isinstance(item, KnownValues)), None)
+        if values is None:
+            continue
+        met = {str(row[name]) for row in rows if row.get(name) is not None} - values
+        if met:
+            shown = ", ".join(redact(value) for value in sorted(met)[:SHOWN])
+            yield Finding(
+                endpoint, f"values of {name}", "note", shown, "unknown to the contract; kept as they are"
+            )
+
+
+def _annotations(field: Any) -> Sequence[Any]:  # noqa: ANN401 - pydantic's FieldInfo
+    return field.metadata

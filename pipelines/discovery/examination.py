@@ -1,0 +1,205 @@
+"""Which checks a list gets: all of them from `vetl doctor`, `sync` what it needs to read it."""
+
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
+from pipelines.core.endpoint import ByReference, DateWindows, QueryNames, UpdatedWindows
+from pipelines.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
+from pipelines.core.pages import Page, Row
+from pipelines.core.reading import Reading
+from pipelines.core.records import KnownValues
+from pipelines.core.steps import ReadPage, Step
+from pipelines.discovery.asking import ListKnowledge, fields_at_fault, recall
+from pipelines.discovery.calls import check_calls
+from pipelines.discovery.contents import check_contents, check_total_pages
+from pipelines.discovery.edges import check_edges, granularity, timed_rows
+from pipelines.discovery.finding import Finding
+from pipelines.discovery.keeping import after, capabilities_of, is_hopeless, known_already, record, record_facts
+from pipelines.discovery.numbers import check_numbers
+from pipelines.discovery.people import check_clients, check_patients
+from pipelines.discovery.ranges import check_end, check_range
+from pipelines.discovery.sizes import check_size
+from pipelines.discovery.statuses import check_statuses
+from pipelines.discovery.taking import take_names
+from pipelines.partner.models import CALL_STATES, PhoneCall
+
+T = TypeVar("T")
+Checking = Generator[Step, Any, T]
+Found = Checking[list[Finding]]
+
+WITHOUT_TOTAL_PAGES = frozenset({"booking_sessions"})
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found at one list, and the ids of clients that its rows mention."""
+
+    findings: Sequence[Finding]
+    clients: Sequence[str] = ()
+
+
+def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examination]:
+    """All checks of one list. `clients` are ids that other rows mention.
+
+    Raises:
+        PracticeRefused: the platform answers nothing for this practice.
+    """
+    endpoint = reading.endpoint
+    try:
+        match endpoint.strategy:
+            case DateWindows():
+                return (yield from _examine_calls(reading))
+            case ByReference():
+                check = check_clients if endpoint.name == "clients" else check_patients
+                return Examination((yield from check(clients)))
+            case _:
+                return Examination((yield from _examine_list(reading)))
+    except PracticeRefused:
+        raise
+    except NotFound as error:
+        withdrawn = isinstance(endpoint.strategy, UpdatedWindows) and endpoint.strategy.may_be_withdrawn
+        if withdrawn:
+            evidence = f"{error}; it is declared proposed, vetl keeps the data it has"
+            return Examination([Finding(endpoint.name, "list", "note", "withdrawn", evidence)])
+        remedy = "check partner.base_url, and ask the platform whether this practice has the list"
+        return Examination([Finding(endpoint.name, "list", "refused", "not there", str(error), remedy)])
+
+
+def check_practice() -> Checking[Finding]:
+    """Whether the platform answers for this practice: the call list needs no parameter (contract: Phone calls)."""
+    try:
+        yield ReadPage({}, 0, 1, lenient=True)
+    except RequestRefused as refusal:
+        remedy = "check the id in [[practices]], and ask the platform whether the credentials are good for it"
+        return Finding("", "practice", "refused", str(refusal.status), str(refusal), remedy)
+    return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")
+
+
+def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Capabilities]:
+    """What `sync` must know to read a list: which parameters work, and under which names; asked where it is open.
+
+    `doubts`: parameters that are asked for again whatever is known of them.
+
+    Requests: about 15 at a first sync, none once all is decided. A list that is empty or on one page is asked
+    again at each sync for two to four, one whose date range is ignored for six.
+
+    Raises:
+        ConfigurationError: the list cannot be read whole, because a parameter that it needs is ignored.
+        RequestRefused: the list is not there, or refuses every form of the question.
+    """
+    before = capabilities_of(reading, doubts)
+    known = known_already(reading, before)
+    findings = yield from _parameters(known, [key for key in _keys(reading) if _is_open(before, key)])
+    now = after(known, before, findings)
+    start = now.parameters["start"]
+    if start.result is now.result("end") is Result.HONOURED and start.bounds is None:
+        now = yield from _with_bounds(known, now)
+    contradicted = set(doubts) & {"start", "end"}
+    now = _still_believed(Capabilities.of(reading.capabilities, reading.names), now, contradicted)
+    yield from record(reading.capabilities, now, findings)
+    for finding in filter(is_hopeless, findings):
+        raise ConfigurationError(f"{reading.endpoint.name}: {finding.evidence}; {finding.remedy}")
+    return now
+
+
+def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Collection[str]) -> Capabilities:
+    """What was proven stays where a list that moves, or is empty by now, does not show it this time."""
+    kept: dict[Key, Parameter] = {
+        key: item
+        for key, item in earlier.parameters.items()
+        if now.result(key) is Result.UNDECIDED and item.result is Result.HONOURED and key not in contradicted
+    }
+    return Capabilities(parameters={**now.parameters, **kept})
+
+
+def _keys(reading: Reading) -> Sequence[Key]:
+    """The parameters that a list has (contract: Staff tasks and AI outbound requests have no date range)."""
+    has_range = isinstance(reading.endpoint.strategy, UpdatedWindows)
+    without = (*(() if has_range else ("start", "end")), *(() if _statuses(reading) else ("status",)))
+    return [key for key in KEYS if key not in without]
+
+
+def _is_open(before: Capabilities, key: Key) -> bool:
+    """Whether a parameter is asked for. That the page size and the status are ignored costs requests, no truth."""
+    result = before.result(key)
+    return result is Result.UNDECIDED or (result is Result.IGNORED and key not in ("per_page", "status"))
+
+
+def _with_bounds(known: ListKnowledge, now: Capabilities) -> Checking[Capabilities]:
+    page = yield from recall(known, {**known.whole, **known.largest})
+    bounds = yield from granularity(known, timed_rows(page.rows if page else ()))
+    start = now.parameters["start"].model_copy(update={"bounds": bounds})
+    return Capabilities(parameters={**now.parameters, "start": start})
+
+
+def _examine_list(reading: Reading) -> Found:
+    before = Capabilities.of({}, reading.names)
+    known = ListKnowledge(reading, reading.names)
+    findings = yield from _parameters(known)
+    page = yield from recall(known, {**known.whole, **known.largest})
+    if page is not None:
+        if isinstance(reading.endpoint.strategy, UpdatedWindows) and known.bounds != "none":
+            findings += yield from check_edges(known, page.rows)
+        findings += yield from _contents(known, page)
+    decided = after(known, before, findings)
+    if known.bounds != "none" and any(item.check == "bounds" and item.state == "note" for item in findings):
+        start = decided.parameters["start"].model_copy(update={"bounds": known.bounds})
+        decided = Capabilities(parameters={**decided.parameters, "start": start})
+    yield from record({}, decided, findings)
+    yield from record_facts(findings)
+    return findings
+
+
+def _parameters(known: ListKnowledge, wanted: Collection[Key] = KEYS) -> Found:
+    """Those of the query parameters that are wanted, which the contract does not show."""
+    findings: list[Finding] = []
+    if wanted and not isinstance(known.reading.endpoint.strategy, UpdatedWindows):
+        yield from fields_at_fault(known)  # a list that is not there says so here
+    elif "start" in wanted:
+        findings += yield from check_range(known)
+    elif "end" in wanted:
+        findings.append((yield from check_end(known, known.names.end)))
+    if "per_page" in wanted:
+        findings += yield from check_size(known)
+    if "page" in wanted:
+        findings += yield from check_numbers(known)
+    statuses = _statuses(known.reading)
+    if "status" in wanted and statuses:
+        findings += yield from check_statuses(known, statuses)
+    yield from take_names(known, [finding.check for finding in findings if finding.state == "unknown"], statuses)
+    return findings
+
+
+def _contents(known: ListKnowledge, page: Page) -> Found:
+    promised = known.endpoint not in WITHOUT_TOTAL_PAGES
+    told = list(check_total_pages(known, page, promised=promised))
+    return [*told, *(yield from check_contents(known, page, known.reading.endpoint.record))]
+
+
+def _examine_calls(reading: Reading) -> Checking[Examination]:
+    """The contract shows the parameters of the calls, so none is looked for under another name."""
+    known = ListKnowledge(reading, QueryNames(status="state"))
+    findings = yield from check_range(known, fixed=True)
+    findings += yield from check_size(known, fixed=True)
+    findings += yield from check_numbers(known, fixed=True)
+    findings += yield from check_statuses(known, CALL_STATES.values, column="state", fixed=True)
+    page = yield from recall(known, {**known.whole, **known.largest})
+    if page is not None:
+        findings += list(check_total_pages(known, page, promised=True))
+        findings += yield from check_contents(known, page, PhoneCall)
+        findings += yield from check_calls(known, page.rows)
+    return Examination(findings, clients_in(page.rows if page else ()))
+
+
+def _statuses(reading: Reading) -> tuple[str, ...]:
+    """The values of `status` that the contract lists; a list without them has no such filter."""
+    field = reading.endpoint.record.model_fields.get("status")
+    annotations = field.metadata if field else ()
+    return next((item.values for item in annotations if isinstance(item, KnownValues)), ())
+
+
+def clients_in(rows: Sequence[Row]) -> list[str]:
+    """The client ids that rows mention."""
+    return list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))

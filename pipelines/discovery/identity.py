@@ -1,0 +1,145 @@
+"""Whether the rows of a list keep their ids from one read to the next: everything else rests on that.
+
+A certificate counts distinct ids, and a merge finds a row by its id. A source that tells the same row under
+another id at each read would be certified and would grow here with every sync. So the first page is asked for
+twice: before a list is first read, after each sync that brought new rows, and before each sync once the ids were
+seen to change.
+
+Argument: a row is the same if all of it but the id is, its times included, and no other row of the page is its
+twin. Rows that move meanwhile only leave less to compare. Twins that a page's end parts may change places, but no
+more than two ids come of that: a third read tells. Requests: two; for a list without news none.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from json import dumps
+from typing import Any, Literal
+
+from pipelines.core.capabilities import Capabilities
+from pipelines.core.endpoint import ByReference, DateWindows, UpdatedWindows
+from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable
+from pipelines.core.pages import Page, Row, Window
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import Flush, Learnt, MergeRows, Step
+from pipelines.discovery.keeping import conventions_of
+from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.paging import Pass, certificate, uncertified
+
+IDS = "ids"
+LOOKS = 3
+TOO_MANY = 3
+"""So many ids of one row are not the doing of a twin."""
+
+Verdict = Literal["stable", "changing", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What looking at one page again has shown, in words where the ids change."""
+
+    verdict: Verdict = "unknown"
+    finding: str = ""
+
+
+def compared(reads: Sequence[Sequence[Row]]) -> Identity:
+    """What several reads of one page tell of its rows' ids."""
+    names: dict[str, set[str]] = {}
+    met: Counter[str] = Counter()
+    for rows in reads:
+        for content, identity in _alone(rows).items():
+            names.setdefault(content, set()).add(identity)
+            met[content] += 1
+    again = {content: ids for content, ids in names.items() if met[content] > 1}
+    changed = [ids for ids in again.values() if len(ids) > 1]
+    if 2 * len(changed) > len(again) or any(len(ids) >= TOO_MANY for ids in changed):
+        told = f"{len(changed)} of {len(again)} rows came back under another id when their page was read again"
+        return Identity("changing", f"ids are not stable: {told}")
+    return Identity("stable" if again and not changed else "unknown")
+
+
+def _alone(rows: Sequence[Row]) -> dict[str, str]:
+    """The id of each row by all the rest of it; rows that have a twin on the page are left out."""
+    contents = [(_content(row), str(row["id"])) for row in rows if row.get("id") is not None]
+    often = Counter(content for content, _ in contents)
+    return {content: identity for content, identity in contents if often[content] == 1}
+
+
+def _content(row: Row) -> str:
+    return dumps({name: value for name, value in row.items() if name != "id"}, sort_keys=True, default=str)
+
+
+def look(
+    conventions: QueryConventions, window: Window, *, kind: str = "identity"
+) -> Generator[Step, Any, Identity]:
+    """Ask for the first page of a window again and again, until it is clear whether its rows keep their ids.
+
+    Ids that change leave a certificate that says so.
+    """
+    pages: list[Page] = []
+    found = Identity()
+    while len(pages) < LOOKS:
+        pages.append((yield conventions.page(window, 0, lenient=True)))
+        found = compared([page.rows for page in pages])
+        if not pages[0].rows or found.verdict == "stable":
+            break
+    if found.verdict == "changing":
+        evidence = certificate(Pass(window, (pages[-1],), conventions.page_size), kind, retries=len(pages) - 1)
+        yield MergeRows((), pages[-1].server_time, certificate=uncertified(evidence, found.finding))
+    if found.verdict != "unknown":
+        words = found.finding or "rows keep their ids when their page is asked for again"
+        yield Learnt(IDS, found.verdict, words)
+    return found
+
+
+def look_first(reading: Reading) -> Generator[Step, Any, Identity]:
+    """Before a list is read: where it never was, or where its ids were seen to change."""
+    if not _has_list(reading) or (reading.cursor and not were_changing(reading.capabilities)):
+        return Identity()
+    try:
+        found = yield from _look_at(reading)
+    except PracticeRefused:
+        raise
+    except (RequestRefused, Unreachable):
+        # How the list is asked for is not known yet, and a server that counts from 1 may not have page 0, or break
+        # over it: the checks that follow find out, and the look after the read will tell.
+        return Identity()
+    if found.verdict == "changing":
+        yield Flush()
+    return found
+
+
+def look_last(reading: Reading, outcome: Outcome) -> Generator[Step, Any, Outcome]:
+    """After new rows came: one that was here already, under another id, would be new as well."""
+    if not _has_list(reading):
+        return outcome
+    found = yield from _look_at(reading)
+    yield Flush()
+    return unsettled(found, outcome.notes) if found.verdict == "changing" else outcome
+
+
+def unsettled(found: Identity, notes: tuple[str, ...] = ()) -> Outcome:
+    """What is said of a list whose ids change: nothing more of it is taken in, so that nothing grows."""
+    told = "rows cannot be told apart, so the list is not read until they stay; what is here may be double or gone"
+    return Outcome(False, None, f"{found.finding}; {told}", notes)
+
+
+def were_changing(capabilities: Mapping[str, Any]) -> bool:
+    """Whether the ids of a list were not stable when they were last looked at."""
+    return capabilities.get(IDS) == "changing"
+
+
+def anew(reading: Reading) -> Reading:
+    """Ids that changed have become stable: nothing that is known here, of rows or of the list, rests on them."""
+    return replace(reading, cursor={}, capabilities={}, reconcile="full")
+
+
+def _has_list(reading: Reading) -> bool:
+    return not isinstance(reading.endpoint.strategy, ByReference | DateWindows)
+
+
+def _look_at(reading: Reading) -> Generator[Step, Any, Identity]:
+    window = reading.whole_history if isinstance(reading.endpoint.strategy, UpdatedWindows) else Window()
+    # A full reconcile asks everything anew, but how the list is asked for at all is known by the time of a look.
+    conventions = conventions_of(reading, Capabilities.of(reading.capabilities, reading.names))
+    return (yield from look(conventions, window))

@@ -1,0 +1,117 @@
+"""What of the answers is kept for `sync`, in `control.capabilities`: one entry for each query parameter.
+
+What is undecided is written only over what was doubted: a doctor who cannot tell does not undo what a sync has
+proven.
+"""
+
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
+from pipelines.core.endpoint import UpdatedWindows
+from pipelines.core.reading import Reading
+from pipelines.core.steps import Learnt, Step
+from pipelines.discovery.asking import ListKnowledge, whole_bounds
+from pipelines.discovery.finding import Finding
+from pipelines.reading.conventions import Bounds, QueryConventions
+
+RESULTS = {
+    "ok": Result.HONOURED,
+    "contradicts": Result.HONOURED,
+    "ignored": Result.IGNORED,
+    "unknown": Result.UNDECIDED,
+}
+
+
+def capabilities_of(reading: Reading, doubts: Collection[str] = ()) -> Capabilities:
+    """What earlier checks kept of a list under the names that are configured now, but for what is doubted.
+
+    A full reconcile believes nothing.
+    """
+    stored = {} if reading.reconcile == "full" else reading.capabilities
+    return Capabilities.of({key: value for key, value in stored.items() if key not in doubts}, reading.names)
+
+
+def conventions_of(reading: Reading, known: Capabilities) -> QueryConventions:
+    """How a list is asked for, as far as it is known."""
+    start, per_page, page = (known.parameters[key] for key in ("start", "per_page", "page"))
+    return QueryConventions(
+        known.names,
+        page_size=min(per_page.size or reading.endpoint.page_size, reading.endpoint.page_size),
+        page_base=page.base if page.result is Result.HONOURED else None,
+        bounds="none" if start.result is Result.IGNORED else start.bounds or _form(start),
+        end=known.result("end"),
+    )
+
+
+def _form(start: Parameter) -> Bounds:
+    """Where it is not known whether ranges finer than a day are told apart, whole days are right under both."""
+    return "instant" if start.result is Result.UNDECIDED else "day"
+
+
+def known_already(reading: Reading, before: Capabilities) -> ListKnowledge:
+    """What earlier checks kept of a list, to go on from; nothing where there were none."""
+    conventions = conventions_of(reading, before)
+    proven: set[str] = {key for key in KEYS if before.result(key) is Result.HONOURED}
+    ignored = frozenset(key for key in KEYS if before.result(key) is Result.IGNORED)
+    known = ListKnowledge(
+        reading, before.names, proven=proven, bounds=conventions.bounds, thorough=False, ignored=ignored
+    )
+    start, end = whole_bounds(reading, conventions.bounds)
+    ranged = {"start": start, "end": end} if isinstance(reading.endpoint.strategy, UpdatedWindows) else {}
+    known.whole = {getattr(before.names, key): value for key, value in ranged.items() if key in proven}
+    known.page_base = before.parameters["page"].base
+    known.page_size = before.parameters["per_page"].size
+    if "per_page" in proven:
+        known.smallest = {before.names.per_page: "1"}
+        known.largest = {before.names.per_page: str(conventions.page_size)}
+    return known
+
+
+def is_hopeless(finding: Finding) -> bool:
+    """Whether the list cannot be read whole: it needs a parameter that is honoured under no name."""
+    return finding.state == "contradicts" and finding.correction is None
+
+
+def after(known: ListKnowledge, before: Capabilities, findings: Sequence[Finding]) -> Capabilities:
+    """What is known of the list once these findings are in."""
+    found = {finding.check: finding for finding in findings}
+    return Capabilities(parameters={key: _parameter(known, before, key, found.get(key)) for key in KEYS})
+
+
+def _parameter(known: ListKnowledge, before: Capabilities, key: Key, finding: Finding | None) -> Parameter:
+    """A parameter that was not asked for stays as it is; so does the name of one that is ignored."""
+    earlier = before.parameters[key]
+    if finding is None:
+        return earlier
+    result = Result.IGNORED if is_hopeless(finding) else RESULTS[finding.state]
+    name = earlier.configured if result is Result.IGNORED else str(getattr(known.names, key))
+    bounds = "day" if key == "start" and known.bounds == "day" else None
+    return Parameter(
+        name=name,
+        configured=earlier.configured,
+        result=result,
+        base=known.page_base if key == "page" and result is Result.HONOURED else None,
+        size=known.page_size if key == "per_page" else None,
+        bounds=bounds,
+    )
+
+
+def record(
+    before: Mapping[str, Any], now: Capabilities, findings: Sequence[Finding]
+) -> Generator[Step, Any, None]:
+    """What differs from what is stored, with its evidence. `before` is what is stored."""
+    evidence = {finding.check: finding.evidence for finding in findings}
+    for key, item in now.parameters.items():
+        value = item.model_dump(mode="json")
+        if item.result is Result.UNDECIDED and key not in before and item.name == item.configured:
+            continue
+        if before.get(key) != value:
+            yield Learnt(key, value, evidence.get(key, "asked again"))
+
+
+def record_facts(findings: Sequence[Finding]) -> Iterator[Learnt]:
+    """What is kept to be looked up; `sync` does not rely on it."""
+    for finding in findings:
+        if finding.state == "note" or finding.check == "beyond the end":
+            yield Learnt(f"seen_{finding.check.replace(' ', '_')}", finding.found, finding.evidence)

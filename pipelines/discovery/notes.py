@@ -1,0 +1,41 @@
+"""What the checks learn, kept in memory until all are done: they need no warehouse, and wait for none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.pages import Changes
+from pipelines.core.steps import Learnt, Question, Save
+
+
+class Notes:
+    """Stands where `sync` has the warehouse: takes what was learnt, and knows nothing beforehand."""
+
+    def __init__(self) -> None:
+        self.learnt: dict[tuple[str, str], list[Learnt]] = {}
+
+    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:  # noqa: ARG002 - as the warehouse takes it
+        """Keep what was learnt of a list."""
+        kept = self.learnt.setdefault((practice_id, endpoint.name), [])
+        kept.extend(item for item in work if isinstance(item, Learnt))
+        return Changes()
+
+    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401, ARG002 - as above
+        """No check asks what is here."""
+        raise AssertionError(f"a check asks the warehouse: {question}")
+
+    def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:  # noqa: ARG002 - as above
+        """Nothing was read before."""
+        return None
+
+    def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:  # noqa: ARG002 - as above
+        """Nothing is believed beforehand."""
+        return {}
+
+    def row_count(self, practice_id: str, endpoint: Endpoint) -> int:  # noqa: ARG002 - as above
+        """Nothing is stored."""
+        return 0
+
+    def held_count(self, practice_id: str, endpoint: Endpoint) -> int:  # noqa: ARG002 - as above
+        """Nothing is set aside."""
+        return 0

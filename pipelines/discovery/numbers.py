@@ -1,0 +1,77 @@
+"""Page numbers: the parameter, whether they start at 0 or 1, and what lies beyond the end."""
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from pipelines.core.capabilities import Result
+from pipelines.core.pages import Page
+from pipelines.core.steps import Step
+from pipelines.discovery.asking import Asking, ListKnowledge, ask, candidates, recall
+from pipelines.discovery.finding import Finding
+from pipelines.discovery.page_numbers import find_pages
+from pipelines.discovery.parameter_names import PAGE_NAMES
+from pipelines.discovery.ranges import name_finding
+
+BEYOND = 1_000
+A_GOOD_MANY = 20
+"""Rows on the pages that are compared, where the list has three such pages: one that moves a little between two
+requests then still shows most of them again."""
+
+Found = Generator[Step, Any, list[Finding]]
+
+
+def check_numbers(known: ListKnowledge, *, fixed: bool = False) -> Found:
+    """Prove the page number's name by two pages with different rows, and from which number on."""
+    configured = known.names.page
+    first = yield from recall(known, {**known.whole, **known.smallest})
+    if first is None or first.total_count <= len(first.rows):
+        return [Finding(known.endpoint, "page", "unknown", configured, "all rows are on one page")]
+    rows = str(max(1, min(A_GOOD_MANY, first.total_count // 3)))
+    size = dict.fromkeys(known.smallest, rows)
+
+    def page(name: str, number: int) -> Asking:
+        return ask(known, {**known.whole, **size, name: str(number)})
+
+    names = candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
+    found = yield from find_pages(names, page)
+    if found.result is Result.IGNORED:
+        return [_ignored(known)]
+    if found.base is None:
+        evidence = "the list moves, or rows of one time change places: what its pages hold does not tell"
+        return [Finding(known.endpoint, "page", "unknown", configured, evidence)]
+    known.page_base = found.base
+    known.names = replace(known.names, page=found.name)
+    known.proven.add("page")
+    evidence = f"{found.name}={found.base} and {found.name}={found.base + 1} hold different rows"
+    state = "note" if found.base else "ok"
+    findings = [
+        name_finding(known, "page", configured, evidence),
+        Finding(known.endpoint, "first page", state, str(known.page_base), evidence),
+    ]
+    return [*findings, (yield from _beyond(known, first))] if known.thorough else findings
+
+
+def _beyond(known: ListKnowledge, first: Page) -> Generator[Step, Any, Finding]:
+    number = first.total_count + BEYOND
+    page = yield from ask(known, {**known.whole, **known.smallest, known.names.page: str(number)})
+    if page is None:
+        return Finding(known.endpoint, "beyond the end", "note", "refused", f"page {number} is refused")
+    if page.rows:
+        evidence = f"page {number} repeats rows"
+        return Finding(known.endpoint, "beyond the end", "note", "repeats", evidence)
+    agrees = "the same" if page.total_count == first.total_count else "another"
+    evidence = f"page {number} is empty and tells {agrees} total"
+    return Finding(known.endpoint, "beyond the end", "ok", "empty", evidence)
+
+
+def _ignored(known: ListKnowledge) -> Finding:
+    return Finding(
+        known.endpoint,
+        "page",
+        "contradicts",
+        "none",
+        f"{known.names.page} is not honoured, nor is any other name tried: every page repeats the first",
+        f"ask the platform how {known.endpoint} is paged, and set page in [partner.parameters.{known.endpoint}]; "
+        "until then the list cannot be read whole",
+    )

@@ -1,0 +1,102 @@
+"""Clients and patients: plain arrays, asked by what is known of a client (contract: Clients and patients)."""
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.pages import Page, Row
+from pipelines.core.steps import GetRecords, ReadPage, Step
+from pipelines.discovery.finding import Finding
+from pipelines.reading.rows import key_of
+
+MOST_CLIENTS = 100
+"""Clients that one search returns at most (contract: Limits)."""
+A_LETTER = "a"
+NOBODY = "vetl-doctor-nobody"
+SEARCHED = ("name", "email", "phone")
+
+Found = Generator[Step, Any, list[Finding]]
+
+
+def check_clients(ids: Sequence[str]) -> Found:
+    """A client that other rows mention can be got, and is found by name, email and phone. None of these is told.
+
+    A search that returns exactly `MOST_CLIENTS` is possibly cut, and says nothing of who is missing.
+    """
+    got: dict[str, Row | None] = yield GetRecords(tuple(ids[:1]))
+    client = next((row for row in got.values() if row is not None), None)
+    return [_get(ids, client), *(yield from _searches(client)), *(yield from _cut())]
+
+
+def _get(ids: Sequence[str], client: Row | None) -> Finding:
+    if not ids:
+        return Finding("clients", "get", "unknown", "", "no row mentions a client")
+    if client is None:
+        return Finding(
+            "clients", "get", "note", "not found", "a client that a call mentions is not found by its id"
+        )
+    return Finding("clients", "get", "ok", "by id", "a client that a call mentions is there")
+
+
+def _searches(client: Row | None) -> Found:
+    """One search for each field that the client has; by contrast, a search for nobody finds nobody."""
+    found: list[Finding] = []
+    for name in SEARCHED:
+        value = str((client or {}).get(name) or "")
+        if client is None or not value:
+            continue
+        page = yield from _ask({name: value})
+        nobody = yield from _ask({name: NOBODY})
+        found.append(_search(name, client, page, nobody))
+    return found
+
+
+def _search(name: str, client: Row, page: Page | None, nobody: Page | None) -> Finding:
+    check = f"search by {name}"
+    if page is None:
+        return Finding("clients", check, "note", "refused", f"a search by {name} is refused; vetl gets by id")
+    if key_of(client) in {key_of(row) for row in page.rows}:
+        if nobody is not None and key_of(client) in {key_of(row) for row in nobody.rows}:
+            evidence = f"a {name} that nobody has finds as many; vetl gets by id"
+            return Finding("clients", check, "note", "ignored", evidence)
+        return Finding("clients", check, "ok", name, f"finds a client by the {name} it has, and not by another")
+    cut = len(page.rows) == MOST_CLIENTS
+    evidence = f"{len(page.rows)} are found, a client with this very {name} is not among them; vetl gets by id"
+    return Finding("clients", check, "note", "possibly cut" if cut else "not found", evidence)
+
+
+def _cut() -> Found:
+    """A search that many clients must fit."""
+    page = yield from _ask({"name": A_LETTER})
+    if page is None:
+        return []
+    if len(page.rows) == MOST_CLIENTS:
+        evidence = f"exactly {MOST_CLIENTS} are found: possibly cut, so vetl gets clients by id"
+        return [Finding("clients", "search", "note", "possibly cut", evidence)]
+    return [Finding("clients", "search", "ok", "whole", f"{len(page.rows)} are found, not {MOST_CLIENTS}")]
+
+
+def check_patients(ids: Sequence[str]) -> Found:
+    """The patients of two clients are theirs; without a client the request is refused (contract)."""
+    owned = 0
+    for client in ids[:2]:
+        page = yield from _ask({"client_id": client})
+        owned += page is not None and all(str(row.get("client_id")) == client for row in page.rows)
+    if owned == 2:  # noqa: PLR2004 - two contrasting values
+        return [Finding("patients", "client_id", "ok", "client_id", "two clients show their own patients only")]
+    state = "unknown" if len(ids) < 2 else "note"  # noqa: PLR2004 - as above
+    evidence = (
+        "patients of other clients are shown; vetl gets them by id" if state == "note" else "too few clients"
+    )
+    return [Finding("patients", "client_id", state, "", evidence)]
+
+
+def _ask(query: Mapping[str, str]) -> Generator[Step, Any, Page | None]:
+    """The whole answer: these lists have no pages."""
+    try:
+        page: Page = yield ReadPage(query, 0, MOST_CLIENTS, lenient=True)
+    except PracticeRefused:
+        raise
+    except RequestRefused:
+        return None
+    return page

@@ -1,0 +1,262 @@
+"""The date range of a list: is it honoured, and under which names (contract: Endpoints, "not shown").
+
+Start and end are looked for one by one. Many names are first asked for together: where that changes nothing, none
+of them works, for one request. An end is sent with every question that wants the whole list, because the one that
+the contract assumes, "the current date", may be the midnight behind which all of today's rows are hidden.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from pipelines.core.capabilities import Key
+from pipelines.core.pages import Page
+from pipelines.core.steps import Step
+from pipelines.discovery.asking import (
+    ListKnowledge,
+    ask,
+    candidates,
+    far_ahead,
+    fields_at_fault,
+    is_unknown,
+    recall,
+    whole_bounds,
+    written,
+)
+from pipelines.discovery.finding import Correction, Finding
+from pipelines.discovery.parameter_names import DATE_RANGE_NAMES
+from pipelines.reading.conventions import Bounds
+from pipelines.reading.rows import updated_at
+
+Found = Generator[Step, Any, list[Finding]]
+FORMS: tuple[Bounds, ...] = ("instant", "day")
+PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
+"""The end that goes with a start."""
+SLACK = timedelta(days=2)
+"""A row may be so much later than an early end and still within it: ends of whole days, in any zone."""
+
+
+def check_range(known: ListKnowledge, *, fixed: bool = False) -> Found:
+    """Prove the names of start and end, or find those that work. `fixed`: the contract shows them.
+
+    Fills in `known`: names, bounds and the query for the whole list.
+    """
+    configured = known.names
+    whole = yield from _try_start(known, configured.start)
+    if whole is None and not fixed and (yield from _may_be_found(known, PARTNERS)):
+        hints = yield from fields_at_fault(known)
+        for name in candidates(hints, PARTNERS):
+            if name != configured.start and (whole := (yield from _try_start(known, name))) is not None:
+                break
+    if whole is None:
+        start = yield from _no_start(known)
+        if start.state == "contradicts":
+            return [start]
+        return [start, (yield from check_end(known, configured.end, fixed=fixed))]
+    if not whole.total_count and not (yield from _shown_by_an_end(known)):
+        return [_too_few(known, "start"), _too_few(known, "end")]
+    known.proven.add("start")
+    found = name_finding(known, "start", configured.start, "a far future gives 0 rows, the past more")
+    return [found, (yield from check_end(known, configured.end, fixed=fixed))]
+
+
+def _may_be_found(known: ListKnowledge, names: Mapping[str, str]) -> Generator[Step, Any, bool]:
+    """Whether any of these starts may work: all together in the far future change the answer, or are refused.
+
+    Where each was refused by itself before, they are not tried again.
+    """
+    ahead = written(far_ahead(known.reading.now), "instant")
+    page = yield from ask(known, dict.fromkeys(names, ahead))
+    return "start" not in known.ignored if page is None else not page.total_count
+
+
+def _try_start(known: ListKnowledge, name: str) -> Generator[Step, Any, Page | None]:
+    """The whole list under this start, where a start in the far future empties it; an empty one proves less."""
+    for bounds in FORMS:
+        for query in _ahead(name, bounds, far_ahead(known.reading.now)):
+            page = yield from recall(known, query)
+            if page is None:
+                yield from fields_at_fault(known)  # a list that is not there says so here
+                if (yield from is_unknown(known, name, query)):
+                    break  # an end beside it would not help; a day might, where all faults have one message
+                continue
+            if page.total_count:
+                return None  # taken, and without effect
+            whole = yield from _whole(known, name, bounds)
+            if whole is not None:
+                return whole
+    return None
+
+
+def _whole(known: ListKnowledge, name: str, bounds: Bounds) -> Generator[Step, Any, Page | None]:
+    """The first page of the whole list, with the configured end where that is taken."""
+    past, late = whole_bounds(known.reading, bounds)
+    for query in ({name: past, known.names.end: late}, {name: past}):
+        whole = yield from recall(known, query)
+        if whole is not None:
+            known.names = replace(known.names, start=name)
+            known.bounds = bounds
+            known.whole = query
+            return whole
+    return None
+
+
+def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str]]:
+    """A range in the far future: with its start alone, and with an end for servers that want start <= end."""
+    start = {name: written(at, bounds)}
+    yield start
+    if name in PARTNERS:
+        yield {**start, PARTNERS[name]: written(at + timedelta(days=1), bounds)}
+
+
+def _shown_by_an_end(known: ListKnowledge) -> Generator[Step, Any, bool]:
+    """Whether a list that looks empty shows rows once it is asked for with an end, and none in the far future.
+
+    So it is on a practice's first day, where the server's own end is the midnight before it.
+    """
+    start = known.whole[known.names.start]
+    _, late = whole_bounds(known.reading, known.bounds)
+    ends = candidates((known.names.end,), PARTNERS.values())
+    together = yield from ask(known, {known.names.start: start, **dict.fromkeys(ends, late)})
+    if together is not None and not together.total_count:
+        return False
+    for end in ends if together is not None else (known.names.end,):
+        page = yield from ask(known, {known.names.start: start, end: late})
+        if page is not None and page.total_count:
+            return (yield from _start_beside(known, end))
+    return False
+
+
+def _start_beside(known: ListKnowledge, end: str) -> Generator[Step, Any, bool]:
+    """Whether a start is found beside an end that works: it empties a range in the far future."""
+    past, late = whole_bounds(known.reading, known.bounds)
+    ahead = far_ahead(known.reading.now)
+    first, last = (written(at, known.bounds) for at in (ahead, ahead + timedelta(days=1)))
+    for name in candidates((known.names.start,), PARTNERS):
+        future = yield from ask(known, {name: first, end: last})
+        if future is not None and not future.total_count:
+            known.names = replace(known.names, start=name)
+            known.whole = {name: past, end: late}
+            return True
+    return False
+
+
+def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> Generator[Step, Any, Finding]:
+    """Prove the end that is configured, or find one: a range that ends early lacks what a late one shows."""
+    names = candidates((configured, PARTNERS.get(known.names.start, configured)), PARTNERS.values())
+    start = {name: value for name, value in known.whole.items() if name == known.names.start}
+    likely = candidates((configured,), (name for name in known.whole if name not in start))
+    evidence: str | None = None
+    for name in likely:
+        evidence = evidence or (yield from _end_works(known, start, name))
+    if evidence is None and not fixed and (yield from _any_end_works(known, start, names)):
+        for name in names:
+            if name not in likely and (evidence := (yield from _end_works(known, start, name))):
+                break
+    if evidence:
+        known.proven.add("end")
+        return name_finding(known, "end", configured, evidence)
+    known.whole = start
+    return Finding(
+        known.endpoint,
+        "end",
+        "ignored",
+        "none",
+        f"{configured} is not honoured, nor is any other name tried",
+        "ask the platform for its name; until then certificates end a day and a half ago, because the server may "
+        "hide later rows, and what is newer is read again at each sync",
+    )
+
+
+def _end_works(known: ListKnowledge, start: Mapping[str, str], name: str) -> Generator[Step, Any, str | None]:
+    """The evidence that an end is honoured, if it is. Fills in its name."""
+    _, late = whole_bounds(known.reading, known.bounds)
+    wide = yield from recall(known, {**start, name: late})
+    for early_start, early in _early(known, start):
+        if wide is None or not wide.total_count:
+            return None
+        narrow = yield from ask(known, {**early_start, name: written(early, known.bounds)})
+        if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
+            continue
+        known.names = replace(known.names, end=name)
+        known.whole = {**start, name: late}
+        return f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
+    return None
+
+
+def _early(known: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
+    """Early ends, with the start before each: in the first second of history, and in the days before it."""
+    begun = known.reading.local_midnight(known.reading.history_start)
+    yield start, begun + timedelta(seconds=1)
+    if known.bounds == "day" and start:
+        before = {name: written(begun - timedelta(days=4), "day") for name in start}
+        yield before, begun - timedelta(days=2)
+
+
+def _obeys(page: Page, end: datetime) -> bool:
+    """Whether no row of a page was updated after the end that was asked for: a list may lose a row meanwhile."""
+    return all((at := updated_at(row)) is None or at <= end + SLACK for row in page.rows)
+
+
+def _any_end_works(
+    known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]
+) -> Generator[Step, Any, bool]:
+    """Whether all ends together, early, take rows away.
+
+    Each by itself is asked for only then; or where that is refused, once.
+    """
+    begun = known.reading.local_midnight(known.reading.history_start)
+    early = written(begun + timedelta(seconds=1), _form(known))
+    plain = yield from recall(known, start)
+    page = yield from ask(known, {**start, **dict.fromkeys(names, early)})
+    if page is None or plain is None:
+        return "end" not in known.ignored
+    return page.total_count < plain.total_count
+
+
+def _form(known: ListKnowledge) -> Bounds:
+    return "instant" if known.bounds == "none" else known.bounds
+
+
+def name_finding(known: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
+    """A query name that was proven: as configured, or another one."""
+    name = str(getattr(known.names, key))
+    if name == configured:
+        return Finding(known.endpoint, key, "ok", name, evidence)
+    return Finding(
+        known.endpoint,
+        key,
+        "contradicts",
+        name,
+        f"{configured} is not honoured; with {name}, {evidence}",
+        f'set {key} = "{name}" in [partner.parameters.{known.endpoint}]',
+        Correction(key, name),
+    )
+
+
+def _no_start(known: ListKnowledge) -> Generator[Step, Any, Finding]:
+    name = known.names.start
+    known.bounds, known.whole = "none", {}
+    if (yield from recall(known, {})) is None:
+        return Finding(
+            known.endpoint,
+            "start",
+            "contradicts",
+            "none",
+            f"{name} is refused, so is every other name tried, and so is a request without",
+            f"ask the platform for its name and set start in [partner.parameters.{known.endpoint}]",
+        )
+    return Finding(
+        known.endpoint,
+        "start",
+        "ignored",
+        "none",
+        f"{name} is not honoured, nor is any other name tried",
+        f"ask the platform how {known.endpoint} is narrowed by date; until then it is read whole, each time",
+    )
+
+
+def _too_few(known: ListKnowledge, key: Key) -> Finding:
+    name = str(getattr(known.names, key))
+    return Finding(known.endpoint, key, "unknown", name, "the list is empty since history_start")

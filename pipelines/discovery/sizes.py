@@ -1,0 +1,108 @@
+"""How many rows a page holds: the parameter, the default, the most (contract: Limits)."""
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from pipelines.core.pages import Page
+from pipelines.core.steps import Step
+from pipelines.discovery.asking import LARGEST, ListKnowledge, ask, candidates, recall
+from pipelines.discovery.finding import Finding
+from pipelines.discovery.parameter_names import SIZE_NAMES
+from pipelines.discovery.ranges import name_finding
+
+SMALLER = (50, 25, 20, 10)
+
+Found = Generator[Step, Any, list[Finding]]
+
+
+def check_size(known: ListKnowledge, *, fixed: bool = False) -> Found:
+    """Prove the page size's name by pages of one and of two rows; then find the default and the most."""
+    configured = known.names.per_page
+    plain = yield from recall(known, known.whole)
+    if plain is None or plain.total_count < 2:  # noqa: PLR2004 - one and two rows are told apart
+        return [Finding(known.endpoint, "per_page", "unknown", configured, "fewer than two rows")]
+    default = plain.per_page or len(plain.rows)
+    name = yield from _name(known, fixed=fixed)
+    if name is None:
+        known.page_size = min(default, LARGEST)
+        return [_ignored(known, default)]
+    evidence = "pages of 1 and of 2 rows hold 1 and 2"
+    return [name_finding(known, "per_page", configured, evidence), (yield from _limits(known, name, default))]
+
+
+def _name(known: ListKnowledge, *, fixed: bool) -> Generator[Step, Any, str | None]:
+    contrast = _holds if known.thorough else _holds_more
+    for name in candidates((known.names.per_page,), () if fixed else SIZE_NAMES):
+        if (yield from _holds(known, name, 1)) and (yield from contrast(known, name, 2)):
+            known.names = replace(known.names, per_page=name)
+            known.proven.add("per_page")
+            known.smallest = {name: "1"}
+            return name
+        if name == known.names.per_page and not (yield from _any_holds_one(known)):
+            return None
+    return None
+
+
+def _any_holds_one(known: ListKnowledge) -> Generator[Step, Any, bool]:
+    """Whether all names together give a page of one row, or are refused: else none works, for one request."""
+    page = yield from ask(known, {**known.whole, **dict.fromkeys(SIZE_NAMES, "1")})
+    return page is None or len(page.rows) == 1
+
+
+def _holds(known: ListKnowledge, name: str, size: int) -> Generator[Step, Any, bool]:
+    page = yield from ask(known, {**known.whole, name: str(size)})
+    return page is not None and len(page.rows) == size
+
+
+def _holds_more(known: ListKnowledge, name: str, size: int) -> Generator[Step, Any, bool]:
+    """The same, from the largest page, which is asked for in any case."""
+    page = yield from recall(known, {**known.whole, name: str(LARGEST)})
+    return (page is not None and len(page.rows) >= size) or (yield from _holds(known, name, size))
+
+
+def _limits(known: ListKnowledge, name: str, default: int) -> Generator[Step, Any, Finding]:
+    most = yield from _most(known, name)
+    known.page_size = most
+    known.largest = {name: str(most)}
+    if not known.thorough:
+        return Finding(known.endpoint, "page size", "note", f"{default} to {most}", f"a page holds {most}")
+    over = yield from ask(known, {**known.whole, name: str(LARGEST + 1)})
+    if over is None:
+        beyond = f"{LARGEST + 1} is refused"
+    elif (given := _given(over, LARGEST + 1)) > LARGEST:
+        beyond = f"{given} are given"
+    else:
+        beyond = f"{LARGEST + 1} is cut to {given}"
+    return Finding(known.endpoint, "page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
+
+
+def _most(known: ListKnowledge, name: str) -> Generator[Step, Any, int]:
+    for size in (LARGEST, *SMALLER):
+        page = yield from recall(known, {**known.whole, name: str(size)})
+        if page is None:
+            continue
+        given = _given(page, size)
+        if page.total_count > len(page.rows) and given not in (size, page.per_page):
+            again = yield from ask(known, {**known.whole, name: str(size)})  # once short, it may be torn
+            given = max(given, _given(again, size)) if again else given
+        return max(1, min(size, given))
+    return 1
+
+
+def _given(page: Page, asked: int) -> int:
+    """The page size that an answer shows: its rows where there are more, else what it echoes."""
+    if page.total_count > len(page.rows):
+        return len(page.rows)
+    return page.per_page or asked
+
+
+def _ignored(known: ListKnowledge, default: int) -> Finding:
+    return Finding(
+        known.endpoint,
+        "per_page",
+        "ignored",
+        "none",
+        f"{known.names.per_page} is not honoured, nor is any other name tried",
+        f"nothing needs to be done: pages hold {default} rows, reading takes more requests",
+    )

@@ -1,0 +1,54 @@
+"""What the loop needs of client and warehouse, so that it can be read, and tried, without either."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.pages import CallsPage, Changes, Page, Row
+from pipelines.core.steps import Query, Question, Save
+
+CsvParser = Callable[..., CallsPage]
+
+
+class Source(Protocol):
+    """The partner interface, as `partner.client` speaks it."""
+
+    async def page(self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None]) -> Page:
+        """One page of a JSON list; `check` may refuse it as torn, then it is read again."""
+        ...
+
+    async def calls(self, practice_id: str, query: Query, *, parse: CsvParser) -> CallsPage:
+        """One page of the phone-call CSV, parsed; `parse` may refuse it as torn."""
+        ...
+
+    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+        """One row by id, `None` where the source has none."""
+        ...
+
+
+class Store(Protocol):
+    """The warehouse, as `loading.warehouse` keeps it."""
+
+    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
+        """Do all of the work in one transaction, or none of it."""
+        ...
+
+    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
+        """Answer a strategy's question."""
+        ...
+
+    def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
+        """The cursor of the last commit."""
+        ...
+
+    def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
+        """What the source was seen to do."""
+        ...
+
+    def row_count(self, practice_id: str, endpoint: Endpoint) -> int:
+        """How many rows the source has, as far as is known here."""
+        ...
+
+    def held_count(self, practice_id: str, endpoint: Endpoint) -> int:
+        """How many rows are in quarantine."""
+        ...

@@ -1,0 +1,253 @@
+"""Performing what a strategy asks for: one list of one practice at a time.
+
+Client and warehouse are protocols here, so the loop can be read, and tried, without either.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pipelines.core.endpoint import Endpoint, QueryNames, UpdatedWindows
+from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError
+from pipelines.core.pages import CallsPage, Page, Row
+from pipelines.core.practice import Practice
+from pipelines.core.reading import Details, Margins, Outcome, Reading, Reconcile
+from pipelines.core.results import EndpointResult, Progress, State
+from pipelines.core.steps import (
+    AttachDetails,
+    Flush,
+    GetRecords,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    Plan,
+    ReadCalls,
+    ReadPage,
+    ReplaceDays,
+    Save,
+    SideBySide,
+    Step,
+)
+from pipelines.engine.expected import ExpectedRows
+from pipelines.engine.protocols import CsvParser, Source, Store
+from pipelines.engine.together import together
+from pipelines.engine.write_buffer import WriteBuffer, rows_in
+from pipelines.reading.conventions import check_page
+
+READERS_AT_ONCE = 4
+"""Windows of one list in memory at once; the client limits the requests in flight by itself."""
+
+UNKNOWN_ID = (400, 404, 410, 422)
+"""Statuses with which a server may answer a get for an id that it does not know: not shown."""
+
+UNKNOWN_WORDS = (400, 422)
+"""Statuses of a list that is asked by names that its server does not know, which doctor finds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to sync, and how. `names` are the query parameters of each list, by its name."""
+
+    practices: Sequence[Practice]
+    endpoints: Sequence[Endpoint]
+    names: Mapping[str, QueryNames]
+    since: date | None = None
+    margins: Margins = field(default_factory=Margins)
+    details: Details = "recent"
+    details_budget: int = 2000
+    reconcile: Reconcile = "no"
+
+
+@dataclass(slots=True)
+class Run:
+    """One sync under way. `clock` is the latest `Date` that the source has told."""
+
+    run_id: str
+    order: Order
+    source: Source
+    store: Store
+    parse_calls: CsvParser
+    clock: datetime
+    progress: Callable[[Progress], None]
+    writer: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class StepRunner:
+    """Performs the steps of one list of one practice."""
+
+    def __init__(self, run: Run, practice: Practice, endpoint: Endpoint) -> None:
+        self._run = run
+        self._practice = practice
+        self._endpoint = endpoint
+        self._requests = 0
+        self._rows_read = 0
+        self._expected = ExpectedRows()
+        store = run.store
+        self.buffer = WriteBuffer(
+            partial(store.commit, run.run_id, practice.id, endpoint),
+            partial(store.answer, practice.id, endpoint),
+            run.writer,
+        )
+
+    async def reading(self) -> Reading:
+        """What the strategy knows before it starts."""
+        run, practice, endpoint = self._run, self._practice, self._endpoint
+        async with run.writer:
+            cursor = await asyncio.to_thread(run.store.cursor, practice.id, endpoint.name)
+            known = await asyncio.to_thread(run.store.capabilities, practice.id, endpoint.name)
+        return Reading(
+            endpoint=endpoint,
+            names=run.order.names.get(endpoint.name, endpoint.names),
+            now=run.clock.astimezone(UTC),
+            time_zone=ZoneInfo(practice.time_zone),
+            history_start=practice.history_start,
+            cursor=cursor or {},
+            capabilities=known,
+            since=run.order.since,
+            margins=run.order.margins,
+            details=run.order.details,
+            details_budget=run.order.details_budget,
+            reconcile=run.order.reconcile,
+        )
+
+    async def drive(self, running: Plan) -> Any:  # noqa: ANN401 - whatever the plan returns
+        """Perform a plan's steps until it returns. A failed step is raised inside the plan."""
+        answer: Any = None
+        failure: VetlError | None = None
+        while True:
+            try:
+                step = running.send(answer) if failure is None else running.throw(failure)
+            except StopIteration as finished:
+                return finished.value
+            answer, failure = None, None
+            try:
+                answer = await self._perform(step)
+            except VetlError as error:
+                failure = error
+
+    async def _perform(self, step: Step) -> Any:  # noqa: ANN401 - each step has its own answer
+        match step:
+            case ReadPage():
+                return await self._read_page(step)
+            case ReadCalls():
+                return await self._read_calls(step)
+            case GetRecords():
+                return await self._get_records(step)
+            case SideBySide():
+                return await self._side_by_side(step.readers)
+            case Flush():
+                return await self.buffer.flush()
+            case MergeRows() | ReplaceDays() | AttachDetails() | MissingRecords() | MoveCursor() | Learnt():
+                return await self._save(step)
+            case question:
+                return await self.buffer.ask(question)
+
+    async def _read_page(self, step: ReadPage) -> Page:
+        page = await self._run.source.page(
+            self._practice.id, self._endpoint.path, step.query, check=partial(check_page, step)
+        )
+        self._met(step, page)
+        return page
+
+    async def _read_calls(self, step: ReadCalls) -> CallsPage:
+        parse = partial(self._run.parse_calls, lenient=step.lenient)
+        page = await self._run.source.calls(self._practice.id, step.query, parse=parse)
+        self._met(step, page)
+        return page
+
+    def _met(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
+        self._expected.note(step, page)
+        self._requests += page.requests
+        self._run.clock = max(self._run.clock, page.server_time)
+
+    async def _get_records(self, step: GetRecords) -> dict[str, Row | None]:
+        turn = asyncio.Semaphore(READERS_AT_ONCE * 4)
+
+        async def get(identity: str) -> Row | None:
+            async with turn:
+                self._requests += 1
+                return await self._get_record(identity)
+
+        rows = await together(get(identity) for identity in step.ids)
+        return dict(zip(step.ids, rows, strict=True))
+
+    async def _get_record(self, identity: str) -> Row | None:
+        """One row; an id that the source refuses to look up costs that row only, not its list."""
+        try:
+            return await self._run.source.record(self._practice.id, self._endpoint.path, identity)
+        except RequestRefused as error:
+            if error.status in UNKNOWN_ID:
+                return None
+            raise
+
+    async def _side_by_side(self, readers: Sequence[Plan]) -> list[Any]:
+        turn = asyncio.Semaphore(READERS_AT_ONCE)
+
+        async def read(reader: Plan) -> Any:  # noqa: ANN401 - whatever the reader returns
+            async with turn:
+                return await self.drive(reader)
+
+        return await together(read(reader) for reader in readers)
+
+    async def _save(self, step: Save) -> None:
+        await self.buffer.put(step)
+        self._rows_read += rows_in(step)
+        self._report("reading")
+
+    def _report(self, phase: str) -> None:
+        names = (self._practice.id, self._endpoint.name)
+        total = self._expected.total(self._rows_read)
+        self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase))
+
+    async def done(self, outcome: Outcome) -> EndpointResult:
+        """The result of a list that was read to its end."""
+        state: State = "certified" if outcome.certified else "uncertified"
+        return await self._result(state, outcome.reason, outcome.through, outcome.notes)
+
+    async def failed(self, error: VetlError) -> EndpointResult:
+        """The result of a list that could not be read; a proposed one that is not there is withdrawn."""
+        strategy = self._endpoint.strategy
+        if isinstance(error, NotFound) and isinstance(strategy, UpdatedWindows) and strategy.may_be_withdrawn:
+            return await self._result("withdrawn", f"{error}; its data is kept", None)
+        hint = (
+            "; run `vetl doctor --write`"
+            if isinstance(error, RequestRefused) and error.status in UNKNOWN_WORDS
+            else ""
+        )
+        return await self._result("failed", f"{error}{hint}", None, retryable=isinstance(error, Transient))
+
+    async def _result(
+        self,
+        state: State,
+        reason: str,
+        through: datetime | None,
+        notes: tuple[str, ...] = (),
+        *,
+        retryable: bool = False,
+    ) -> EndpointResult:
+        changes = self.buffer.changes
+        if changes.restated:
+            told = f"{changes.restated} rows of certified windows were restated by the source"
+            notes = (*notes, f"{told}; what changed is in control.restatements")
+        async with self._run.writer:
+            rows = await asyncio.to_thread(self._run.store.row_count, self._practice.id, self._endpoint)
+            held = await asyncio.to_thread(self._run.store.held_count, self._practice.id, self._endpoint)
+        self._report(state)
+        return EndpointResult(
+            practice_id=self._practice.id,
+            endpoint=self._endpoint.name,
+            state=state,
+            reason=reason,
+            changes=changes,
+            rows=rows,
+            requests=self._requests,
+            certified_through=through,
+            notes=(*notes, *changes.drift),
+            retryable=retryable,
+            held=held,
+        )

@@ -1,0 +1,67 @@
+"""The loop: a strategy says what to read and what to save, `performing` does it and sends the answers back.
+
+Lists of one practice are read side by side, those that are got by reference after the ones that mention them.
+The failure of a list is its own: every other list goes on, and what was read before the failure is kept.
+"""
+
+import asyncio
+
+from pipelines.core.endpoint import ByReference, Endpoint
+from pipelines.core.errors import VetlError, WarehouseError
+from pipelines.core.practice import Practice
+from pipelines.core.reading import Outcome
+from pipelines.core.results import EndpointResult, SyncResult
+from pipelines.discovery import identity
+from pipelines.engine.runner import Run, StepRunner
+from pipelines.engine.together import together
+from pipelines.strategies import plan
+
+PRACTICES_AT_ONCE = 4
+
+
+async def sync(run: Run) -> SyncResult:
+    """Bring every ordered list in step with the source.
+
+    Raises:
+        WarehouseError: nothing can be stored; a list that cannot be read is a result, not an exception.
+    """
+    turn = asyncio.Semaphore(PRACTICES_AT_ONCE)
+
+    async def one_practice(practice: Practice) -> list[EndpointResult]:
+        async with turn:
+            return await _sync_practice(run, practice)
+
+    results = await together(one_practice(practice) for practice in run.order.practices)
+    return SyncResult(run.run_id, run.clock, tuple(result for practice in results for result in practice))
+
+
+async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
+    listed = [item for item in run.order.endpoints if not isinstance(item.strategy, ByReference)]
+    referenced = [item for item in run.order.endpoints if isinstance(item.strategy, ByReference)]
+    results = await together(_sync_list(run, practice, endpoint) for endpoint in listed)
+    return [*results, *await together(_sync_list(run, practice, endpoint) for endpoint in referenced)]
+
+
+async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
+    runner = StepRunner(run, practice, endpoint)
+    try:
+        outcome = await _read(runner)
+    except WarehouseError:
+        raise
+    except VetlError as error:
+        await runner.buffer.flush()
+        return await runner.failed(error)
+    return await runner.done(outcome)
+
+
+async def _read(runner: StepRunner) -> Outcome:
+    """Read a list, if its rows keep their ids."""
+    reading = await runner.reading()
+    found: identity.Identity = await runner.drive(identity.look_first(reading))
+    if found.verdict == "changing":
+        return identity.unsettled(found)
+    recovered = found.verdict == "stable" and identity.were_changing(reading.capabilities)
+    outcome: Outcome = await runner.drive(plan(identity.anew(reading) if recovered else reading))
+    if runner.buffer.changes.inserted:
+        return await runner.drive(identity.look_last(await runner.reading(), outcome))
+    return outcome

@@ -1,0 +1,102 @@
+"""What the commands and the Dagster assets do, apart from how either shows it."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pipelines import bundled
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.endpoints import REGISTRY
+from pipelines.jobs.dbt_process import Advance, BuildResult, dbt_build, fingerprint
+from pipelines.loading.control.news import news
+from pipelines.loading.published.descriptions import grains, pii_columns
+from pipelines.loading.published.publish import Published
+from pipelines.loading.published.publish import publish as publish_file
+from pipelines.loading.warehouse import Warehouse
+from pipelines.settings import Settings
+
+
+def build_marts(
+    settings: Settings,
+    *,
+    full_refresh: bool = False,
+    advance: Advance = lambda _done, _total: None,
+    now: Callable[[], float] = time.monotonic,
+) -> BuildResult:
+    """Build the marts over what is committed. Waits for another writer as long as `lock_wait_seconds`.
+
+    Raises:
+        BuildFailed: dbt could not start to build; a failing node is in the result instead.
+        WarehouseBusy: another process still holds the file.
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    path = existing(settings.warehouse.path)
+    deadline = now() + settings.warehouse.lock_wait_seconds
+    while True:
+        ready_for_dbt(settings, max(0.0, deadline - now()))
+        try:
+            return dbt_build(
+                path, full_refresh=full_refresh, advance=advance, variables=settings.definitions.variables()
+            )
+        except WarehouseBusy:
+            # Someone was quicker between our look and dbt's start.
+            if now() >= deadline:
+                raise
+
+
+def whats_new(settings: Settings) -> str | None:
+    """Why the marts are not what a build would make of the warehouse as it is; none where they are.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    return news(existing(settings.warehouse.path), fingerprint(settings.definitions.variables()))
+
+
+def publish_marts(settings: Settings) -> Published:
+    """Replace the published file by the marts as they are now.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
+    """
+    key = settings.warehouse.pii_key
+    return publish_file(
+        existing(settings.warehouse.path),
+        settings.warehouse.published,
+        pii=pii_columns(bundled.dbt_project()),
+        pii_key=key.get_secret_value() if key else None,
+        grains=grains(bundled.dbt_project()),
+    )
+
+
+def ready_for_dbt(settings: Settings, seconds: float) -> None:
+    """Return once no other process holds the warehouse, and all is there that dbt reads.
+
+    That is every raw table, and which telephone numbers the spellings in them stand for.
+
+    Raises:
+        WarehouseBusy: it is still held after that many seconds.
+    """
+    with Warehouse.open(settings.warehouse.path, REGISTRY, lock_wait_seconds=seconds) as warehouse:
+        warehouse.note_phone_numbers(settings.definitions.phone_regions)
+
+
+def wait_for_writer(path: Path, seconds: float) -> None:
+    """Return once no other process holds the warehouse. Every raw table that dbt reads is there afterwards.
+
+    Raises:
+        WarehouseBusy: it is still held after that many seconds.
+    """
+    with Warehouse.open(path, REGISTRY, lock_wait_seconds=seconds):
+        pass
+
+
+def existing(warehouse: Path) -> Path:
+    """The path of a warehouse that is there.
+
+    Raises:
+        WarehouseError: there is none.
+    """
+    if not warehouse.exists():
+        raise WarehouseError(f"{warehouse}: there is no warehouse yet; run `vetl sync` first")
+    return warehouse

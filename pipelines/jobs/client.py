@@ -1,0 +1,43 @@
+"""The client of the configured platform, and how its lists are asked: what sync, doctor and drain share."""
+
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import ConfigurationError
+from pipelines.endpoints import REGISTRY
+from pipelines.partner.accepted import AcceptedCredentials
+from pipelines.partner.client import Account, Limits, PartnerClient
+from pipelines.settings import Settings
+
+
+def partner_client(settings: Settings) -> PartnerClient:
+    """A client that remembers, beside the warehouse, that its credentials were accepted once.
+
+    Raises:
+        ConfigurationError: the address or the credentials are not set, or would be sent in clear.
+    """
+    login, partner = settings.login(), settings.partner
+    account = Account(
+        login.base_url, login.username, login.password, login.role, allow_plain_http=partner.allow_plain_http
+    )
+    limits = Limits(
+        max_in_flight=partner.max_in_flight,
+        requests_per_minute=partner.requests_per_minute,
+        timeout_seconds=partner.timeout_seconds,
+    )
+    warehouse = settings.warehouse.path
+    accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
+    return PartnerClient(account, limits, accepted=accepted)
+
+
+def query_names(settings: Settings) -> dict[str, QueryNames]:
+    """The query parameters of every list, by its name.
+
+    Raises:
+        ConfigurationError: `[partner.parameters]` names a list that does not exist.
+    """
+    known = [endpoint.name for endpoint in REGISTRY]
+    unknown = [name for name in settings.partner.parameters if name not in known]
+    if unknown:
+        raise ConfigurationError(
+            f"partner.parameters.{unknown[0]}: there is no such list; known are {', '.join(known)}"
+        )
+    return {endpoint.name: settings.partner.query_names(endpoint.name, endpoint.names) for endpoint in REGISTRY}

@@ -1,0 +1,191 @@
+"""dbt in a process of its own: its lock on the file ends with it, and its import costs nobody else a second.
+
+The shipped project may lie in a read-only place, so everything that dbt writes goes to a folder beside the
+warehouse.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipelines import bundled
+from pipelines.core.errors import BuildFailed, WarehouseBusy
+
+Advance = Callable[[int, int], None]
+"""Called with the nodes done and the nodes in all."""
+
+COMMAND = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
+DATA_ONLY = ("--exclude-resource-type", "unit_test")
+"""Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
+_FAILED = frozenset({"error", "fail", "runtime error"})
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What one `dbt build` did. `failures` and `warnings` are one line for each node."""
+
+    succeeded: int
+    skipped: int
+    failures: tuple[str, ...]
+    warnings: tuple[str, ...]
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """Warnings do not count as a failure (design: commands)."""
+        return 1 if self.failures else 0
+
+
+@dataclass(slots=True)
+class _Log:
+    """What dbt said on its way, from its JSON log."""
+
+    errors: list[str] = field(default_factory=list)
+    deprecations: list[str] = field(default_factory=list)
+
+    def take(self, event: dict[str, Any], advance: Advance) -> None:
+        info, data = event.get("info", {}), event.get("data", {})
+        name, level = info.get("name", ""), info.get("level")
+        if name.endswith("Result") and "index" in data:
+            advance(data["index"], data.get("total") or data.get("num_models") or data["index"])
+        elif level == "error" and name == "MainEncounteredError":
+            self.errors.append(one_line(info.get("msg", "").removeprefix("Encountered an error:")))
+        elif level == "warn" and not name.startswith(("RunResult", "Log")):
+            self.deprecations.append(one_line(info.get("msg", "")))
+
+
+def state_folder(warehouse: Path) -> Path:
+    """Where dbt keeps its target and its logs: `<warehouse>.dbt`, beside the warehouse."""
+    return warehouse.with_name(f"{warehouse.name}.dbt")
+
+
+def dbt_build(
+    warehouse: Path, *, full_refresh: bool, advance: Advance, variables: Mapping[str, Any] | None = None
+) -> BuildResult:
+    """Build and test every model over the warehouse, with definitions that are not the project's own.
+
+    Raises:
+        BuildFailed: dbt did not come as far as running a node.
+        WarehouseBusy: another process holds the file.
+    """
+    results = state_folder(warehouse) / "target" / "run_results.json"
+    results.unlink(missing_ok=True)
+    log = _Log()
+    options = [*DATA_ONLY, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
+    code = _run(warehouse, ["build", *options], log, advance)
+    if any("Could not set lock" in error for error in log.errors):
+        raise WarehouseBusy(f"{warehouse}: another process holds the warehouse")
+    if log.errors or not results.exists():
+        why = log.errors[0] if log.errors else f"dbt ended with exit code {code}"
+        # A full disk is told by its number alone; this is where dbt writes.
+        raise BuildFailed(f"{state_folder(warehouse)}: {why}" if "Errno" in why else why)
+    return _summary(json.loads(results.read_text("utf-8")), tuple(dict.fromkeys(log.deprecations)))
+
+
+def dbt_parse(warehouse: Path) -> Path:
+    """Write the manifest of the shipped project without touching the warehouse; returns its path.
+
+    Raises:
+        BuildFailed: the project does not parse.
+    """
+    log = _Log()
+    code = _run(warehouse, ["parse"], log, lambda _done, _total: None)
+    if code:
+        raise BuildFailed(log.errors[0] if log.errors else f"dbt parse ended with exit code {code}")
+    return state_folder(warehouse) / "target" / "manifest.json"
+
+
+def as_options(variables: Mapping[str, Any]) -> list[str]:
+    """What dbt's command line takes for the project's variables; nothing where none is set."""
+    return ["--vars", json.dumps(variables)] if variables else []
+
+
+def fingerprint(variables: Mapping[str, Any]) -> str:
+    """What dbt keeps of the text and the variables that the marts were made with (macro `build_fingerprint`)."""
+    return f"{bundled.dbt_fingerprint()}{json.dumps(variables)}"
+
+
+def environment(warehouse: Path) -> dict[str, str]:
+    """The environment for dbt: of vetl's own variables only the file, so that no secret reaches it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    return {
+        **kept,
+        "VETL_WAREHOUSE__PATH": str(warehouse),
+        "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+    }
+
+
+def without_values(message: str) -> str:
+    """What dbt says of a node, in one line: a cast error quotes the row it failed on, so quotes are emptied."""
+    return one_line(re.sub(r"'[^']*'", "'…'", message))
+
+
+def one_line(message: str) -> str:
+    """A message of bounded length without line breaks."""
+    text = " ".join(message.split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _run(warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance) -> int:
+    state, project = state_folder(warehouse), bundled.dbt_project()
+    state.mkdir(parents=True, exist_ok=True)
+    command = [
+        *COMMAND,
+        # Its log file would tell every statement, at a tenth of the time of a build in which little changed.
+        *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "info"),
+        *arguments,
+        *("--project-dir", str(project), "--profiles-dir", str(project)),
+        *("--target-path", str(state / "target"), "--log-path", str(state / "logs")),
+    ]
+    with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
+        command,
+        cwd=state,
+        env=environment(warehouse),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            for event in _events(process):
+                log.take(event, advance)
+            return process.wait()
+        finally:
+            process.kill()  # where we were interrupted; a dbt that has ended does not mind
+
+
+def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
+    for line in process.stdout or ():
+        if line.startswith("{"):
+            yield json.loads(line)
+
+
+def _summary(run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
+    def lines(statuses: frozenset[str]) -> tuple[str, ...]:
+        return tuple(
+            f"{_name(node['unique_id'])}: {without_values(node['message'] or node['status'])}"
+            for node in run["results"]
+            if node["status"] in statuses
+        )
+
+    statuses = [node["status"] for node in run["results"]]
+    return BuildResult(
+        succeeded=sum(status in {"success", "pass"} for status in statuses),
+        skipped=statuses.count("skipped"),
+        failures=lines(_FAILED),
+        warnings=lines(frozenset({"warn"})) + deprecations,
+        seconds=round(float(run["elapsed_time"]), 2),
+    )
+
+
+def _name(unique_id: str) -> str:
+    """`model.vetl.appointments` -> `model appointments`; a test's hash says nothing."""
+    kind, _, name, *_ = unique_id.split(".")
+    return f"{kind} {name}"

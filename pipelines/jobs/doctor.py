@@ -1,0 +1,129 @@
+"""One visit: every practice and list examined over one client."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+
+from pipelines.core.endpoint import ByReference, Endpoint
+from pipelines.core.errors import PracticeRefused, VetlError
+from pipelines.core.practice import Practice
+from pipelines.core.results import ReportProgress
+from pipelines.discovery.csv_calls import parse_plainly
+from pipelines.discovery.examination import Examination, check_practice, examine
+from pipelines.discovery.finding import Examined, Finding, Report
+from pipelines.discovery.notes import Notes
+from pipelines.endpoints import REGISTRY, by_name
+from pipelines.endpoints.phone_calls import PHONE_CALLS
+from pipelines.engine.runner import Order, Run, StepRunner
+from pipelines.engine.together import together
+from pipelines.jobs.client import partner_client, query_names
+from pipelines.jobs.doctor_settings import mend, overridden
+from pipelines.jobs.sync import chosen_endpoints, chosen_practices
+from pipelines.loading.warehouse import Warehouse
+from pipelines.partner.client import PartnerClient
+from pipelines.settings import Settings, load_settings
+
+
+async def visit(run: Run, client: PartnerClient) -> Sequence[Examined]:
+    """Examine every practice of the order; the failure of one list or practice is a finding of its own."""
+    return [await _examine_practice(run, client, practice) for practice in run.order.practices]
+
+
+async def _examine_practice(run: Run, client: PartnerClient, practice: Practice) -> Examined:
+    findings: list[Finding] = []
+    try:
+        runner = StepRunner(run, practice, PHONE_CALLS)
+        answers: Finding = await runner.drive(check_practice())
+        findings.append(answers)
+        if answers.state == "ok":
+            findings += await _examine_lists(run, practice)
+    except VetlError as error:
+        findings.append(_unanswered("", error))
+    return Examined(practice.id, tuple(findings), client.practices[practice.id].requests)
+
+
+async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
+    """Lists side by side; what is got by reference after the ones that mention it."""
+    listed = [item for item in run.order.endpoints if not isinstance(item.strategy, ByReference)]
+    referenced = [item for item in run.order.endpoints if isinstance(item.strategy, ByReference)]
+    done = await together(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
+    clients = [identity for examination in done for identity in examination.clients]
+    done += await together(_examine_list(run, practice, endpoint, clients) for endpoint in referenced)
+    return [finding for examination in done for finding in examination.findings]
+
+
+async def _examine_list(run: Run, practice: Practice, endpoint: Endpoint, clients: Sequence[str]) -> Examination:
+    runner = StepRunner(run, practice, endpoint)
+    try:
+        examination: Examination = await runner.drive(examine(await runner.reading(), clients))
+    except PracticeRefused:
+        raise
+    except VetlError as error:
+        examination = Examination([_unanswered(endpoint.name, error)])
+    await runner.buffer.flush()
+    return examination
+
+
+def _unanswered(endpoint: str, error: VetlError) -> Finding:
+    return Finding(endpoint, "list", "refused", "no answer", str(error), "run `vetl doctor` again in a while")
+
+
+def run_doctor(
+    settings: Settings,
+    *,
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    config: Path | None,
+    progress: ReportProgress,
+) -> Report:
+    """Examine the source; keep what was learnt in the warehouse, and mend `config` where one is given.
+
+    Raises:
+        ConfigurationError: an unknown practice or list is named, sign-in is refused, or `config` cannot be mended.
+        Unreachable: the platform cannot be signed in to.
+        WarehouseError: what was learnt cannot be kept.
+    """
+    order = Order(
+        practices=chosen_practices(settings, practices),
+        endpoints=chosen_endpoints(endpoints),
+        names=query_names(settings),
+    )
+    client = partner_client(settings)
+    notes = Notes()
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    report = asyncio.run(_examine(client, order, notes, run_id, progress))
+    _keep(settings, notes, run_id, started, report)
+    if config is None:
+        return report
+    written = mend(config, report)
+    return replace(report, written=written, mended=True, overridden=overridden(load_settings(config), report))
+
+
+async def _examine(
+    client: PartnerClient, order: Order, notes: Notes, run_id: str, progress: ReportProgress
+) -> Report:
+    async with client:
+        clock = await client.sign_in()
+        run = Run(run_id, order, client, notes, parse_plainly, clock, progress)
+        practices = await visit(run, client)
+        return Report(run.clock, tuple(practices), client.requests, client.total.limited)
+
+
+def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:
+    """Into `control.capabilities`, where the next sync looks; the run itself is told in `control.runs`."""
+    warehouse_settings = settings.warehouse
+    with Warehouse.open(
+        warehouse_settings.path, REGISTRY, lock_wait_seconds=warehouse_settings.lock_wait_seconds
+    ) as warehouse:
+        warehouse.set_practices(settings.practices)
+        warehouse.start_run(run_id, started, "doctor")
+        for (practice_id, name), learnt in notes.learnt.items():
+            if learnt:
+                warehouse.commit(run_id, practice_id, by_name(name), learnt)
+        warehouse.finish_run(
+            run_id, source_clock=report.source_clock, exit_code=report.exit_code, summary=report.as_json()
+        )

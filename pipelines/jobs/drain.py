@@ -1,0 +1,132 @@
+"""One drain, put together: settings, inbox, warehouse and client around it."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+
+from pipelines.core.errors import ConfigurationError, VetlError, WarehouseError
+from pipelines.core.pages import Changes
+from pipelines.endpoints import REGISTRY
+from pipelines.jobs.client import partner_client
+from pipelines.jobs.sync import chosen_practices
+from pipelines.loading.warehouse import Warehouse
+from pipelines.receiving.catch_up import CatchUp, Caught
+from pipelines.receiving.drain import drain
+from pipelines.receiving.inbox import Inbox
+from pipelines.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class DrainResult:
+    """What a drain did. `asked`: got by id; `notes`: what could not be caught up, and why."""
+
+    deliveries: int = 0
+    asked: int = 0
+    changes: Changes = field(default_factory=Changes)
+    notes: tuple[str, ...] = ()
+    exit_code: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return asdict(self)
+
+
+def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[str] = ()) -> DrainResult:
+    """Move the inbox into raw, then get by id what webhooks may have missed, and `messages`, by their ids.
+
+    The exit code is 3 where a body was quarantined, the platform could not be asked, or has no such message. Where
+    no platform is configured, nothing is caught up.
+
+    Raises:
+        ConfigurationError: messages are to be got, and no platform or no practice is configured.
+        InboxError: the inbox cannot be read or written.
+        WarehouseError: the warehouse cannot be opened or written; what is not drained waits on.
+    """
+    if messages:
+        settings.login()
+        chosen_practices(settings, None)
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    with (
+        Inbox.open(settings.webhooks.inbox) as inbox,
+        Warehouse.open(
+            settings.warehouse.path, REGISTRY, lock_wait_seconds=settings.warehouse.lock_wait_seconds
+        ) as warehouse,
+    ):
+        warehouse.set_practices(settings.practices)
+        warehouse.start_run(run_id, started, "webhooks drain")
+        result = DrainResult(exit_code=1)
+        try:
+            deliveries, changes = drain(inbox, warehouse, run_id)
+            result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
+            if catch_up or messages:
+                asking = Asking(settings, warehouse, run_id, catch_up=catch_up, messages=messages)
+                result = asyncio.run(asking.added_to(result))
+            return result
+        finally:
+            # No source clock: "now" of the marts is that of the last sync.
+            warehouse.finish_run(run_id, source_clock=None, exit_code=result.exit_code, summary=result.as_json())
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is got by id, and where it goes."""
+
+    settings: Settings
+    warehouse: Warehouse
+    run_id: str
+    catch_up: bool
+    messages: Sequence[str]
+
+    async def added_to(self, drained: DrainResult) -> DrainResult:
+        """The result of the drain, with what was got."""
+        try:
+            client = partner_client(self.settings)
+        except ConfigurationError as error:
+            return replace(drained, notes=(f"not caught up: {error}",))
+        try:
+            async with client:
+                catching = CatchUp(client, self.warehouse, self.run_id, await client.sign_in())
+                return await self._given(catching, await self._due(catching, drained))
+        except WarehouseError:
+            raise
+        except VetlError as error:
+            return replace(drained, notes=(f"not caught up: {error}",), exit_code=3)
+
+    async def _due(self, catching: CatchUp, result: DrainResult) -> DrainResult:
+        for practice in self.settings.practices if self.catch_up else ():
+            for reading in (catching.messages, catching.outreach):
+                result, _ = await _added(result, practice.id, reading(practice.id))
+        return result
+
+    async def _given(self, catching: CatchUp, result: DrainResult) -> DrainResult:
+        """Whose a message is, its id does not tell: the practices are asked in turn."""
+        left = tuple(dict.fromkeys(self.messages))
+        for practice in self.settings.practices:
+            if left:
+                result, left = await _added(result, practice.id, catching.given_messages(practice.id, left), left)
+        notes = tuple(f"message {identity}: no practice has it" for identity in left)
+        return replace(result, notes=result.notes + notes, exit_code=3 if notes else result.exit_code)
+
+
+async def _added(
+    result: DrainResult, practice_id: str, reading: Coroutine[Any, Any, Caught], left: tuple[str, ...] = ()
+) -> tuple[DrainResult, tuple[str, ...]]:
+    """With what one practice's reading did, and the ids that it does not have; its failure is its own."""
+    try:
+        caught = await reading
+    except WarehouseError:
+        raise
+    except VetlError as error:
+        note = f"{practice_id}: not caught up: {error}"
+        return replace(result, notes=(*result.notes, note), exit_code=3), left
+    return replace(
+        result,
+        asked=result.asked + caught.asked,
+        changes=result.changes + caught.changes,
+        notes=result.notes + caught.notes,
+        exit_code=3 if caught.changes.quarantined or caught.notes else result.exit_code,
+    ), caught.missing

@@ -1,0 +1,60 @@
+"""Where logs go, for commands and Dagster alike."""
+
+import logging
+import sys
+from collections.abc import Mapping, MutableMapping
+from typing import Any, TextIO
+
+import structlog
+
+_SENTENCES = {
+    "answer_without_date": "an answer of the platform carries no Date; it is timed by this machine's clock",
+    "characters_replaced": "{asked}: characters that are not UTF-8 were replaced",
+    "retry_after_bounded": "{about}: asked to wait {asked:.0f} s, waits {waits:.0f} s",
+    "retry": "{asked}: asked again in {wait:.1f} s after attempt {attempt}: {cause}",
+    "rate_limited": "{practice}: the platform limits requests; {in_flight} at once after a pause of {pause:.1f} s",
+    "slower_answers": "{practice}: answers became slower; {in_flight} requests at once from now on",
+    "secret_for_unknown_practice": "VETL_WEBHOOKS__SECRETS: a `practice=secret` names no configured practice",
+    "unsigned_accepted": "--accept-unsigned: whoever reaches this address is believed",
+    "secrets_not_read": "the secrets of webhooks stay as they were: {cause}",
+    "secrets_read": "the secrets of webhooks were read anew: {active} active",
+    "not_loopback": "{host}: this address has no TLS; put a proxy with TLS before it",
+    "not_stored": "a webhook was not stored, and is sent again: {why}",
+    "not_understood": "a webhook ({channel}) of practice {practice} was not understood: {why}",
+    "refused": "a webhook ({channel}) from {source} was refused: {why}",
+}
+"""Each event in words. The events themselves stay as they are, for programs that read the logs."""
+
+
+def configure_logs(verbosity: int, stream: TextIO | None = None, *, as_json: bool = False) -> None:
+    """Warnings go to `stream` (standard error), with `-v` what is done, with `-vv` every request.
+
+    For people each event is a sentence; `as_json`: one JSON object for each, with its values by name.
+    """
+    level = {0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG)
+    render = structlog.processors.JSONRenderer() if as_json else _in_words
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(stream or sys.stderr),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            render,
+        ],
+    )
+
+
+def _in_words(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
+    """`warning: an answer of the platform carries no Date; ...`."""
+    level, name = event.pop("level"), str(event.pop("event"))
+    event.pop("timestamp")
+    return f"{level}: {sentence(name, event)}"
+
+
+def sentence(name: str, told: Mapping[str, Any]) -> str:
+    """An event as a sentence; one that has none keeps its name and its values."""
+    try:
+        return _SENTENCES[name].format(**told)
+    except (KeyError, ValueError):
+        values = " ".join(f"{key}={value}" for key, value in told.items())
+        return f"{name.replace('_', ' ')} {values}".strip()

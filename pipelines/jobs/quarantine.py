@@ -1,0 +1,114 @@
+"""Bad rows: which there are, and taking them in again."""
+
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from secrets import token_hex
+
+from pipelines.core.endpoint import DateWindows
+from pipelines.core.pages import Changes
+from pipelines.core.results import ReportProgress
+from pipelines.core.steps import MergeRows
+from pipelines.endpoints import REGISTRY
+from pipelines.jobs.build import existing
+from pipelines.jobs.sync import run_sync
+from pipelines.loading.control.quarantine import Held
+from pipelines.loading.warehouse import Warehouse
+from pipelines.receiving.drain import EVENTS, intakes
+from pipelines.receiving.inbox import Entry, Waiting
+from pipelines.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """How many rows were held before, and which still are."""
+
+    before: int
+    held: tuple[Held, ...]
+    changes: Changes
+
+    @property
+    def exit_code(self) -> int:
+        """3 while rows are left."""
+        return 3 if self.held else 0
+
+
+def held_rows(settings: Settings) -> list[Held]:
+    """The rows in quarantine.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or another process holds it.
+    """
+    with _opened(settings) as warehouse:
+        return warehouse.held()
+
+
+def retry(settings: Settings, progress: ReportProgress) -> Retried:
+    """Take bad rows in again: from their kept bytes, and calls, whose rows are told by their day, from the source.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or another process holds it.
+        Unreachable: calls are to be read again and the platform does not answer.
+    """
+    with _opened(settings) as warehouse:
+        before = warehouse.held()
+        changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
+    by_day = {item.name for item in REGISTRY if isinstance(item.strategy, DateWindows)}
+    practices = sorted({row.practice_id for row in before if row.endpoint in by_day})
+    known = [practice.id for practice in settings.practices if practice.id in practices]
+    if known:
+        days = [row.first_day for row in before if row.endpoint in by_day and row.first_day]
+        result = run_sync(
+            settings,
+            practices=known,
+            endpoints=sorted(by_day),
+            since=min(days, default=None),
+            progress=progress,
+        )
+        changes = sum((item.changes for item in result.results), changes)
+    return Retried(len(before), tuple(held_rows(settings)), changes)
+
+
+def _take_in(warehouse: Warehouse, held: list[Held]) -> Changes:
+    """Merge the kept rows of lists whose rows have ids, in one commit for each list."""
+    lists = {item.name: item for item in REGISTRY if not isinstance(item.strategy, DateWindows)}
+    rows = [row for row in held if row.endpoint in lists]
+    run_id = _run_id()
+    changes = Changes()
+    for (practice_id, name), group in groupby(rows, key=lambda row: (row.practice_id, row.endpoint)):
+        saves = [MergeRows([json.loads(row.payload)], row.last_seen) for row in group]
+        changes += warehouse.commit(run_id, practice_id, lists[name], saves)
+    return changes
+
+
+def _take_in_deliveries(warehouse: Warehouse, held: list[Held]) -> Changes:
+    """Read again what webhooks told. A message is held beside its event, and comes in with it."""
+    channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
+    run_id = _run_id()
+    changes = Changes()
+    for row in held:
+        if row.endpoint in channels:
+            body, received_at = _delivery(row)
+            entry = Entry(channels[row.endpoint], row.practice_id, body, received_at)
+            events, *messages = intakes([Waiting(0, entry)])
+            changes += warehouse.take_in(run_id, [replace(events, settles=[row.row_key]), *messages])
+    return changes
+
+
+def _delivery(row: Held) -> tuple[bytes, datetime]:
+    """The body of a delivery and when it came: kept as it was, or in the row that it had become."""
+    try:
+        found = json.loads(row.payload)
+        return json.dumps(found["body"]).encode(), datetime.fromisoformat(found["received_at"])
+    except (ValueError, TypeError, KeyError):
+        return row.payload.encode(), row.first_seen
+
+
+def _run_id() -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(4)}"
+
+
+def _opened(settings: Settings) -> Warehouse:
+    path = existing(settings.warehouse.path)
+    return Warehouse.open(path, REGISTRY, lock_wait_seconds=settings.warehouse.lock_wait_seconds)

@@ -1,0 +1,138 @@
+"""One sync, put together: settings, client and warehouse around the loop."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from secrets import token_hex
+
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.errors import ConfigurationError, VetlError
+from pipelines.core.practice import Practice
+from pipelines.core.reading import Reconcile
+from pipelines.core.results import ReportProgress, SyncResult
+from pipelines.endpoints import REGISTRY
+from pipelines.engine.runner import Order, Run
+from pipelines.engine.sync import sync
+from pipelines.jobs.client import partner_client, query_names
+from pipelines.jobs.clock import believed_clock
+from pipelines.loading.control.snapshot import note_not_started
+from pipelines.loading.phone_calls.frames import parse_calls
+from pipelines.loading.warehouse import Warehouse
+from pipelines.partner.client import PartnerClient
+from pipelines.settings import Settings
+
+USUAL_SIGN_INS = 3
+REQUESTS_OF_A_TOKEN = 50
+
+
+def run_sync(
+    settings: Settings,
+    *,
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    since: date | None,
+    progress: ReportProgress,
+    reconcile: Reconcile = "no",
+) -> SyncResult:
+    """Bring the warehouse in step with the source; `reconcile` reads history again, whatever is certified.
+
+    Raises:
+        ConfigurationError: an unknown practice or endpoint is named, or the credentials are refused.
+        WarehouseError: the warehouse cannot be opened or written.
+        Unreachable: the platform cannot be signed in to.
+    """
+    order = Order(
+        practices=chosen_practices(settings, practices),
+        endpoints=chosen_endpoints(endpoints),
+        names=query_names(settings),
+        since=since,
+        details=settings.phone_calls.details,
+        details_budget=settings.phone_calls.details_budget,
+        reconcile=reconcile,
+    )
+    return asyncio.run(_sync(settings, partner_client(settings), order, progress))
+
+
+async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: ReportProgress) -> SyncResult:
+    """Sign in before the warehouse is opened, so that a sync that cannot begin leaves it as it was."""
+    wait = settings.warehouse.lock_wait_seconds
+    async with client:
+        try:
+            clock = await client.sign_in()
+        except VetlError as error:
+            note_not_started(settings.warehouse.path, str(error))
+            raise
+        with Warehouse.open(settings.warehouse.path, REGISTRY, lock_wait_seconds=wait) as warehouse:
+            warehouse.set_practices(settings.practices)
+            return await _recorded(warehouse, client, order, clock, progress)
+
+
+async def _recorded(
+    warehouse: Warehouse, client: PartnerClient, order: Order, clock: datetime, progress: ReportProgress
+) -> SyncResult:
+    """The sync, and its row in `control.runs`, however it ends."""
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
+    exit_code, summary = 1, {}
+    try:
+        clock, doubt = await believed_clock(client, warehouse, order.practices, clock)
+        run = Run(run_id, order, client, warehouse, parse_calls, clock, progress)
+        result = await sync(run)
+        result = replace(
+            result,
+            sign_ins=client.total.sign_ins,
+            doubts=(doubt,) if doubt else _leaping_ahead(client),
+            notes=_signing_in_often(client),
+        )
+        clock, exit_code, summary = run.clock, result.exit_code, result.as_json()
+        return result
+    finally:
+        warehouse.finish_run(run_id, source_clock=clock, exit_code=exit_code, summary=summary)
+
+
+def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
+    """A line where single answers had another clock than the rest."""
+    doubted = client.clock.doubted
+    if doubted is None:
+        return ()
+    return (f"answers told {doubted:%Y-%m-%d %H:%M} UTC, far ahead of those before: it was not believed",)
+
+
+def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
+    """A line where tokens last for a few requests only: it costs requests, and somebody may want to know why."""
+    sign_ins, requests = client.total.sign_ins, client.requests
+    if sign_ins <= USUAL_SIGN_INS or requests > sign_ins * REQUESTS_OF_A_TOKEN:
+        return ()
+    return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)
+
+
+def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequence[Practice]:
+    """The configured practices of these ids; all where none is named.
+
+    Raises:
+        ConfigurationError: none is configured, or one that is named is not.
+    """
+    known = {practice.id: practice for practice in settings.practices}
+    if not known:
+        raise ConfigurationError("practices: none is configured; add a [[practices]] table to vetl.toml")
+    if not wanted:
+        return settings.practices
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ConfigurationError(f"practice {unknown[0]} is not configured; known are {', '.join(known)}")
+    return [known[name] for name in dict.fromkeys(wanted)]
+
+
+def chosen_endpoints(wanted: Sequence[str] | None) -> Sequence[Endpoint]:
+    """The lists of these names, in the order of reading; all where none is named.
+
+    Raises:
+        ConfigurationError: there is no such list.
+    """
+    known = {endpoint.name: endpoint for endpoint in REGISTRY}
+    unknown = [name for name in wanted or () if name not in known]
+    if unknown:
+        raise ConfigurationError(f"endpoint {unknown[0]} does not exist; known are {', '.join(known)}")
+    return [endpoint for endpoint in REGISTRY if not wanted or endpoint.name in wanted]

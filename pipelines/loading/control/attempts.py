@@ -1,0 +1,36 @@
+"""How the last attempt to read each list ended: `control.attempts`, one row for each list of each practice."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+
+def keep_attempts(
+    connection: duckdb.DuckDBPyConnection, run_id: str, results: Sequence[Mapping[str, Any]]
+) -> None:
+    """The results of a run (`SyncResult.as_json`), each in the place of what its list's last attempt left.
+
+    A list that failed is still certified until when it was: that instant is kept from the attempt before.
+    """
+    if not results:
+        return
+    names = ("practice_id", "endpoint", "state", "reason", "certified_through")
+    columns = [[result[name] for result in results] for name in names]
+    given = ", ".join(f"unnest(?::varchar[]) as {name}" for name in names)
+    connection.execute(
+        f"create or replace temp table latest_attempts as select given.* replace ("
+        " coalesce(given.certified_through, before.certified_through) as certified_through)"
+        f" from (select {given}) as given left join control.attempts as before using (practice_id, endpoint)",
+        columns,
+    )
+    connection.execute(
+        "delete from control.attempts where (practice_id, endpoint) in"
+        " (select (practice_id, endpoint) from latest_attempts)"
+    )
+    connection.execute(
+        "insert into control.attempts by name select latest.*, runs.run_id, runs.command, now() as finished_at"
+        " from latest_attempts as latest, control.runs as runs where runs.run_id = ?",
+        [run_id],
+    )
+    connection.execute("drop table latest_attempts")

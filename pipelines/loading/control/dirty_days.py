@@ -1,0 +1,60 @@
+"""Which days of which tables changed since the marts were built: noted in the transaction that changes them.
+
+A build then derives anew what depends on those days, and nothing else (decision 0403). A day is a call's own; of
+other rows it is the UTC day of `created_at`, or null for those that have none.
+"""
+
+import duckdb
+import polars as pl
+
+from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.tables import RawTable
+
+_TARGET = "_target"
+
+
+def note_new(commit: Commit, rows: pl.DataFrame) -> None:
+    """Rows, with all their columns, that are about to be written."""
+    if "call_date" in rows.columns:
+        day = pl.col("call_date")
+    elif commit.table.has("created_at"):
+        day = pl.col("created_at").dt.date()
+    else:
+        day = pl.lit(None, pl.Date())
+    _keep(commit, rows.select(day.alias("day")).unique())
+
+
+def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
+    """Rows of raw (`_target`) that are about to change or to go."""
+    if commit.table.has("call_date"):
+        day = "call_date"
+    elif commit.table.has("created_at"):
+        day = "timezone('UTC', created_at)::date"
+    else:
+        day = "null::date"
+    with registered_frames(commit.connection, touched=rows.select(_TARGET)):
+        days = commit.connection.sql(
+            f"select distinct {day} as day from {commit.table.raw} as stored"
+            f" where stored.rowid in (select {_TARGET} from touched)"
+        ).pl()
+    _keep(commit, days)
+
+
+def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
+    """All days of a practice, where something changed that each of its rows shows."""
+    connection.execute(
+        "insert into control.changes"
+        f" select distinct practice_id, $table, call_date from {table.raw} where practice_id = $practice"
+        " except select * from control.changes",
+        {"practice": practice_id, "table": table.endpoint.table},
+    )
+
+
+def _keep(commit: Commit, days: pl.DataFrame) -> None:
+    with registered_frames(commit.connection, days=days):
+        commit.connection.execute(
+            "insert into control.changes select $practice, $table, day from days where not exists"
+            " (select 1 from control.changes as known where known.practice_id = $practice"
+            " and known.table_name = $table and known.day is not distinct from days.day)",
+            {"practice": commit.practice_id, "table": commit.table.endpoint.table},
+        )

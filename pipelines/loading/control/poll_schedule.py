@@ -1,0 +1,64 @@
+"""What may have moved on without a webhook that arrived, and is to be asked for by id.
+
+Each is looked at again when its age has doubled since the last look, after five minutes at least. That costs some
+twenty requests in ten years, and needs no time after which vetl would stop looking. `now` is the source's clock.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pipelines.loading.context import Commit
+from pipelines.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES
+
+_LOOKS = (
+    " looks as (select id, max(read_at) as looked from (from control.lookups union all by name"
+    " from control.missing_records) where practice_id = $practice and endpoint = $endpoint"
+    " and id in (select id from open) group by all)"
+)
+_DUE = (
+    " where (looked is null or $now - looked >= greatest(looked - born, interval 5 minutes))"
+    " order by looked nulls first, open.id limit $limit"
+)
+
+
+def due_messages(commit: Commit, now: datetime, limit: int) -> list[str]:
+    """Messages that are not final, whether a webhook told of them or they were given.
+
+    The first look is five minutes after the last webhook at the earliest: the next one may be on its way.
+    """
+    return _ids(
+        commit,
+        f"with waiting as (select id, coalesce(created_at, sent_at, _loaded_at) as made from {commit.table.raw}"
+        " where practice_id = $practice and not coalesce(list_contains($final, status), false)"
+        " and not coalesce(status = 'delivered' and channel_used = 'sms', false)),"
+        " told as (select message_id as id, max(coalesce(occurred_at, timestamp)) as told"
+        " from raw.message_events where practice_id = $practice and message_id in (select id from waiting)"
+        " group by all),"
+        " open as (select id, made as born from waiting left join told using (id)"
+        " where coalesce(told <= $now - interval 5 minutes, true)),"
+        f"{_LOOKS} select open.id from open left join looks using (id) {_DUE}",
+        now=now,
+        limit=limit,
+        final=list(FINAL_MESSAGE_STATUSES),
+    )
+
+
+def due_requests(commit: Commit, now: datetime, limit: int) -> list[str]:
+    """Outreach requests whose end was received, and that are unknown here or not known to have ended."""
+    return _ids(
+        commit,
+        "with open as (select events.request_id as id,"
+        " coalesce(events.completed_at, events.timestamp, events.received_at) as born"
+        f" from raw.outreach_events as events left join {commit.table.raw} as stored"
+        " on stored.practice_id = events.practice_id and stored.id = events.request_id"
+        " where events.practice_id = $practice and not coalesce(list_contains($ended, stored.status), false)),"
+        f"{_LOOKS} select open.id from open left join looks using (id) {_DUE}",
+        now=now,
+        limit=limit,
+        ended=list(ENDED_OUTREACH_STATUSES),
+    )
+
+
+def _ids(commit: Commit, sql: str, *, now: datetime, limit: int, **statuses: Sequence[str]) -> list[str]:
+    scope = {"practice": commit.practice_id, "endpoint": commit.endpoint_name, "now": now, "limit": limit}
+    return [identity for (identity,) in commit.connection.execute(sql, {**scope, **statuses}).fetchall()]

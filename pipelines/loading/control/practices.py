@@ -1,0 +1,70 @@
+"""The practices as configured, and what must be derived anew where a time zone was corrected."""
+
+from collections.abc import Sequence
+
+import duckdb
+
+from pipelines.core.endpoint import DateWindows
+from pipelines.core.practice import Practice
+from pipelines.loading.context import registered_frames
+from pipelines.loading.control import dirty_days
+from pipelines.loading.phone_calls.matching import DETAILS
+from pipelines.loading.phone_calls.times import add_called_at
+from pipelines.loading.tables import RawTable
+
+
+def zones(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """The time zone of each practice by its id."""
+    return dict(connection.execute("select id, time_zone from control.practices").fetchall())
+
+
+def record_practices(
+    connection: duckdb.DuckDBPyConnection, practices: Sequence[Practice], tables: Sequence[RawTable]
+) -> None:
+    """Keep the practices as they are configured now. One that is not configured any more stays, as its rows do.
+
+    The mart of calls is built by changed days and shows zone and name: where one changes, all its days have.
+    """
+    names = dict(connection.execute("select id, name from control.practices").fetchall())
+    before = zones(connection)
+    for practice in practices:
+        connection.execute("delete from control.practices where id = ?", [practice.id])
+        connection.execute(
+            "insert into control.practices values (?, ?, ?, ?, ?)",
+            [practice.id, practice.name, practice.time_zone, practice.history_start, practice.group],
+        )
+        zone_changed = before.get(practice.id, practice.time_zone) != practice.time_zone
+        for table in tables:
+            if not isinstance(table.endpoint.strategy, DateWindows):
+                continue
+            if zone_changed:
+                _derive_anew(connection, practice, table)
+            if zone_changed or names.get(practice.id, practice.name) != practice.name:
+                dirty_days.note_practice(connection, practice.id, table)
+
+
+def _derive_anew(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
+    """Instants of calls follow from the zone. Details that contradict the new one belong to other calls."""
+    for name in (table.raw, table.history):
+        contradicted = (
+            "practice_id = $practice and created_at is not null and"
+            " date_trunc('minute', timezone($zone, created_at)) <> called_at_local"
+        )
+        nothing = ", ".join(f"{column} = null" for column in DETAILS)
+        connection.execute(
+            f"update {name} set {nothing} where {contradicted}",
+            {"practice": practice.id, "zone": practice.time_zone},
+        )
+        minutes = connection.sql(
+            f"select distinct called_at_local, call_date from {name} where practice_id = $practice"
+            " order by called_at_local",
+            params={"practice": practice.id},
+        ).pl()
+        resolved, _ = add_called_at(minutes, practice.time_zone)
+        with registered_frames(connection, resolved=resolved.select("called_at_local", instant="called_at")):
+            connection.execute(
+                f"update {name} as stored set called_at ="
+                " coalesce(date_trunc('minute', stored.created_at), resolved.instant) from resolved"
+                " where stored.called_at_local = resolved.called_at_local and stored.practice_id = ?",
+                [practice.id],
+            )

@@ -1,0 +1,89 @@
+"""The file beside the warehouse that `vetl status` reads, so that a running sync is never disturbed.
+
+It is written at most once a second and at the end of each command, in one rename; while a sync runs it may be some
+seconds old, and says when it was written.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipelines.core.errors import WarehouseError
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the file says, in JSON values; instants are ISO 8601 in UTC.
+
+    `lists`: an entry for each list of each practice (`Status.lists`). `written_at`: this machine's clock.
+    `run`: the last sync or reconcile. `not_started`: the error of a later one that could not begin, and when.
+    """
+
+    lists: list[dict[str, Any]] = field(default_factory=list)
+    written_at: str | None = None
+    run: dict[str, Any] | None = None
+    not_started: dict[str, str] | None = None
+
+
+def snapshot_path(warehouse: Path) -> Path:
+    """Where the snapshot lies: beside the file."""
+    return warehouse.with_name(f"{warehouse.name}.status.json")
+
+
+def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
+    """What the last commit left; `None` where nothing has been synced yet.
+
+    Raises:
+        WarehouseError: it cannot be read, or a newer vetl has written it.
+    """
+    path = snapshot_path(warehouse)
+    try:
+        told = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        raise WarehouseError(f"{path}: cannot be read; the next sync writes it anew") from None
+    if isinstance(told, list):  # as vetl 0.1.0 wrote it
+        return Snapshot(told)
+    migration = told["migration"]
+    if not (migrations / f"{migration}.sql").exists():
+        raise WarehouseError(
+            f"{warehouse}: the warehouse is newer than this vetl (it has {migration}): upgrade vetl"
+        )
+    return Snapshot(told["lists"], told["written_at"], told["run"], told["not_started"])
+
+
+def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | None, lists: Iterable[str]) -> None:
+    """Replace the file; `lists` are JSON objects as text."""
+    header = {"migration": migration, "written_at": now(), "run": run, "not_started": None}
+    _replace(snapshot_path(warehouse), json.dumps(header)[:-1] + ', "lists": [' + ", ".join(lists) + "]}")
+
+
+def note_not_started(warehouse: Path, error: str) -> None:
+    """A command could not begin to read the source: what is here stays, and `vetl status` tells why it is old."""
+    path = snapshot_path(warehouse)
+    try:
+        told = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return
+    if isinstance(told, dict):
+        _replace(path, json.dumps({**told, "not_started": {"at": now(), "error": error}}, ensure_ascii=False))
+
+
+def now() -> str:
+    """This machine's clock."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _replace(path: Path, text: str) -> None:
+    """It is a help: no failure of it counts."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, "utf-8")
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,281 @@
+"""How every list of every practice stands: for `vetl status`, also while a sync holds the warehouse."""
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipelines.endpoints.received import RECEIVED
+from pipelines.loading.control.questions import row_counts
+from pipelines.loading.control.snapshot import write_snapshot
+from pipelines.loading.tables import RawTable
+
+List = tuple[str, str]
+"""A practice's id and the name of one of its lists."""
+
+WRITTEN_EVERY = 1.0
+"""Seconds: a sync of many practices commits far more often than anybody looks."""
+
+_RECEIVED = frozenset(endpoint.name for endpoint in RECEIVED)
+_ONLY = (
+    " semi join (select unnest($practices) as practice_id, unnest($endpoints) as endpoint)"
+    " using (practice_id, endpoint)"
+)
+_FACTS = {
+    "cursor": "select practice_id, endpoint, cursor from control.cursors {only}",
+    "quarantined": (
+        # Of all lists: what is held decides which entries there are.
+        "select practice_id, endpoint, count(*) from control.quarantine where resolved_at is null group by all"
+    ),
+    "drift": (
+        "select practice_id, endpoint, list(kind || ': ' || name || if(value = '', '', ' = ' || value)"
+        " order by first_seen, name, value) from control.schema_changes {only} group by all"
+    ),
+    "restated": (
+        "select practice_id, endpoint, count(*), max(noticed_at) from control.restatements {only} group by all"
+    ),
+    "attempt": (
+        "select practice_id, endpoint, state, reason, command, run_id, finished_at, certified_through"
+        " from control.attempts {only}"
+    ),
+}
+"""What an entry consists of beside counts, windows and reconciles."""
+
+_LAST_WINDOWS = (
+    "select practice_id, endpoint, window_start, window_end, certified, reason, finished_at from control.windows"
+    " semi join (select practice_id, endpoint, max(finished_at) as finished_at from control.windows"
+    "  where finished_at >= $since group by all) using (practice_id, endpoint, finished_at)"
+    " qualify row_number() over (partition by practice_id, endpoint order by window_end desc) = 1"
+)
+_COMMITTED_WITHIN = timedelta(days=1)
+"""How much later than another one, by the source's clock, a window may be committed after it."""
+
+_RECONCILED = """
+with told as (
+    select run_id, source_clock, unnest(from_json(
+        json_extract(summary, '$.results'),
+        '[{"practice_id": "VARCHAR", "endpoint": "VARCHAR", "state": "VARCHAR"}]'
+    )) as list
+    from control.runs where command = 'reconcile'
+), proven as (
+    select distinct run_id, practice_id from control.windows semi join told using (run_id) where certified
+)
+select list.practice_id, list.endpoint, max(source_clock) from told
+semi join proven on told.run_id = proven.run_id and list.practice_id = proven.practice_id
+where list.state = 'certified' group by all
+"""
+"""A reconcile counts for the lists that it certified, as in `marts.proof`."""
+
+_LAST_RUN = (
+    "select run_id, command, started_at, finished_at, exit_code from control.runs"
+    " where command in ('sync', 'reconcile') order by started_at desc, rowid desc limit 1"
+)
+
+
+class Status:
+    """Entries are made anew only for lists that have changed: a commit costs the same, however many there are."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        tables: Sequence[RawTable],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._tables = {table.endpoint.name: table for table in tables}
+        self._counts: dict[List, tuple[int, int]] = {}
+        self._uncounted: set[List] | None = None
+        """`None`: nothing has been counted yet."""
+        self._windows: dict[List, tuple[Any, ...]] = {}
+        self._searched_from = datetime(1970, 1, 1, tzinfo=UTC)
+        self._reconciled: dict[List, tuple[Any, ...]] = {}
+        self._entries: dict[List, dict[str, Any]] = {}
+        self._texts: dict[List, str] = {}
+        self._stale: set[List] | None = None
+        """Whose entry is not what it should be; `None`: everything."""
+        self._written_at = float("-inf")
+
+    def changed(self, practice_id: str, endpoint: str) -> None:
+        """The rows of this list are not what they were."""
+        if self._uncounted is not None:
+            self._uncounted.add((practice_id, endpoint))
+        if self._stale is not None:
+            self._stale.add((practice_id, endpoint))
+
+    def practices_changed(self) -> None:
+        """Others are configured, or days of calls are others in another time zone."""
+        self._uncounted = self._stale = None
+
+    def run_changed(self) -> None:
+        """One has begun or has ended: attempts are others, and it may have been a reconcile."""
+        self._stale = None
+
+    def lists(self) -> list[dict[str, Any]]:
+        """One entry for each practice and endpoint, of plain JSON values; instants in ISO 8601, UTC.
+
+        What webhooks told (`RECEIVED`) has an entry where there is something of it, in quarantine or in raw.
+        """
+        self._refresh()
+        return list(self._entries.values())
+
+    def write(self, warehouse: Path, *, at_once: bool = False) -> None:
+        """Write the snapshot, if it is due: `WRITTEN_EVERY` after the last time, or `at_once`."""
+        if self._clock() - self._written_at < WRITTEN_EVERY and not at_once:
+            return
+        self._refresh()
+        [(migration,)] = self._rows_of("select max(name) from control.migrations")
+        write_snapshot(warehouse, migration, self._last_run(), self._texts.values())
+        self._written_at = self._clock()
+
+    def write_rest(self, warehouse: Path) -> None:
+        """Write what was not due yet; a file that is not written to any more is no reason to fail."""
+        if self._stale and self._written_at > float("-inf"):
+            try:
+                self.write(warehouse, at_once=True)
+            except duckdb.Error:
+                return
+
+    def _last_run(self) -> dict[str, Any] | None:
+        for run_id, command, started, finished, exit_code in self._rows_of(_LAST_RUN):
+            return {
+                "run_id": run_id,
+                "command": command,
+                "exit_code": exit_code,
+                "started_at": _iso(started),
+                "finished_at": _iso(finished),
+            }
+        return None
+
+    def _refresh(self) -> None:
+        """Make the entries of stale lists anew. Where all are, their order follows the configured practices."""
+        stale, self._stale = self._stale, set[List]()
+        if stale is not None and not stale:
+            return
+        practices = dict(self._rows_of("select id, name from control.practices order by id"))
+        self._count()
+        self._search_windows()
+        if stale is None:
+            self._reconciled = self._by_list(_RECONCILED, {})
+            self._entries, self._texts = {}, {}
+        facts = {name: self._facts(sql, stale) for name, sql in _FACTS.items()}
+        shown = list(self._shown(practices, facts["quarantined"]))
+        if stale is not None and set(shown) != self._entries.keys():
+            # A webhook told of something for the first time: its entry has a place among the others.
+            self._stale = None
+            self._refresh()
+            return
+        for key in shown if stale is None else stale.intersection(shown):
+            self._entries[key] = self._entry(key, practices, facts)
+            self._texts[key] = json.dumps(self._entries[key], ensure_ascii=False)
+
+    def _entry(
+        self, key: List, practices: Mapping[str, str], facts: Mapping[str, Mapping[List, tuple[Any, ...]]]
+    ) -> dict[str, Any]:
+        cursor = json.loads(facts["cursor"][key][0]) if key in facts["cursor"] else None
+        restated, last_restated = facts["restated"].get(key, (0, None))
+        (reconciled,) = self._reconciled.get(key, (None,))
+        attempt = facts["attempt"].get(key)
+        window = self._windows.get(key)
+        return {
+            "practice_id": key[0],
+            "practice": practices.get(key[0]),
+            "endpoint": key[1],
+            "state": _state(key[1], attempt),
+            "rows": self._counts.get(key, (0, 0))[0],
+            "open": self._counts.get(key, (0, 0))[1],
+            "certified_through": (certified_through(cursor) if cursor else None) or (attempt and attempt[5]),
+            "attempt": _attempt(attempt),
+            "last_read": _iso(window[4]) if window else None,
+            "certificate": _certificate(window),
+            "cursor": cursor,
+            "quarantined": facts["quarantined"].get(key, (0,))[0],
+            "restated": restated,
+            "last_restated": _iso(last_restated),
+            "last_reconcile": _iso(reconciled),
+            "drift": facts["drift"].get(key, ([],))[0],
+        }
+
+    def _shown(self, practices: Collection[str], held: Collection[List]) -> Iterator[List]:
+        """A body may be in quarantine because nobody knows its practice, so not only the configured count."""
+        for practice_id in [*practices, *sorted({name for name, _ in held}.difference(practices))]:
+            for name in self._tables:
+                key = (practice_id, name)
+                if (key in held or key in self._counts) if name in _RECEIVED else practice_id in practices:
+                    yield key
+
+    def _search_windows(self) -> None:
+        """The last window of each list. All that were ever read are searched once, then only the latest."""
+        found = self._by_list(_LAST_WINDOWS, {"since": self._searched_from})
+        self._windows |= found
+        last = max((window[4] for window in found.values()), default=None)
+        self._searched_from = last - _COMMITTED_WITHIN if last else self._searched_from
+
+    def _count(self) -> None:
+        """Rows of a list are counted for all its practices at once, then only where they have changed."""
+        uncounted, self._uncounted = self._uncounted, set[List]()
+        self._counts = {
+            key: counts for key, counts in self._counts.items() if uncounted is not None and key not in uncounted
+        }
+        for name, table in self._tables.items():
+            wanted = None if uncounted is None else [practice_id for practice_id, of in uncounted if of == name]
+            if wanted is None or wanted:
+                counted = row_counts(self._connection, table, wanted)
+                self._counts |= {(practice_id, name): counts for practice_id, counts in counted.items()}
+
+    def _facts(self, sql: str, stale: Collection[List] | None) -> dict[List, tuple[Any, ...]]:
+        if stale is None or "{only}" not in sql:
+            return self._by_list(sql.format(only=""), {})
+        names = {"practices": [name for name, _ in stale], "endpoints": [name for _, name in stale]}
+        return self._by_list(sql.format(only=_ONLY), names)
+
+    def _rows_of(self, sql: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values or {}).fetchall()
+
+    def _by_list(self, sql: str, values: Mapping[str, object]) -> dict[List, tuple[Any, ...]]:
+        return {
+            (practice_id, endpoint): tuple(rest) for practice_id, endpoint, *rest in self._rows_of(sql, values)
+        }
+
+
+def certified_through(cursor: Mapping[str, Any]) -> str | None:
+    """Until when everything is certain: an instant, or the practice-local day that is not certain any more."""
+    covered = cursor.get("covered")
+    return covered[0][1] if covered else cursor.get("through")
+
+
+def _state(endpoint: str, attempt: tuple[Any, ...] | None) -> str:
+    """How the last attempt ended; `received` where nothing is read, because the platform sends it."""
+    if attempt:
+        return attempt[0]
+    return "received" if endpoint in _RECEIVED else "not read"
+
+
+def _attempt(attempt: tuple[Any, ...] | None) -> dict[str, Any] | None:
+    if attempt is None:
+        return None
+    state, reason, command, run_id, finished, _ = attempt
+    told = {"state": state, "reason": reason, "command": command, "run_id": run_id}
+    return {**told, "finished": _iso(finished)}
+
+
+def _certificate(window: tuple[Any, ...] | None) -> dict[str, Any] | None:
+    if window is None:
+        return None
+    start, end, certified, reason, finished = window
+    return {
+        "start": start,
+        "end": end,
+        "certified": certified,
+        "reason": reason,
+        "finished": _iso(finished),
+    }
+
+
+def _iso(instant: datetime | None) -> str | None:
+    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z") if instant else None

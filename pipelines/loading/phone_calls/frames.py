@@ -1,0 +1,194 @@
+"""Pages of the phone-call CSV: split into columns by name, and whole or not taken at all.
+
+A page is split here, as it arrives; its values are read a batch of pages at a time (`call_values`).
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+import polars as pl
+
+from pipelines.core.errors import ContractBroken, TornAnswer, WrongTotal
+from pipelines.core.pages import CallsPage
+from pipelines.loading.control.quarantine import BadRow, content_key
+from pipelines.loading.frames import EXTRA
+from pipelines.loading.records import canonical_json
+from pipelines.partner.calls_csv import COLUMNS
+
+HEADERS = tuple(column.header for column in COLUMNS)
+SCHEMA = dict.fromkeys((*HEADERS, EXTRA), pl.String())
+
+_BOM = b"\xef\xbb\xbf"
+_LONGEST_FIELD = 2**30
+"""The csv module's own limit of 128 KiB is no rule of the contract."""
+
+
+class Answer(Protocol):
+    """One page as the client hands it over: the body, and what the headers say of the whole list."""
+
+    @property
+    def body(self) -> bytes:
+        """The CSV, UTF-8."""
+        ...
+
+    @property
+    def total_count(self) -> int:
+        """`X-Total-Count`: rows under the same filters, on all pages."""
+        ...
+
+    @property
+    def page(self) -> int | None:
+        """`X-Page`, zero-based."""
+        ...
+
+    @property
+    def per_page(self) -> int | None:
+        """`X-Per-Page`."""
+        ...
+
+    @property
+    def server_time(self) -> datetime:
+        """The `Date` header, aware."""
+        ...
+
+    @property
+    def requests(self) -> int:
+        """How many requests this answer took."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallTexts:
+    """The rows of a page as text, in the CSV's order: the contract's columns, then `_extra`; misfits aside."""
+
+    frame: pl.DataFrame
+    bad: tuple[BadRow, ...] = ()
+    new_fields: frozenset[str] = frozenset()
+
+
+def parse_calls(answer: Answer, *, lenient: bool = False) -> CallsPage:
+    """Split one page. Columns are found by name, others are kept in `_extra`.
+
+    Raises:
+        ContractBroken: a column of the contract is missing.
+        TornAnswer: the page is cut off.
+        WrongTotal: it has not the rows that the headers promise; `lenient` takes it as it is.
+    """
+    texts = split(answer.body)
+    rows = texts.frame.height + len(texts.bad)
+    promised = answer.total_count
+    if answer.page is not None and answer.per_page is not None:
+        promised = max(0, min(answer.per_page, answer.total_count - answer.page * answer.per_page))
+    echoed = answer.page is not None and answer.per_page is not None
+    if not lenient and (rows > promised or (rows < promised and echoed)):
+        raise WrongTotal(f"phone_calls: a CSV page has {rows} rows where its headers promise {promised}")
+    first_day, last_day = _days(texts.frame)
+    return CallsPage(
+        frame=texts,
+        rows=rows,
+        total_count=answer.total_count,
+        page=answer.page,
+        per_page=answer.per_page,
+        server_time=answer.server_time,
+        requests=answer.requests,
+        first_day=first_day,
+        last_day=last_day,
+    )
+
+
+def _days(texts: pl.DataFrame) -> tuple[date | None, date | None]:
+    """The earliest and the latest day among the rows whose date can be read."""
+    days = texts.select(pl.col("Date").str.slice(0, 10).unique().str.to_date("%Y-%m-%d", strict=False))
+    first, last = days.select(first=pl.col("Date").min(), last=pl.col("Date").max()).row(0)
+    return first, last
+
+
+def split(body: bytes) -> CallTexts:
+    """Split a CSV body into columns. A body without a byte has no rows.
+
+    Raises:
+        ContractBroken: a column of the contract is missing.
+        TornAnswer: the body is cut off within its header or its last row.
+    """
+    body = body.removeprefix(_BOM)
+    if not body.strip():
+        return CallTexts(pl.DataFrame(schema=SCHEMA))
+    names = _header(body)
+    bad: list[BadRow] = []
+    frame = _at_once(body, names)
+    if frame is None:
+        frame = _one_by_one(body, names, bad)
+    others = sorted(name for name in names if name not in SCHEMA)
+    extra = _as_json(others) if others else pl.lit(None, pl.String())
+    return CallTexts(frame.select(*HEADERS, extra.alias(EXTRA)), tuple(bad), frozenset(others))
+
+
+def _header(body: bytes) -> list[str]:
+    line, newline, _ = body.partition(b"\n")
+    try:
+        names = [name.strip() for name in next(csv.reader([line.decode("utf-8", "replace").rstrip("\r")]))]
+    except csv.Error:
+        raise ContractBroken("phone_calls: the CSV does not begin with a line of column names") from None
+    missing = [name for name in HEADERS if name not in names]
+    if missing and not newline:
+        raise TornAnswer("phone_calls: the CSV is cut off within its header")
+    if missing:
+        raise ContractBroken(f"phone_calls: the CSV has no column {', '.join(missing)}")
+    # A column that stands twice is kept twice, the second under a name of its own.
+    return [name if name not in names[:place] else f"{name} ({place + 1})" for place, name in enumerate(names)]
+
+
+def _at_once(body: bytes, names: Sequence[str]) -> pl.DataFrame | None:
+    """All rows by polars; `None` where it finds something odd, or passes over it in silence."""
+    try:
+        frame = pl.read_csv(body, schema=dict.fromkeys(names, pl.String()))
+    except pl.exceptions.PolarsError:
+        return None
+    if frame["Date"].null_count() or (frame[:, -1].null_count() and not _all_separators_are_there(body, frame)):
+        return None
+    return frame
+
+
+def _all_separators_are_there(body: bytes, frame: pl.DataFrame) -> bool:
+    """Whether no row has fewer fields than the header: polars would fill those up with nulls."""
+    within = frame.select(pl.sum_horizontal(pl.all().str.count_matches(",", literal=True).sum())).item()
+    return body.count(b",") == (frame.width - 1) * (frame.height + 1) + within
+
+
+def _one_by_one(body: bytes, names: Sequence[str], bad: list[BadRow]) -> pl.DataFrame:
+    """Row by row, setting aside those with another number of fields than the header, or that are no UTF-8."""
+    csv.field_size_limit(_LONGEST_FIELD)
+    text = io.StringIO(body.decode("utf-8", "surrogateescape"), newline="")
+    rows = [row for row in csv.reader(text) if row][1:]
+    if rows and len(rows[-1]) < len(names) and not body.endswith(b"\n"):
+        raise TornAnswer("phone_calls: the CSV is cut off within its last row")
+    good: list[list[str]] = []
+    for row in rows:
+        reason = _misfit(row, names)
+        if reason is None:
+            good.append(row)
+        else:
+            payload = canonical_json(
+                [cell.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for cell in row]
+            )
+            bad.append(BadRow(content_key(payload), reason, payload))
+    return pl.DataFrame(good, schema=dict.fromkeys(names, pl.String()), orient="row")
+
+
+def _misfit(row: Sequence[str], names: Sequence[str]) -> str | None:
+    if len(row) != len(names):
+        return f"row: {len(row)} fields where the header has {len(names)}"
+    try:
+        "".join(row).encode()
+    except UnicodeEncodeError:
+        return "row: not UTF-8"
+    return None
+
+
+def _as_json(names: Sequence[str]) -> pl.Expr:
+    fields = pl.struct(names).struct.json_encode()
+    return pl.when(pl.any_horizontal(pl.col(names).is_not_null())).then(fields)

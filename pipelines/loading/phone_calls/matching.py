@@ -1,0 +1,123 @@
+"""Pairing two sides row by row, where equal rows are interchangeable: a multiset is matched, not a set."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from pipelines.loading.extras import together
+from pipelines.loading.frames import EXTRA
+from pipelines.loading.phone_calls.keys import IDENTITY, ORDINAL, with_ordinals
+from pipelines.loading.versions import TARGET
+
+_NTH = "_nth"
+
+
+class Matched(NamedTuple):
+    """`pairs` has the columns of both sides, `left` and `right` are what found no partner, in their order."""
+
+    pairs: pl.DataFrame
+    left: pl.DataFrame
+    right: pl.DataFrame
+
+
+def pair(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> Matched:
+    """Pair rows that agree in `on` (null agrees with null): the first with the first, and so on.
+
+    Other columns must not have a name in common.
+    """
+    nth = pl.int_range(pl.len()).over(on).alias(_NTH)
+    numbered_left, numbered_right = left.with_columns(nth), right.with_columns(nth)
+    keys = [*on, _NTH]
+    pairs = numbered_left.join(numbered_right, on=keys, nulls_equal=True, maintain_order="left_right").drop(_NTH)
+    rest_left = numbered_left.join(numbered_right, on=keys, how="anti", nulls_equal=True, maintain_order="left")
+    rest_right = numbered_right.join(numbered_left, on=keys, how="anti", nulls_equal=True, maintain_order="left")
+    return Matched(pairs, rest_left.drop(_NTH), rest_right.drop(_NTH))
+
+
+def only_one(frame: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
+    """The rows that no other row agrees with in `on`."""
+    return frame.filter(pl.len().over(on) == 1)
+
+
+DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "remote_patient_id")
+"""What only the JSON list tells of a call."""
+
+SAME_CALL = ("call_date", *IDENTITY)
+SAME_ROW = ("_row_hash", *SAME_CALL)
+STORED = (TARGET, "call_key", "_deleted", "_stored_called_at", "_stored_extra", *DETAILS, *SAME_ROW)
+"""What `compare` needs to know of a stored row; the rest of it stays in the warehouse."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayChanges:
+    """How stored days become what was read.
+
+    `new` has an `_ordinal`; `changed` a `_target`, the key and the details it keeps; `touched` are equal rows
+    that were marked as deleted or had other unknown fields; `gone` are not there any more; the details of
+    `doubtful` may be another call's.
+    """
+
+    new: pl.DataFrame
+    changed: pl.DataFrame
+    touched: pl.DataFrame
+    gone: pl.DataFrame
+    doubtful: pl.DataFrame
+    unchanged: int
+
+
+def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[str] = ()) -> DayChanges:
+    """Match stored rows (the columns of `STORED`, deleted ones too) with those just read (all columns).
+
+    `new_fields` are the columns of the CSV that nobody declared: what the JSON list told beside them stays.
+    """
+    ordered = stored.sort("_deleted", "_stored_called_at", "created_at", "call_key")
+    equal = pair(ordered, fresh, SAME_ROW)
+    left = equal.left.rename({"_row_hash": "_stored_hash"})
+    changed = pair(left, equal.right, SAME_CALL)
+    same = _with_extra(equal.pairs, new_fields)
+    touched = same.filter(pl.col("_deleted") | pl.col("_stored_extra").ne_missing(pl.col(EXTRA)))
+    return DayChanges(
+        new=_numbered(changed.right, stored),
+        changed=_with_details(changed, left, equal.right, new_fields),
+        touched=touched.select(TARGET, "_loaded_at", EXTRA),
+        gone=changed.left.filter(~pl.col("_deleted")).select(TARGET, "call_date"),
+        doubtful=_doubtful(equal),
+        unchanged=equal.pairs.height - touched.height,
+    )
+
+
+def _numbered(new: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
+    """Keys are never given twice: ordinals go on where those of the stored rows end, deleted ones included."""
+    taken = stored.group_by(IDENTITY).agg(_taken=pl.len())
+    joined = new.join(taken, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+    return with_ordinals(joined).with_columns(pl.col(ORDINAL) + pl.col("_taken").fill_null(0)).drop("_taken")
+
+
+def _with_extra(pairs: pl.DataFrame, new_fields: Collection[str]) -> pl.DataFrame:
+    return pairs.with_columns(together(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA))
+
+
+def _with_details(
+    changed: Matched, left: pl.DataFrame, right: pl.DataFrame, new_fields: Collection[str]
+) -> pl.DataFrame:
+    """Changed rows keep details only where there was one candidate on either side."""
+    mine = left.select(TARGET, _candidates=pl.len().over(*IDENTITY, "_deleted"))
+    theirs = right.group_by(IDENTITY).agg(_rivals=pl.len())
+    rows = changed.pairs.join(mine, on=TARGET, how="left").join(theirs, on=IDENTITY, how="left", nulls_equal=True)
+    certain = (pl.col("_candidates") == 1) & (pl.col("_rivals") == 1)
+    kept = [pl.when(certain).then(pl.col(name)) for name in DETAILS]
+    rows = _with_extra(rows.with_columns(_stored_extra=pl.when(certain).then("_stored_extra")), new_fields)
+    exact = certain & pl.col("created_at").is_not_null()
+    called_at = pl.when(exact).then(pl.col("_stored_called_at")).otherwise(pl.col("called_at"))
+    rows = rows.with_columns(called_at.alias("called_at"), *kept)
+    return rows.select(
+        pl.exclude("_candidates", "_rivals", "_deleted", "_stored_called_at", "_stored_extra", "_stored_hash")
+    )
+
+
+def _doubtful(equal: Matched) -> pl.DataFrame:
+    """Rows with details that have lost an identical twin: it may as well be the twin that is left."""
+    same = ["_row_hash", "_deleted"]
+    return equal.pairs.filter(pl.col("id").is_not_null()).join(equal.left, on=same, how="semi").select(TARGET)

@@ -1,0 +1,48 @@
+"""JSON records of calls, seen as the rows that the CSV makes of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from pipelines.core.pages import Row
+from pipelines.loading.context import Commit
+from pipelines.loading.control.quarantine import BadRow, content_key
+from pipelines.loading.frames import EXTRA, Shape, Typed, typed
+from pipelines.loading.phone_calls.times import local_minute
+from pipelines.loading.phone_calls.values import Calls, as_csv_shows
+from pipelines.loading.records import canonical_json
+from pipelines.partner.models import PhoneCall
+
+
+def read_records(commit: Commit, rows: Sequence[Row]) -> Typed:
+    """Records as a typed frame, by their own names; bad ones and unknown fields aside."""
+    return typed(rows, shape(commit))
+
+
+def shape(commit: Commit) -> Shape:
+    """The columns, the key and the model of a record."""
+    return Shape(replace(commit.table.endpoint, record=PhoneCall).columns(), ("id",), PhoneCall)
+
+
+def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
+    """The columns of the CSV, typed, and `call_date`: one row for each record, in their order."""
+    minute = local_minute(pl.col("created_at"), commit.time_zone).alias("called_at_local")
+    rows = pl.concat([records.select(minute), as_csv_shows(records)], how="horizontal")
+    return rows.with_columns(call_date=pl.col("called_at_local").dt.date())
+
+
+def as_days(commit: Commit, rows: Sequence[Row]) -> Calls:
+    """Records in the place of pages of the CSV, in order of time.
+
+    A record that does not fit its model, and what only records tell, is left to `attach_details`, which gets the
+    same ones. One without a time belongs to no day, and is set aside here.
+    """
+    records = read_records(commit, rows).frame
+    dated = records.filter(pl.col("created_at").is_not_null()).sort("created_at", "id")
+    bad: list[BadRow] = []
+    if dated.height < records.height:
+        payloads = [canonical_json(row) for row in rows if row.get("created_at") is None]
+        bad = [BadRow(content_key(payload), "created_at: missing", payload) for payload in payloads]
+    frame = as_csv_rows(commit, dated).with_columns(pl.lit(None, pl.String()).alias(EXTRA))
+    return Calls(frame, tuple(bad), frozenset())

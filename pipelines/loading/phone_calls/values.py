@@ -1,0 +1,139 @@
+"""The texts of phone-call pages into typed values: minutes, labels, Yes/No, m:ss (contract: CSV response).
+
+Few distinct texts make up most columns, so that each of them is read once and the rest is a look-up.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from pipelines.loading.control.quarantine import BadRow, content_key
+from pipelines.loading.frames import EXTRA
+from pipelines.loading.phone_calls.frames import HEADERS, SCHEMA, CallTexts
+from pipelines.loading.records import canonical_json
+from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, DURATION_PATTERN, YES_NO, Cell, unhumanise
+
+MINUTE = pl.Datetime("us")
+
+_DURATION = re.compile(DURATION_PATTERN)
+_LONGEST_SECONDS = 2**31 - 1
+
+
+class _Unreadable(Exception):
+    """A text is no value of its column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Typed rows in the CSV's order (raw column names, `call_date`, `_extra`), misfits aside."""
+
+    frame: pl.DataFrame
+    bad: tuple[BadRow, ...]
+    new_fields: frozenset[str]
+
+
+def read_values(pages: Sequence[CallTexts]) -> Calls:
+    """Read the texts of these pages. A row with a text that is no value of its column is set aside whole."""
+    texts = pl.concat([pl.DataFrame(schema=SCHEMA), *(page.frame for page in pages)])
+    values: list[pl.Series] = []
+    misfits: dict[str, pl.Series] = {}
+    for column in COLUMNS:
+        series, misfit = _READERS[column.cell](texts[column.header])
+        values.append(series.alias(column.raw))
+        if misfit is not None and misfit.any():
+            misfits[column.header] = misfit
+    frame = pl.DataFrame([*values, texts[EXTRA]]).with_columns(call_date=pl.col("called_at_local").dt.date())
+    bad = [row for page in pages for row in page.bad]
+    if misfits:
+        marks = pl.DataFrame(misfits)
+        is_bad = marks.select(pl.any_horizontal(pl.all())).to_series()
+        bad += _set_aside(texts.filter(is_bad), marks.filter(is_bad), frame.filter(is_bad))
+        frame = frame.filter(~is_bad)
+    return Calls(frame, tuple(bad), frozenset[str]().union(*(page.new_fields for page in pages)))
+
+
+def _set_aside(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -> list[BadRow]:
+    rows = zip(texts.rows(named=True), marks.rows(named=True), values["call_date"], strict=True)
+    result: list[BadRow] = []
+    for row, misfit, day in rows:
+        payload = canonical_json({name: row[name] for name in HEADERS})
+        reason = "; ".join(f"{name}: not as the contract writes it" for name, is_bad in misfit.items() if is_bad)
+        result.append(BadRow(content_key(payload), reason, payload, day, day))
+    return result
+
+
+def as_csv_shows(records: pl.DataFrame) -> pl.DataFrame:
+    """JSON records (typed, by their own names) with the values that the CSV would show for them.
+
+    All but the Date: empty text is null there, and a label has lost its capitals and spaces.
+    """
+    rendered: list[pl.Series] = []
+    for column in COLUMNS:
+        values = records[column.json]
+        if column.cell in (Cell.TEXT, Cell.LABEL):
+            values, _ = _READERS[column.cell](values)
+        if column.cell is not Cell.MINUTE:
+            rendered.append(values.alias(column.raw))
+    return pl.DataFrame(rendered)
+
+
+Read = tuple[pl.Series, pl.Series | None]
+
+
+def _minutes(texts: pl.Series) -> Read:
+    minutes = texts.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)
+    return minutes, minutes.is_null()
+
+
+def _as_they_are(texts: pl.Series) -> Read:
+    return texts.set(texts == "", None), None
+
+
+def _each_once(read: Callable[[str], Any], dtype: pl.DataType) -> Callable[[pl.Series], Read]:
+    """Read every distinct text once."""
+
+    def column(texts: pl.Series) -> Read:
+        parsed: dict[str, Any] = {}
+        unreadable: list[str] = []
+        for text in texts.unique().drop_nulls():
+            try:
+                parsed[text] = read(text)
+            except _Unreadable:
+                unreadable.append(text)
+        new = pl.Series([*parsed.values()], dtype=dtype)
+        values = texts.replace_strict([*parsed], new, default=None, return_dtype=dtype)
+        return values, texts.is_in(unreadable) if unreadable else None
+
+    return column
+
+
+def _yes_no(text: str) -> bool | None:
+    word = text.strip().lower()
+    if word and word not in YES_NO:
+        raise _Unreadable
+    return YES_NO.get(word)
+
+
+def _seconds(text: str) -> int | None:
+    if not text.strip():
+        return None
+    matched = _DURATION.match(text.strip())
+    if matched is None:
+        raise _Unreadable
+    hours, minutes, seconds = (int(part or 0) for part in matched.groups())
+    total = hours * 3600 + minutes * 60 + seconds
+    if total > _LONGEST_SECONDS:
+        raise _Unreadable
+    return total
+
+
+_READERS: dict[Cell, Callable[[pl.Series], Read]] = {
+    Cell.MINUTE: _minutes,
+    Cell.TEXT: _as_they_are,
+    Cell.LABEL: _each_once(unhumanise, pl.String()),
+    Cell.YES_NO: _each_once(_yes_no, pl.Boolean()),
+    Cell.DURATION: _each_once(_seconds, pl.Int32()),
+}

@@ -1,0 +1,68 @@
+"""What the marts' descriptions say of them, for publishing: personal columns to mask, what tells rows apart."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pipelines.core.errors import Permanent
+
+_MODELS = {".sql", ".py"}
+
+
+def pii_columns(project: Path) -> dict[str, frozenset[str]]:
+    """The columns of each mart that hold personal data, by the mart's table name (none: an empty set).
+
+    Read from `models/marts/**/<name>.yml`, where they are marked `config: meta: {contains_pii: true}`.
+
+    Raises:
+        Permanent: a mart is not described, so nobody can tell what it holds; nothing may be published then.
+    """
+    return {path.stem: frozenset(_marked(path.stem, path.with_suffix(".yml"))) for path in _marts(project)}
+
+
+def grains(project: Path) -> dict[str, tuple[str, ...]]:
+    """The columns that tell the rows of each mart apart, by its table name: its `config: meta: {grain: a, b}`.
+
+    Raises:
+        Permanent: a mart is not described, or says no grain.
+    """
+    return {path.stem: _grain(path.stem, path.with_suffix(".yml")) for path in _marts(project)}
+
+
+def _marts(project: Path) -> list[Path]:
+    folder = project / "models" / "marts"
+    models = sorted(path for path in folder.rglob("*") if path.suffix in _MODELS)
+    if not models:
+        raise Permanent(f"{folder}: there are no marts here; is this vetl's dbt project?")
+    return models
+
+
+def _grain(mart: str, description: Path) -> tuple[str, ...]:
+    try:
+        return tuple(_described(mart, description)["config"]["meta"]["grain"].split(", "))
+    except KeyError:
+        raise Permanent(f"{description}: does not say the grain of the mart {mart}") from None
+
+
+def _marked(mart: str, description: Path) -> Iterator[str]:
+    for column in _described(mart, description).get("columns", ()):
+        if column.get("config", {}).get("meta", {}).get("contains_pii", False):
+            yield column["name"]
+
+
+def _described(mart: str, description: Path) -> dict[str, Any]:
+    """The entry of a mart in its yml."""
+    try:
+        content = yaml.safe_load(description.read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        content = {}
+    except yaml.YAMLError as error:
+        raise Permanent(f"{description}: not YAML ({' '.join(str(error).split())})") from None
+    for model in content.get("models", ()):
+        if model["name"] == mart:
+            return model
+    raise Permanent(
+        f"{description}: does not describe the mart {mart}; say there which columns hold personal data"
+    )

@@ -1,0 +1,152 @@
+"""How a mart of the private file (`source`) comes into the analysts' (`target`): masked, whole or what changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import duckdb
+
+from pipelines.core.errors import WarehouseError
+from pipelines.core.labels import LABELS, LONGEST, UNLIKE_A_LABEL
+from pipelines.loading.connection import literal, quoted
+
+Columns = Mapping[str, str]
+"""The columns of a mart and their types, in order."""
+
+_NOTES = "changed_in_"
+"""What the last build took out of a mart and put into it: `control.changed_in_<mart>` (dbt/macros/incremental)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """Which columns of which marts hold personal data. Without a key they become null, with one a keyed hash.
+
+    In columns of labels, a value that is unlike one becomes `masked` and a hash by `salt`: rows that differ by it
+    still do.
+    """
+
+    columns: Mapping[str, frozenset[str]]
+    key: str | None = field(repr=False)
+    salt: str = field(default="", repr=False)
+
+    def names(self, mart: str, columns: Columns) -> list[str]:
+        """The personal columns that a mart has, in its order.
+
+        Raises:
+            WarehouseError: it lacks one; what is classified is no longer what is there.
+        """
+        unknown = sorted(self.columns[mart] - columns.keys())
+        if unknown:
+            raise WarehouseError(f"marts.{mart} has no column {unknown[0]}, which is classified as personal")
+        return [column for column in columns if column in self.columns[mart]]
+
+    def select(self, mart: str, columns: Columns) -> tuple[str, dict[str, str]]:
+        """What to select of a mart, and the parameters for that."""
+        personal = set(self.names(mart, columns))
+        shown = [
+            self._shown(name, kind) if name in personal else f"{shown_label(name, kind)} as {quoted(name)}"
+            for name, kind in columns.items()
+        ]
+        given = {"key": self.key, "salt": self.salt}
+        statement = ", ".join(shown)
+        return statement, {name: value for name, value in given.items() if value and f"${name}" in statement}
+
+    def _shown(self, column: str, kind: str) -> str:
+        name = quoted(column)
+        if self.key and kind == "VARCHAR":
+            # Twice, as in HMAC: what one hash tells must not help to extend it.
+            return f"sha256($key || sha256($key || {name})) as {name}"
+        return f"null::{kind} as {name}"
+
+
+def shown_label(column: str, kind: str, *, table: str | None = None) -> str:
+    """The column as it is published; of labels, what is unlike one is masked by `$salt`."""
+    name = f"{table}.{quoted(column)}" if table else quoted(column)
+    if column not in LABELS or kind != "VARCHAR":
+        return name
+    unlike = f"length({name}) > {LONGEST} or regexp_matches({name}, {literal(UNLIKE_A_LABEL)})"
+    return f"case when {unlike} then 'masked ' || left(sha256($salt || {name}), 12) else {name} end"
+
+
+def masked_values(connection: duckdb.DuckDBPyConnection) -> int:
+    """How often the published marts hold a value that was masked for being unlike a label."""
+    try:
+        rows = connection.execute(
+            "select sum(occurrences)::bigint from target.marts.unknown_values"
+            " where starts_with(unknown_value, 'masked ')"
+        ).fetchall()
+    except duckdb.CatalogException:
+        return 0
+    return rows[0][0] or 0
+
+
+def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Columns]:
+    """The columns and types of every mart of an attached file, by name."""
+    marts: dict[str, dict[str, str]] = {}
+    for table, column, kind in connection.execute(
+        "select table_name, column_name, data_type from duckdb_columns()"
+        " where database_name = $database and schema_name = 'marts' order by table_name, column_index",
+        {"database": database},
+    ).fetchall():
+        marts.setdefault(table, {})[column] = kind
+    return dict(marts)
+
+
+def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
+    """The mart as it is, in the place of what the target has of it."""
+    shown, parameters = masking.select(mart, columns)
+    connection.execute(
+        f"create or replace table target.marts.{quoted(mart)} as select {shown} from source.marts.{quoted(mart)}",
+        parameters,
+    )
+    _copy_comments(connection, mart)
+
+
+def copy_changes(
+    connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, grain: tuple[str, ...]
+) -> None:
+    """What the last build changed in the mart. `grain` are the columns that tell its rows apart."""
+    target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(_NOTES + mart)}"
+    alike = " and ".join(
+        f"held.{quoted(name)} is not distinct from ({shown_label(name, columns[name], table='gone')})"
+        for name in grain
+    )
+    connection.execute(
+        f"delete from {target} as held using {notes} as gone where gone.weight = -1 and {alike}",
+        {"salt": masking.salt} if "$salt" in alike else {},
+    )
+    shown, parameters = masking.select(mart, columns)
+    connection.execute(f"insert into {target} select {shown} from {notes} where weight = 1", parameters)
+
+
+def noted_marts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
+    """The marts of which the last build noted what it changed."""
+    rows = connection.execute(
+        "select substr(table_name, length($notes) + 1) from duckdb_tables() where database_name = 'source'"
+        " and schema_name = 'control' and starts_with(table_name, $notes)",
+        {"notes": _NOTES},
+    ).fetchall()
+    return frozenset(name for (name,) in rows)
+
+
+def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> int:
+    """How many rows a mart has in an attached file."""
+    return connection.execute(f"select count(*) from {database}.marts.{quoted(mart)}").fetchall()[0][0]
+
+
+def _copy_comments(connection: duckdb.DuckDBPyConnection, mart: str) -> None:
+    """What the marts say of themselves and their columns goes with them."""
+    target = f"target.marts.{quoted(mart)}"
+    for (comment,) in connection.execute(
+        "select comment from duckdb_tables() where database_name = 'source' and schema_name = 'marts'"
+        " and table_name = $name and comment is not null"
+        " union all select comment from duckdb_views() where database_name = 'source' and schema_name = 'marts'"
+        " and view_name = $name and comment is not null",
+        {"name": mart},
+    ).fetchall():
+        connection.execute(f"comment on table {target} is {literal(comment)}")
+    for column, comment in connection.execute(
+        "select column_name, comment from duckdb_columns() where database_name = 'source'"
+        " and schema_name = 'marts' and table_name = $name and comment is not null",
+        {"name": mart},
+    ).fetchall():
+        connection.execute(f"comment on column {target}.{quoted(column)} is {literal(comment)}")

@@ -1,0 +1,221 @@
+"""The analysts' file: the marts alone, personal data masked, replaced in one rename."""
+
+import os
+import shutil
+import stat
+import time
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from secrets import token_hex
+
+import duckdb
+
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.loading.connection import first_line, literal
+from pipelines.loading.published.marts import (
+    Columns,
+    Masking,
+    copy_changes,
+    copy_whole,
+    count,
+    marts_of,
+    masked_values,
+    noted_marts,
+)
+from pipelines.loading.published.record import how_to_publish, last_build, read_record, write_record
+
+STORAGE_VERSION = "v1.0.0"
+"""So that BI tools with an older DuckDB can open the file."""
+
+_PUBLISHED_MODE = 0o644
+"""Of a file that is published for the first time; its folder decides who comes near it."""
+
+_STALE_SECONDS = 24 * 3600
+_HELD = ("Could not set lock", "Unique file handle conflict")
+
+Grains = Mapping[str, tuple[str, ...]]
+"""The columns that tell the rows of a mart apart, by mart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was published: rows by table, columns that were masked, marts left out as nobody classified them.
+
+    `masked_values`: how often a value stood for a label that looks like personal data, and was masked.
+    """
+
+    path: Path
+    tables: Mapping[str, int]
+    masked: tuple[str, ...]
+    left_out: tuple[str, ...]
+    masked_values: int = 0
+
+
+def publish(
+    private: Path,
+    published: Path,
+    *,
+    pii: Mapping[str, frozenset[str]],
+    pii_key: str | None,
+    grains: Grains | None = None,
+) -> Published:
+    """Bring the marts of the private file into a new one, check it, and put it in the place of the old.
+
+    `pii` names the personal columns of every mart: without a key they are null, with one a keyed hash. Where the
+    old file shows the build before, it is copied, and marts with a grain are changed in it as they were in the
+    private one. Who has the old file open goes on reading it. On failure the old file stays as it was and nothing
+    is left behind.
+
+    Raises:
+        WarehouseBusy: another process writes to the private file.
+        WarehouseError: there is nothing to publish, or a file cannot be read or written.
+    """
+    published = published.resolve()
+    try:
+        published.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_what_is_not_published(private, published)
+        _remove_stale(published)
+        draft = published.with_name(f".{published.name}.{os.getpid()}.{time.monotonic_ns()}")
+        try:
+            return _publish(private, published, draft, Masking(pii, pii_key), grains or {})
+        finally:
+            _remove(draft)
+    except OSError as error:
+        raise WarehouseError(f"{published}: cannot be written: {error.strerror}") from None
+    except duckdb.Error as error:
+        if any(sign in str(error) for sign in _HELD):
+            raise WarehouseBusy(f"{private}: another process writes to it; try again when it is done") from None
+        raise WarehouseError(f"{published}: cannot be published: {_safe(error)}") from None
+
+
+def _publish(private: Path, published: Path, draft: Path, masking: Masking, grains: Grains) -> Published:
+    record = read_record(private)
+    masking = replace(masking, salt=record.salt if record else token_hex(16))
+    with closing(duckdb.connect()) as connection:
+        connection.execute(f"attach {literal(str(private))} as source (read_only)")
+        there = marts_of(connection, "source")
+        marts = {name: columns for name, columns in there.items() if name in masking.columns}
+        if not marts:
+            raise WarehouseError(f"{private}: there is no mart to publish; run `vetl build`")
+        result = Published(
+            published,
+            {name: count(connection, "source", name) for name in marts},
+            tuple(
+                f"{name}.{column}" for name, columns in marts.items() for column in masking.names(name, columns)
+            ),
+            tuple(sorted(there.keys() - marts.keys())),
+        )
+        build = last_build(connection)
+        how = how_to_publish(record, build, masking, published)
+        if how == "changes":
+            shutil.copyfile(published, draft)
+        if how != "nothing":
+            with _target(connection, draft):
+                _bring(connection, marts, masking, grains if how == "changes" else {})
+                result = replace(result, masked_values=masked_values(connection))
+    if how != "nothing":
+        _check(draft, result)
+        _give_access(draft, published)
+        _sync_to_disk(draft)
+        draft.replace(published)
+        _sync_to_disk(published.parent)
+        with suppress(OSError):  # then the next one is copied whole
+            write_record(
+                private, build, masking, published, record.whole_bytes if record and how == "changes" else None
+            )
+    return result
+
+
+@contextmanager
+def _target(connection: duckdb.DuckDBPyConnection, draft: Path) -> Generator[None]:
+    version = "" if draft.exists() else f" (storage_version {literal(STORAGE_VERSION)})"
+    connection.execute(f"attach {literal(str(draft))} as target{version}")
+    yield
+    connection.execute("detach target")
+
+
+def _bring(
+    connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking, grains: Grains
+) -> None:
+    """Fill the target with these marts. Those with a grain are there as they were before the last build."""
+    connection.execute("create schema if not exists target.marts")
+    noted, held = noted_marts(connection), marts_of(connection, "target")
+    for name, columns in marts.items():
+        if name in grains and name in noted and held.get(name) == columns:
+            copy_changes(connection, name, columns, masking, grains[name])
+        else:
+            copy_whole(connection, name, columns, masking)
+
+
+def _check(draft: Path, result: Published) -> None:
+    """Open the new file afresh and see that all is in it."""
+    with closing(duckdb.connect()) as connection:
+        connection.execute(f"attach {literal(str(draft))} as target (read_only)")
+        found = {name: count(connection, "target", name) for name in marts_of(connection, "target")}
+    if found != result.tables:
+        raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
+
+
+def _refuse_what_is_not_published(private: Path, published: Path) -> None:
+    """A file that holds more than marts, and the private one under any name, must not be replaced.
+
+    Raises:
+        WarehouseError: it would be.
+    """
+    if not published.exists():
+        return
+    if private.exists() and published.samefile(private):
+        raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
+    try:
+        with closing(duckdb.connect()) as connection:
+            connection.execute(f"attach {literal(str(published))} as held (read_only)")
+            others = connection.execute(
+                "select schema_name from duckdb_tables() where database_name = 'held' and schema_name <> 'marts'"
+            ).fetchone()
+    except duckdb.Error:  # no database, damaged, or someone writes to it: what is published now is better
+        return
+    if others:
+        raise WarehouseError(
+            f"{published}: holds the schema {others[0]}, so vetl did not publish it; move it away"
+        )
+
+
+def _give_access(draft: Path, published: Path) -> None:
+    """Who could read the file before can read it now: its mode and group stay."""
+    if not published.exists():
+        draft.chmod(_PUBLISHED_MODE)
+        return
+    before = published.stat()
+    mode = stat.S_IMODE(before.st_mode)
+    try:
+        os.chown(draft, -1, before.st_gid)
+    except PermissionError:  # not a group of ours: then our own must not read in its place
+        mode &= ~stat.S_IRWXG
+    draft.chmod(mode)
+
+
+def _sync_to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove(draft: Path) -> None:
+    for file in (draft, draft.with_name(f"{draft.name}.wal")):
+        file.unlink(missing_ok=True)
+
+
+def _remove_stale(published: Path) -> None:
+    """Drafts of a publisher that was killed; one of a publisher at work is younger."""
+    for file in published.parent.glob(f".{published.name}.*"):
+        if time.time() - file.stat().st_mtime > _STALE_SECONDS:
+            file.unlink(missing_ok=True)
+
+
+def _safe(error: duckdb.Error) -> str:
+    """DuckDB quotes values in its messages about data."""
+    return type(error).__name__ if isinstance(error, duckdb.DataError) else first_line(error)

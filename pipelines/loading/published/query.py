@@ -1,0 +1,164 @@
+"""One SQL statement that reads one file, and nothing else: no other file, no setting, no extension.
+
+The statement runs in a thread of its own and its rows come in batches: memory is bounded by DuckDB's limit, and
+an interrupt ends it at once.
+"""
+
+import re
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import duckdb
+
+from pipelines.core.errors import WarehouseBusy, WarehouseError, WrongUse
+from pipelines.loading.connection import CAUSE_OF_THE_MACHINE, MEMORY_LIMIT, first_line, literal
+
+T = TypeVar("T")
+Rows = list[tuple[Any, ...]]
+
+BATCH = 10_000
+"""Rows that are in Python's memory at once."""
+
+_READS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.MULTI})
+"""`MULTI` is a PIVOT: the columns that it finds, then a SELECT."""
+
+_EXPLAIN = re.compile(r"\s*explain(?:\s+analyze)?\s+(.*)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a statement, as Python values."""
+
+    columns: tuple[str, ...]
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The rows of a statement as they come, in batches of at most `BATCH`."""
+
+    columns: tuple[str, ...]
+    batches: Iterator[Rows]
+
+
+def query(file: Path, sql: str) -> Answer:
+    """Run a statement and fetch all its rows; instants come in UTC.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with streamed(file, sql) as stream:
+        return Answer(stream.columns, [row for batch in stream.batches for row in batch])
+
+
+@contextmanager
+def streamed(file: Path, sql: str) -> Generator[Stream]:
+    """Run a statement; its rows are fetched as they are taken.
+
+    Raises:
+        WrongUse: the statement is not SQL that this file can answer, or would do more than read it.
+        WarehouseBusy: another process holds the file.
+        WarehouseError: the file is missing or is no warehouse, or the machine fails (a full disk, no memory).
+    """
+    with _statement(file, sql) as (connection, statement):
+        statement.run(lambda: connection.execute(sql))
+        columns = tuple(column[0] for column in connection.description or ())
+        yield Stream(columns, iter(lambda: statement.run(lambda: connection.fetchmany(BATCH)), []))
+
+
+def query_to_parquet(file: Path, sql: str, target: Path) -> None:
+    """Run a statement and write its rows to a Parquet file.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with _statement(file, sql, writes_to=target.parent) as (connection, statement):
+        statement.run(lambda: connection.sql(sql).write_parquet(str(target)))
+
+
+@contextmanager
+def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConnection]:
+    """The file alone, for reading; what does not fit into memory is spilled to a folder that goes afterwards."""
+    if not file.exists():
+        raise WarehouseError(f"{file}: there is no such file yet; `vetl run` makes it")
+    with TemporaryDirectory(prefix="vetl-query-") as spilled:
+        try:
+            connection = duckdb.connect(
+                str(file), read_only=True, config={"memory_limit": MEMORY_LIMIT, "temp_directory": spilled}
+            )
+        except duckdb.Error as error:
+            if "Could not set lock" in str(error):
+                raise WarehouseBusy(f"{file}: another process writes to it; try again when it is done") from None
+            raise WarehouseError(f"{file}: {first_line(error)}") from None
+        with closing(connection):
+            connection.execute("set TimeZone = 'UTC'")
+            if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
+                connection.execute("set search_path = 'marts,main'")
+            if writes_to:
+                connection.execute(f"set allowed_directories = [{literal(str(writes_to))}]")
+            connection.execute("set enable_external_access = false")
+            connection.execute("set lock_configuration = true")
+            yield connection
+
+
+def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """What may not write must not be tried either: DuckDB lets COPY and ATTACH at the file that is open.
+
+    Raises:
+        WrongUse: it is not one statement that reads.
+    """
+    kinds = _kinds(connection, sql)
+    explained = _EXPLAIN.fullmatch(sql)
+    if kinds == [duckdb.StatementType.EXPLAIN] and explained:
+        kinds = _kinds(connection, explained[1])
+    if not kinds:
+        raise WrongUse("the statement has no rows to show")
+    if len(kinds) > 1:
+        raise WrongUse("one statement at a time")
+    if kinds[0] not in _READS:
+        what = kinds[0].name.replace("_", " ")
+        raise WrongUse(f"only statements that read are answered, the file is open read-only; this is {what}")
+
+
+def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.StatementType]:
+    try:
+        return [statement.type for statement in connection.extract_statements(sql)]
+    except duckdb.Error as error:
+        raise WrongUse(first_line(error)) from None
+
+
+class _Statement:
+    """Runs its work in a thread, so that a signal is met here while it goes on, and ends it."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, file: Path, thread: Executor) -> None:
+        self._connection = connection
+        self._file = file
+        self._thread = thread
+
+    def run(self, work: Callable[[], T]) -> T:
+        """What the work returns; its failure in one line."""
+        future = self._thread.submit(work)
+        try:
+            return future.result()
+        except CAUSE_OF_THE_MACHINE as error:
+            raise WarehouseError(f"{self._file}: {first_line(error)}") from None
+        except duckdb.Error as error:
+            raise WrongUse(first_line(error)) from None
+        finally:
+            while not future.done():  # a signal came; DuckDB may not have begun yet
+                self._connection.interrupt()
+                wait([future], timeout=0.05)
+
+
+@contextmanager
+def _statement(
+    file: Path, sql: str, *, writes_to: Path | None = None
+) -> Generator[tuple[duckdb.DuckDBPyConnection, _Statement]]:
+    with _opened(file, writes_to) as connection, ThreadPoolExecutor(1, "query") as thread:
+        _only_reads(connection, sql)
+        yield connection, _Statement(connection, file, thread)

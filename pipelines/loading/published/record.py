@@ -1,0 +1,112 @@
+"""Which build the published file shows, kept beside the private one, so that the next one is not copied whole.
+
+A published file differs from the marts by what the last build changed only if it shows the build before that, is
+the very file that was written then, and masks the same columns with the same key. Where any of this cannot be
+told, the marts are copied whole.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import duckdb
+
+from pipelines.loading.published.marts import Masking
+
+_LARGER = 2
+"""A file that has grown by so much since it was copied whole holds more gaps than rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A build of all the marts; `previous` is the one whose marts it changed, none where it made them anew."""
+
+    build_id: str
+    previous: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What was published last. `file` is its identity: inode, bytes and time of change in nanoseconds.
+
+    `salt` is what labels were masked by.
+    """
+
+    build_id: str
+    masking: str
+    whole_bytes: int
+    salt: str
+    file: tuple[int, int, int]
+
+
+def last_build(connection: duckdb.DuckDBPyConnection) -> Build | None:
+    """The last build in the attached private file (`source`); none where none was complete."""
+    try:
+        rows = connection.execute(
+            "select build_id, previous_id from source.control.builds where is_complete and build_id is not null"
+        ).fetchall()
+    except duckdb.CatalogException:
+        return None
+    return Build(*rows[0]) if len(rows) == 1 else None
+
+
+def how_to_publish(
+    record: Record | None, build: Build | None, masking: Masking, published: Path
+) -> Literal["whole", "changes", "nothing"]:
+    """What the published file lacks of the marts as they were built last."""
+    if (
+        record is None
+        or build is None
+        or _identity(published) != record.file
+        or _digest(masking) != record.masking
+    ):
+        return "whole"
+    if record.build_id == build.build_id:
+        return "nothing"
+    is_next = record.build_id == build.previous and record.file[1] <= _LARGER * record.whole_bytes
+    return "changes" if is_next else "whole"
+
+
+def read_record(private: Path) -> Record | None:
+    """What stands beside the private file; none where it is not there or not understood."""
+    try:
+        told = json.loads(_path(private).read_text("utf-8"))
+        return Record(told["build_id"], told["masking"], told["whole_bytes"], told["salt"], tuple(told["file"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_record(
+    private: Path, build: Build | None, masking: Masking, published: Path, whole_bytes: int | None
+) -> None:
+    """Keep what has just been published. `whole_bytes`: its size when it was copied whole; none: just now."""
+    file = _identity(published)
+    if build is None or file is None:
+        _path(private).unlink(missing_ok=True)
+        return
+    record = Record(build.build_id, _digest(masking), whole_bytes or file[1], masking.salt, file)
+    draft = _path(private).with_suffix(".draft")
+    draft.write_text(json.dumps(asdict(record)), "utf-8")
+    draft.replace(_path(private))
+
+
+def _path(private: Path) -> Path:
+    return private.with_name(f"{private.name}.published.json")
+
+
+def _identity(published: Path) -> tuple[int, int, int] | None:
+    try:
+        stat = published.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _digest(masking: Masking) -> str:
+    """Tells one masking from another, and nothing of the key."""
+    columns: Mapping[str, list[str]] = {mart: sorted(names) for mart, names in sorted(masking.columns.items())}
+    told = json.dumps([columns, masking.key is not None])
+    return hashlib.scrypt(told.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()

@@ -1,0 +1,157 @@
+"""Who hears of a failed run: a webhook, people by e-mail, and whatever else a channel is written for.
+
+What is told is what vetl says of the failure: its errors never hold a secret or personal data. Of other exceptions
+only the kind is told. The same failure of a job is told once, and again after `repeat_hours`.
+"""
+
+import json
+import smtplib
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from email.message import EmailMessage
+from hashlib import sha256
+
+import dagster as dg
+from dagster_shared.error import SerializableErrorInfo
+
+from pipelines.orchestration.resources import VetlResource
+from pipelines.settings.schedule import AlertSettings, ScheduleSettings
+
+_TAG = "vetl/alerted"
+_SECONDS = 10
+_LOOKED_BACK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A failed run, in words."""
+
+    job: str
+    run_id: str
+    failures: tuple[str, ...]
+
+    @property
+    def subject(self) -> str:
+        """One line."""
+        return f"vetl: {self.job} failed"
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join((self.subject, *(f"- {line}" for line in self.failures), f"Dagster run {self.run_id}"))
+
+
+Channel = Callable[[Alert], None]
+"""Tells somebody; raises where it cannot."""
+
+
+def channels(settings: AlertSettings) -> list[Channel]:
+    """The channels that `[alerts]` configures."""
+    found: list[Channel] = []
+    if settings.webhook:
+        address = settings.webhook.get_secret_value()
+        found.append(lambda alert: post(address, alert))
+    if settings.email_to:
+        found.append(lambda alert: mail(settings, alert))
+    return found
+
+
+def post(address: str, alert: Alert) -> None:
+    """To an address that takes `{"text": ...}`, as Slack, Mattermost and Teams do."""
+    request = urllib.request.Request(  # noqa: S310 - the operator's own address
+        address, json.dumps({"text": alert.text}).encode(), {"Content-Type": "application/json"}, method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
+        pass
+
+
+def mail(settings: AlertSettings, alert: Alert) -> None:
+    """By SMTP; over TLS where a user signs in."""
+    message = EmailMessage()
+    message["Subject"], message["From"], message["To"] = (
+        alert.subject,
+        settings.email_from,
+        ", ".join(settings.email_to),
+    )
+    message.set_content(alert.text)
+    with smtplib.SMTP(settings.smtp_host, settings.smtp_port, timeout=_SECONDS) as server:
+        if settings.smtp_username and settings.smtp_password:
+            server.starttls()
+            server.login(settings.smtp_username, settings.smtp_password.get_secret_value())
+        server.send_message(message)
+
+
+def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.SensorDefinition:
+    """Tells each failed run of this code location; `more` are channels of the user's own."""
+
+    @dg.run_failure_sensor(
+        name="alerts",
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.RUNNING if schedule.start else dg.DefaultSensorStatus.STOPPED,
+        description="Tells a failed run, as [alerts] says.",
+    )
+    def alerts(context: dg.RunFailureSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
+        settings = vetl.settings().alerts
+        alert = alert_of(context)
+        used = [*channels(settings), *more]
+        if not used:
+            return dg.SkipReason("no channel is configured in [alerts]")
+        mark = sha256("\n".join(alert.failures).encode()).hexdigest()[:16]
+        if _was_told(context, mark, settings.repeat_hours):
+            return dg.SkipReason(f"the same failure of {alert.job} was told within {settings.repeat_hours:g} h")
+        _tell(used, alert)
+        context.instance.add_run_tags(alert.run_id, {_TAG: mark})
+        return None
+
+    return alerts
+
+
+def alert_of(context: dg.RunFailureSensorContext) -> Alert:
+    """What failed in a run, by step."""
+    lines: list[str] = []
+    for event in context.get_step_failure_events():
+        data = event.step_failure_data
+        told = data.user_failure_data.description if data.user_failure_data else None
+        lines.append(f"{event.step_key}: {told or _kind(data.error) or 'failed'}")
+    return Alert(
+        context.dagster_run.job_name, context.dagster_run.run_id, tuple(lines) or ("it ended without a step",)
+    )
+
+
+def _kind(error: SerializableErrorInfo | None) -> str | None:
+    """The class of the exception under Dagster's own."""
+    while error is not None and error.cause is not None:
+        error = error.cause
+    return error.cls_name if error else None
+
+
+def _was_told(context: dg.RunFailureSensorContext, mark: str, within_hours: float) -> bool:
+    """Whether the same failure was told lately, and the job has not worked since."""
+    done = dg.RunsFilter(
+        job_name=context.dagster_run.job_name, statuses=[dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
+    )
+    records = context.instance.get_run_records(done, limit=_LOOKED_BACK)
+    ended = {record.dagster_run.run_id: record.end_time or 0.0 for record in records}
+    now = ended.get(context.dagster_run.run_id, max(ended.values(), default=0.0))
+    for record in records:
+        run = record.dagster_run
+        if run.run_id == context.dagster_run.run_id:
+            continue
+        if run.status is dg.DagsterRunStatus.SUCCESS or now - ended[run.run_id] > within_hours * 3600:
+            return False
+        if run.tags.get(_TAG) == mark:
+            return True
+    return False
+
+
+def _tell(used: Sequence[Channel], alert: Alert) -> None:
+    """Try every channel; the failure of one is raised once the others were tried."""
+    failures: list[Exception] = []
+    for channel in used:
+        try:
+            channel(alert)
+        except Exception as error:  # noqa: BLE001 - channels are anybody's code
+            failures.append(error)
+    if failures:
+        raise failures[0]

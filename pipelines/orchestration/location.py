@@ -1,0 +1,47 @@
+"""Everything that vetl offers to Dagster, in one call."""
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+
+import dagster as dg
+
+from pipelines.orchestration.alerts import Channel, alerts_sensor
+from pipelines.orchestration.checks import check_lists
+from pipelines.orchestration.dbt import areas_of, dbt_models, dbt_resource, manifest_of, mart_keys
+from pipelines.orchestration.lists import list_assets
+from pipelines.orchestration.practices import practices_sensor
+from pipelines.orchestration.published import published_file
+from pipelines.orchestration.published_checks import check_published
+from pipelines.orchestration.received import received_tables
+from pipelines.orchestration.resources import VetlResource
+from pipelines.orchestration.schedules import jobs, schedules
+from pipelines.orchestration.sensors import inbox_sensors
+
+
+def vetl_definitions(
+    config: str | PathLike[str] | None = None, *, channels: Sequence[Channel] = ()
+) -> dg.Definitions:
+    """Assets, checks, jobs, schedules and sensors, for a code location of vetl's own or merged into another.
+
+    `config` is the `vetl.toml` to read, `None` for the one that `vetl` itself would read. `channels` are told of
+    failed runs beside those of `[alerts]`.
+
+    Raises:
+        dagster.Failure: the settings are wrong.
+        BuildFailed: the dbt project does not parse.
+    """
+    vetl = VetlResource(config=fspath(config) if config is not None else None)
+    settings = vetl.settings()
+    manifest = manifest_of(settings.warehouse.path)
+    areas = areas_of(manifest)
+    models, received = dbt_models(manifest), received_tables(areas)
+    return dg.Definitions(
+        assets=[list_assets(areas), received, *areas.others(), models, published_file(mart_keys(models))],
+        asset_checks=[check_lists, check_published],
+        jobs=jobs(received, models),
+        schedules=schedules(settings.schedule),
+        sensors=[practices_sensor, *inbox_sensors(settings.schedule), alerts_sensor(settings.schedule, channels)],
+        resources={"vetl": vetl, "dbt": dbt_resource()},
+        # One process: the steps would only wait for each other's lock on the warehouse.
+        executor=dg.in_process_executor,
+    )

@@ -1,0 +1,50 @@
+"""The file that analysts open, as an asset."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+
+from pipelines.jobs.build import publish_marts
+from pipelines.loading.published.query import query
+from pipelines.orchestration.metadata import chart, table
+from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from pipelines.orchestration.waiting import patiently
+
+PUBLISHED = dg.AssetKey(["published", "analytics"])
+
+_CALLS_BY_DAY = """
+select day::varchar, sum(calls) from marts.booking_intent_daily
+where day > (select max(today) - 28 from marts.practices) group by day order by day
+"""
+
+
+def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
+    """The file that analysts open, replaced once all marts are built."""
+
+    @dg.asset(
+        key=PUBLISHED,
+        deps=list(marts),
+        description="The marts alone, personal data masked; replaced in one rename, so it is never half built.",
+        group_name="published",
+        owners=["team:analytics"],
+        kinds={"duckdb"},
+        pool=WRITER_POOL,
+    )
+    def published(context: dg.AssetExecutionContext, vetl: VetlResource) -> dg.MaterializeResult[Any]:
+        settings = vetl.settings()
+        with as_failures():
+            result = patiently(settings, context.log.info, lambda: publish_marts(settings))
+            calls = query(settings.warehouse.published, _CALLS_BY_DAY)
+        return dg.MaterializeResult(
+            metadata={
+                "path": dg.MetadataValue.path(settings.warehouse.published),
+                "tables": len(result.tables),
+                "rows": sum(result.tables.values()),
+                "bytes": settings.warehouse.published.stat().st_size,
+                "calls_of_28_days": chart({day: float(count) for day, count in calls.rows}),
+                "marts": table(("mart", "rows"), sorted(result.tables.items())),
+            }
+        )
+
+    return published

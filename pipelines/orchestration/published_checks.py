@@ -1,0 +1,66 @@
+"""Whether what analysts see is whole and plausible: asked of the published file, which nobody ever locks."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.published.query import query
+from pipelines.orchestration.checks import Verdict
+from pipelines.orchestration.published import PUBLISHED
+from pipelines.orchestration.resources import VetlResource
+
+_FEWER = """
+select practice_id, endpoint, source_count, warehouse_count from marts.proof
+where warehouse_count < source_count order by source_count - warehouse_count desc
+"""
+"""A list grows between two counts at the source, so only rows that are missing tell something."""
+
+_SILENT = """
+with days as (
+    select practice_id, day, sum(calls) as calls from marts.booking_intent_daily group by all
+), weeks as (
+    select practice_id, today - 1 as last_day, today - 1 - 7 * ago::integer as day
+    from marts.practices, range(1, 9) as before(ago) where history_start <= today - 1 - 7 * ago::integer
+), usual as (
+    select practice_id, last_day, median(coalesce(calls, 0)) as calls
+    from weeks left join days using (practice_id, day) group by all
+)
+select usual.practice_id, usual.last_day, usual.calls from usual
+left join days on days.practice_id = usual.practice_id and days.day = usual.last_day
+where isodow(usual.last_day) <= 6 and usual.calls >= 3 and coalesce(days.calls, 0) = 0
+order by usual.calls desc
+"""
+
+PUBLISHED_CHECKS = {
+    "equals_source": (
+        "No list has fewer rows than the source counted when it was last read whole.",
+        ("practice", "list", "at the source", "here"),
+        _FEWER,
+    ),
+    "volume": (
+        "No practice without a call on its last working day, where that weekday usually has some.",
+        ("practice", "day", "usual calls"),
+        _SILENT,
+    ),
+}
+
+
+@dg.multi_asset_check(
+    name="check_published",
+    can_subset=True,
+    specs=[
+        dg.AssetCheckSpec(name, asset=PUBLISHED, description=description)
+        for name, (description, _, _) in PUBLISHED_CHECKS.items()
+    ],
+)
+def check_published(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
+    """Warnings: none of them is proof that something is wrong, each is worth a look."""
+    file = vetl.settings().warehouse.published
+    for name, (_, columns, sql) in PUBLISHED_CHECKS.items():
+        if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
+            try:
+                verdict = Verdict(columns, query(file, sql).rows)
+            except WarehouseError as error:
+                verdict = Verdict(("what",), [(str(error),)])
+            yield verdict.result(PUBLISHED, name)

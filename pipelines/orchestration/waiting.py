@@ -1,0 +1,49 @@
+"""One writer: what needs the warehouse waits for it, as the commands do, and says so.
+
+A pool queues the steps of Dagster's runs, but not a `vetl run` from a shell or from cron.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from pipelines.core.errors import WarehouseBusy
+from pipelines.jobs.build import wait_for_writer
+from pipelines.settings import Settings
+
+Result = TypeVar("Result")
+Say = Callable[[str], None]
+
+
+def wait_aloud(settings: Settings, say: Say, seconds: float | None = None) -> None:
+    """Return once nobody else holds the warehouse, or where there is none yet.
+
+    Raises:
+        WarehouseBusy: it is still held after `seconds`, by default `lock_wait_seconds`.
+    """
+    path = settings.warehouse.path
+    patience = settings.warehouse.lock_wait_seconds if seconds is None else seconds
+    if not path.exists():
+        return
+    try:
+        wait_for_writer(path, 0)
+    except WarehouseBusy as error:
+        holder = str(error).split(" holds it", 1)[0]
+        say(f"{holder} holds the warehouse; waiting for it, at most {patience:g} s")
+        wait_for_writer(path, patience)
+
+
+def patiently(settings: Settings, say: Say, act: Callable[[], Result]) -> Result:
+    """Do it as soon as nobody else holds the warehouse, again where somebody was quicker.
+
+    Raises:
+        WarehouseBusy: it is still held after `lock_wait_seconds`.
+    """
+    deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
+    while True:
+        wait_aloud(settings, say, max(0.0, deadline - time.monotonic()))
+        try:
+            return act()
+        except WarehouseBusy:
+            if time.monotonic() >= deadline:
+                raise

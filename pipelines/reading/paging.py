@@ -1,0 +1,219 @@
+"""Reading a list page by page, and what one pass over it proves.
+
+A certificate rests on distinct ids, never on counted rows: while a list moves, a skipped row and a repeated
+one cancel each other in a count (design §8).
+"""
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from pipelines.core.errors import PracticeRefused, RequestRefused, WrongTotal
+from pipelines.core.pages import Certificate, Page, Row, Window
+from pipelines.core.steps import SideBySide, Step
+from pipelines.reading.conventions import QueryConventions, contradiction
+from pipelines.reading.rows import key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass over one window, in the order of the pages. `size`: the rows of a full page.
+
+    `shifted`: it is not known whether pages count from 0 or from 1, so each page may also be the one before it.
+    """
+
+    window: Window
+    pages: tuple[Page, ...]
+    size: int
+    shifted: bool = False
+
+    @property
+    def started(self) -> datetime:
+        """The source's clock at the first answer."""
+        return self.pages[0].server_time
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, those met twice included."""
+        return [row for page in self.pages for row in page.rows]
+
+    @property
+    def keys(self) -> set[str]:
+        """The distinct ids among the rows."""
+        return {key_of(row) for row in self.rows}
+
+    @property
+    def total(self) -> int:
+        """What the first page said the window holds."""
+        return self.pages[0].total_count
+
+    @property
+    def steady(self) -> bool:
+        """Whether every page told the same total."""
+        return all(page.total_count == self.total for page in self.pages)
+
+    @property
+    def lie(self) -> str | None:
+        """The first page that contradicts its own total, in words: such a total proves nothing."""
+        given = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
+        told = (self._contradiction(number, page) for number, page in given)
+        return next((words for words in told if words), None)
+
+    def _contradiction(self, number: int, page: Page) -> str | None:
+        told = contradiction(page, number, self.size)
+        return told and (contradiction(page, number - 1, self.size) if self.shifted and number else told)
+
+    @property
+    def refusal(self) -> str | None:
+        """The first page that an earlier one promised and the server would not give, in words."""
+        refused = ((number, page.refused) for number, page in enumerate(self.pages))
+        return next((f"page {number} is refused ({words})" for number, words in refused if words), None)
+
+    @property
+    def whole(self) -> bool:
+        """In a window that rows only leave, an unmoved total met by as many distinct ids skips nothing."""
+        return self.steady and len(self.keys) == self.total and self.lie is None and self.refusal is None
+
+    @property
+    def read_at(self) -> datetime:
+        """The source's clock at the last answer."""
+        return max(page.server_time for page in self.pages)
+
+    @property
+    def finding(self) -> str:
+        """What this pass shows, in the words of a certificate."""
+        if self.lie or self.refusal:
+            return self.lie or self.refusal or ""
+        if not self.steady:
+            return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
+        if not self.whole:
+            return f"{len(self.keys)} distinct ids where the total is {self.total}"
+        return "one page is one snapshot" if len(self.pages) == 1 else "distinct ids equal an unmoved total"
+
+
+def certificate(done: Pass, kind: str, *, retries: int = 0, reason: str | None = None) -> Certificate:
+    """The evidence of a pass. A reason of its own says why it counts although the pass alone does not."""
+    return Certificate(
+        window=done.window,
+        kind=kind,
+        total_first=done.total,
+        total_last=done.pages[-1].total_count,
+        rows=sum(len(page.rows) for page in done.pages),
+        distinct_ids=len(done.keys),
+        requests=sum(page.requests for page in done.pages),
+        retries=retries,
+        certified=done.whole or reason is not None,
+        reason=reason or done.finding,
+        started=done.started,
+        finished=done.read_at,
+    )
+
+
+def uncertified(evidence: Certificate, reason: str) -> Certificate:
+    """The same evidence, which is not enough."""
+    return replace(evidence, certified=False, reason=reason)
+
+
+def tolerant(conventions: QueryConventions, window: Window, number: int) -> Generator[Step, Any, Page]:
+    """One page, taken as it is where it goes on contradicting its own total: `Pass.lie` tells of it."""
+    if conventions.page_base is None:  # how many rows it should hold is not known
+        return (yield conventions.page(window, number, lenient=True))
+    try:
+        return (yield conventions.page(window, number))
+    except WrongTotal:
+        return (yield conventions.page(window, number, lenient=True))
+
+
+def promised(
+    conventions: QueryConventions, window: Window, number: int, first: Page
+) -> Generator[Step, Any, Page]:
+    """A page after the first. One that is refused is an empty one, which no certificate survives.
+
+    The list may have shrunk meanwhile, and how a page beyond the end is answered is not shown; nor is how deep a
+    server lets its lists be paged, which a window that is split stays above.
+    """
+    try:
+        return (yield from tolerant(conventions, window, number))
+    except PracticeRefused:
+        raise
+    except RequestRefused as error:
+        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
+
+
+def remaining_pages(conventions: QueryConventions, window: Window, first: Page) -> Generator[Step, Any, Pass]:
+    """The pages after the first, as many as its total promises, and what lies beyond them if anything does."""
+    size = min(conventions.page_size, first.per_page or conventions.page_size)
+    if conventions.page_base is None and first.total_count > len(first.rows):
+        return (yield from _pages_of_either_base(conventions, window, first, size))
+    pages = [first]
+    if not contradiction(first, 0, size):
+        count = -(-first.total_count // size)
+        readers = [promised(conventions, window, number, first) for number in range(1, count)]
+        pages += (yield SideBySide(readers)) if readers else ()
+    if len(pages[-1].rows) >= size:
+        pages += yield from _beyond(conventions, window, pages)
+    return Pass(window, tuple(pages), size)
+
+
+def _pages_of_either_base(
+    conventions: QueryConventions, window: Window, first: Page, size: int
+) -> Generator[Step, Any, Pass]:
+    """All pages where it is not known whether they count from 0 or from 1: one more than the total promises.
+
+    From 0, the last of them lies beyond the end; from 1, number 1 repeats the first page. Ids tell the rest.
+    """
+    size = max(1, min(size, len(first.rows) or size))
+    count = -(-first.total_count // size)
+    pages: list[Page] = yield SideBySide(
+        [promised(conventions, window, number, first) for number in range(1, count + 1)]
+    )
+    if pages and pages[-1].refused:
+        pages[-1] = replace(pages[-1], refused=None, total_count=first.total_count)
+    return Pass(window, (first, *pages), size, shifted=True)
+
+
+def _beyond(
+    conventions: QueryConventions, window: Window, pages: Sequence[Page]
+) -> Generator[Step, Any, list[Page]]:
+    """What pages after a full last one hold: nothing, unless the total is capped or too low.
+
+    So a list whose length is a multiple of the page size costs one request more. One that has grown meanwhile is
+    not followed: it might grow as fast as it is read, and its next pass begins with the new total.
+    """
+    seen = {key_of(row) for page in pages for row in page.rows}
+    more: list[Page] = []
+    while True:
+        try:
+            page: Page = yield conventions.page(window, len(pages) + len(more), lenient=True)
+        except RequestRefused:
+            return more
+        fresh = {key_of(row) for row in page.rows} - seen
+        if not fresh:
+            return more
+        seen |= fresh
+        more.append(page)
+        if page.total_count != pages[0].total_count:
+            return more
+
+
+def read_pass(conventions: QueryConventions, window: Window) -> Generator[Step, Any, Pass]:
+    """One pass over a window: its first page, then the others side by side."""
+    first = yield from tolerant(conventions, window, 0)
+    return (yield from remaining_pages(conventions, window, first))
+
+
+def united(passes: Iterable[Pass]) -> set[str]:
+    """The distinct ids of several passes over one closed window."""
+    return {key for done in passes for key in done.keys}
+
+
+def fell(totals: Sequence[int]) -> bool:
+    """Whether a total was lower than the one before it: rows were deleted, so others moved up, perhaps unmet."""
+    return any(after < before for before, after in pairwise(totals))
+
+
+def most_followed(conventions: QueryConventions, total: int) -> int:
+    """Pages after which a list is not followed any more that is read one page at a time and may grow meanwhile."""
+    return 2 * (total // conventions.page_size + 1) + 1

@@ -1,0 +1,240 @@
+"""The only reader of `vetl.toml` and of the environment (design: settings).
+
+A value comes from the environment variable `VETL_<SECTION>__<KEY>`, else from a `.env` file, else from
+`vetl.toml`, else from the defaults below. `.env` is looked for beside `vetl.toml` and in the working
+directory; the one beside `vetl.toml` wins. Secrets are never taken from `vetl.toml`. Relative paths start at
+the folder of `vetl.toml`, wherever vetl was started; without that file, at the working directory.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import ConfigurationError
+from pipelines.core.practice import Practice
+from pipelines.settings.dashboard import DashboardSettings
+from pipelines.settings.definitions import DefinitionsSettings
+from pipelines.settings.schedule import AlertSettings, ScheduleSettings
+from pipelines.settings.section import Section
+from pipelines.settings.sources import Sources
+from pipelines.settings.values import (
+    duckdb_file,
+    file_path,
+    http_address,
+    masking_key,
+    network,
+    no_boolean,
+    parameter_name,
+)
+
+QueryName = Literal["start", "end", "page", "per_page", "status"]
+Whole = Annotated[int, BeforeValidator(no_boolean)]
+Positive = Annotated[Whole, Field(ge=1)]
+Seconds = Annotated[float, BeforeValidator(no_boolean)]
+ParameterName = Annotated[str, AfterValidator(parameter_name)]
+FilePath = Annotated[Path, AfterValidator(file_path)]
+DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
+
+ENVIRONMENT_ONLY = {
+    "partner": ("username", "password", "role"),
+    "warehouse": ("pii_key",),
+    "webhooks": ("secrets",),
+    "alerts": ("webhook", "smtp_password"),
+    "dashboard": ("password",),
+}
+"""Keys that are refused in `vetl.toml`: files are copied, committed and mailed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Where the platform is and who signs in (contract: Sign-in)."""
+
+    base_url: str
+    username: str = field(repr=False)
+    password: SecretStr
+    role: str
+
+
+class PartnerSettings(Section):
+    """`[partner]`: where the platform is, who signs in, how hard it may be worked."""
+
+    base_url: Annotated[str, AfterValidator(http_address)] | None = None
+    username: SecretStr | None = None
+    password: SecretStr | None = None
+    role: str | None = Field(default=None, repr=False)
+    requests_per_minute: Positive | None = None
+    max_in_flight: Positive = 8
+    timeout_seconds: Seconds = Field(default=30, gt=0, allow_inf_nan=False)
+    allow_plain_http: bool = False
+    parameters: dict[str, dict[QueryName, ParameterName]] = Field(
+        default_factory=dict[str, dict[QueryName, ParameterName]]
+    )
+
+    def query_names(self, endpoint: str, defaults: QueryNames) -> QueryNames:
+        """The query parameters of one list: its own, overridden by `[partner.parameters.<endpoint>]`."""
+        return replace(defaults, **self.parameters.get(endpoint, {}))
+
+
+class WarehouseSettings(Section):
+    """`[warehouse]`: the private file with its one writer, and the published one that analysts open."""
+
+    path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
+    published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
+    pii_key: Annotated[SecretStr, AfterValidator(masking_key)] | None = None
+    lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
+
+
+class PhoneCallsSettings(Section):
+    """`[phone_calls]`: which days are also read from the JSON list, to attach ids."""
+
+    details: Literal["all", "recent", "off"] = "recent"
+    details_budget: Whole = Field(default=2000, ge=0)
+
+
+class WebhooksSettings(Section):
+    """`[webhooks]`: where the receiver listens and keeps what it was sent."""
+
+    host: str = "127.0.0.1"
+    port: Whole = Field(default=8090, ge=0, le=65535)
+    inbox: FilePath = Path("warehouse/data/inbox.sqlite")
+    proxies: tuple[Annotated[str, AfterValidator(network)], ...] = ()
+    secrets: SecretStr | None = None
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Build it with `load_settings`, which words the errors."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="VETL_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        extra="ignore",  # a `.env` is shared with other programs; `Sources` refuses unknown sections
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    partner: PartnerSettings = PartnerSettings()
+    warehouse: WarehouseSettings = WarehouseSettings()
+    phone_calls: PhoneCallsSettings = PhoneCallsSettings()
+    webhooks: WebhooksSettings = WebhooksSettings()
+    definitions: DefinitionsSettings = DefinitionsSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+    alerts: AlertSettings = AlertSettings()
+    dashboard: DashboardSettings = DashboardSettings()
+    practices: tuple[Practice, ...] = ()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic-settings passes all of them by name
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What was set nearest to the process wins; `vetl.toml` arrives as the initial values."""
+        return env_settings, dotenv_settings, init_settings
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        twice = [name for name, times in Counter(item.id for item in self.practices).items() if times > 1]
+        if twice:
+            msg = f"practices: the id {twice[0]} is there twice"
+            raise ValueError(msg)
+        return self
+
+    def login(self) -> Login:
+        """What the commands need that talk to the platform.
+
+        Raises:
+            ConfigurationError: something is not set; one line names all that is missing.
+        """
+        partner = self.partner
+        if partner.base_url and partner.username and partner.password and partner.role:
+            return Login(partner.base_url, partner.username.get_secret_value(), partner.password, partner.role)
+        missing = [
+            f"VETL_PARTNER__{key.upper()}"
+            for key in ("base_url", "username", "password", "role")
+            if not getattr(partner, key)
+        ]
+        msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
+        raise ConfigurationError(msg)
+
+
+def load_settings(config: Path | None = None) -> Settings:
+    """Read the settings. `config` is the file to read instead of `VETL_CONFIG` or `vetl.toml`.
+
+    Raises:
+        ConfigurationError: one line: the file or variable, the key, and what is expected there.
+    """
+    sources = Sources.find(config)
+    table = sources.read_toml()
+    known = _known_keys()
+    sources.refuse_unknown_sections(table, known)
+    sources.refuse_secrets(table, ENVIRONMENT_ONLY)
+    try:
+        # The stub of a frozen model does not show BaseSettings' own arguments.
+        settings = Settings(**table, _env_file=sources.dotenv_files)  # pyright: ignore[reportCallIssue]
+    except ValidationError as error:
+        raise sources.explain(error, known) from None
+    except SettingsError as error:
+        raise sources.explain_undecoded(error) from None
+    settings = _anchored(settings, sources.folder)
+    _refuse_unusable_files(settings, sources)
+    return settings
+
+
+def _known_keys() -> dict[str, tuple[str, ...]]:
+    """The keys of each section, for "did you mean"."""
+    keys = {
+        name: tuple(field.annotation.model_fields)
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    }
+    return {**keys, "practices": tuple(item.name for item in fields(Practice))}
+
+
+def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
+    """Only now, with absolute paths, can it be told whether two of them are one file in another spelling.
+
+    Raises:
+        ConfigurationError: they are, or a folder has a name that dbt cannot be given.
+    """
+    warehouse = settings.warehouse
+    for key, path in (("path", warehouse.path), ("published", warehouse.published)):
+        try:
+            duckdb_file(path)
+        except ValueError as error:
+            raise sources.refuse(f"warehouse.{key} {error}") from None
+    files = {path.resolve() for path in (warehouse.path, warehouse.published, settings.webhooks.inbox)}
+    if len(files) < 3:  # noqa: PLR2004 - as many as there are
+        raise sources.refuse(
+            "warehouse.path, warehouse.published and webhooks.inbox must be three different files"
+        )
+
+
+def _anchored(settings: Settings, folder: Path) -> Settings:
+    """The same settings with absolute paths."""
+
+    def within(section: Any, *keys: str) -> Any:  # noqa: ANN401 - any of the sections
+        return section.model_copy(update={key: (folder / getattr(section, key)) for key in keys})
+
+    return settings.model_copy(
+        update={
+            "warehouse": within(settings.warehouse, "path", "published"),
+            "webhooks": within(settings.webhooks, "inbox"),
+        }
+    )

@@ -1,0 +1,75 @@
+"""`[definitions]`: what the numbers of the marts mean, where it is another than dbt/dbt_project.yml says."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from pipelines.settings.values import no_boolean
+
+
+def _word(text: str) -> str:
+    """It becomes part of a statement."""
+    if not re.fullmatch(r"[\w][\w .:-]*", text):
+        raise ValueError("must be made of letters, digits and _ . : -")
+    return text
+
+
+Word = Annotated[str, AfterValidator(_word)]
+Words = tuple[Word, ...]
+Days = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=3660)]
+Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
+
+
+class OpeningHours(BaseModel):
+    """From hour to hour of the wall clock, on the first days of the week from Monday."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    opens: Hour
+    closes: Hour
+    weekdays: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=7)]
+
+
+class DefinitionsSettings(BaseModel):
+    """Each is a variable of the dbt project, of the same name; what is not set is as the project has it.
+
+    `phone_regions`, by practice, is for loading: the region by which numbers without a country are read.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    episode_days: Days | None = None
+    booking_window_days: Days | None = None
+    lost_after_days: Days | None = None
+    mature_after_hours: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=8784)] | None = None
+    call_back_within_days: Days | None = None
+    follow_up_within_days: Days | None = None
+    follow_up_task_types: dict[Word, Words] | None = None
+    do_not_chase: Words | None = None
+    never_call: Words | None = None
+    answered_states: Words | None = None
+    booking_outcomes: Words | None = None
+    other_wishes: dict[Word, Word] | None = None
+    wish_task_types: Words | None = None
+    kept_statuses: Words | None = None
+    canceled_statuses: Words | None = None
+    no_show_statuses: Words | None = None
+    funnel_stages: Words | None = None
+    small_sample: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] | None = None
+    opening_hours: OpeningHours | None = None
+    phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = {}
+
+    def variables(self) -> dict[str, Any]:
+        """What dbt is told: the variables that are set, in one order."""
+        told = self.model_dump(mode="json", exclude_none=True, exclude={"phone_regions"})
+        hours = told.pop("opening_hours", None)
+        if hours:
+            told |= {
+                "opening_hour": hours["opens"],
+                "closing_hour": hours["closes"],
+                "opening_weekdays": hours["weekdays"],
+            }
+        if "follow_up_task_types" in told:
+            told["follow_up_task_types"] = {"default": [], **told["follow_up_task_types"]}
+        return dict(sorted(told.items()))

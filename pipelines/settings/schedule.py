@@ -1,0 +1,74 @@
+"""`[schedule]` and `[alerts]`: when Dagster works by itself, and who hears of it when that fails."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+
+from pipelines.settings.definitions import OpeningHours
+from pipelines.settings.section import Section
+from pipelines.settings.values import no_boolean
+
+OFF = "off"
+
+
+def _cron(text: str) -> str:
+    """Five fields, or `off`; what is in the fields is Dagster's business."""
+    if text != OFF and len(text.split()) != 5:  # noqa: PLR2004 - the fields of a cron line
+        raise ValueError('must be a cron line of five fields, such as "0 * * * *", or "off"')
+    return text
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise ValueError("must be an IANA time zone such as America/New_York") from None
+    return name
+
+
+Cron = Annotated[str, AfterValidator(_cron)]
+Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=False)]
+
+
+class ScheduleSettings(Section):
+    """`[schedule]`: a cron line for each schedule, or "off". `start`: switched on without a click."""
+
+    start: bool = False
+    time_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    hourly: Cron = "0 * * * *"
+    nightly: Cron = "30 2 * * 1-6"
+    weekly: Cron = "30 2 * * 0"
+    watch: Cron = "45 * * * *"
+    inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
+    stale_after_hours: Hours = 4
+
+
+def open_hours(since: datetime, until: datetime, time_zone: str, hours: OpeningHours) -> float:
+    """The hours between two instants in which a practice of this zone is open."""
+    zone = ZoneInfo(time_zone)
+    day, last = since.astimezone(zone).date(), until.astimezone(zone).date()
+    open_for = 0.0
+    while day <= last:
+        midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+        opens, closes = (
+            (midnight + timedelta(hours=hour)).astimezone(UTC) for hour in (hours.opens, hours.closes)
+        )
+        if day.isoweekday() <= hours.weekdays:
+            open_for += max(0.0, (min(until, closes) - max(since, opens)).total_seconds() / 3600)
+        day += timedelta(days=1)
+    return open_for
+
+
+class AlertSettings(Section):
+    """`[alerts]`: where a failed run is told. The address of a webhook is a secret: environment or `.env` only."""
+
+    webhook: SecretStr | None = None
+    email_to: tuple[str, ...] = ()
+    email_from: str = "vetl@localhost"
+    smtp_host: str = "localhost"
+    smtp_port: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=65535)] = 25
+    smtp_username: str | None = None
+    smtp_password: SecretStr | None = None
+    repeat_hours: Hours = 24

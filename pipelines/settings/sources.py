@@ -1,0 +1,166 @@
+"""Where settings come from, and one clear line for what is wrong with them.
+
+No line ever repeats a value: what stands at the wrong key may be a password.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import SettingsError
+
+from pipelines.core.errors import ConfigurationError
+
+CONFIG_VARIABLE = "VETL_CONFIG"
+DEFAULT_FILE = "vetl.toml"
+PREFIX = "VETL_"
+DELIMITER = "__"
+
+Location = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files that settings are read from. `config` is `None` where there is no `vetl.toml`."""
+
+    config: Path | None
+    folder: Path
+    dotenv_files: tuple[Path, ...]
+
+    @classmethod
+    def find(cls, config: Path | None) -> "Sources":
+        """The given file, else the one that `VETL_CONFIG` names, else `vetl.toml` if it is there."""
+        named = config or _named_by_environment()
+        here = Path.cwd()
+        if named is None:
+            default = here / DEFAULT_FILE
+            return cls(default if default.exists() else None, here, (here / ".env",))
+        folder = named.absolute().parent
+        return cls(named, folder, tuple(dict.fromkeys((here / ".env", folder / ".env"))))
+
+    def read_toml(self) -> dict[str, Any]:
+        """The file's tables.
+
+        Raises:
+            ConfigurationError: the file cannot be read or is not TOML; names the line.
+        """
+        if self.config is None:
+            return {}
+        try:
+            return tomllib.loads(self.config.read_text("utf-8-sig"))
+        except OSError as error:
+            raise _one_line(f"{self.config}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise _one_line(f"{self.config}: is not UTF-8 text") from None
+        except tomllib.TOMLDecodeError as error:
+            raise _one_line(f"{self.config}: is not TOML: {error}") from None
+
+    def refuse_unknown_sections(self, table: Mapping[str, Any], known: Collection[str]) -> None:
+        """A misspelled section would otherwise be silently without effect."""
+        for name in table:
+            if name not in known:
+                raise _one_line(f"{self.config}: unknown key {name}{_nearest(name, known)}")
+        for variable, origin in self._variables():
+            section, delimiter, _ = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
+            if delimiter and section not in known:
+                raise _one_line(f"{origin}: unknown section {section}{_nearest(section, known)}")
+
+    def refuse_secrets(self, table: Mapping[str, Any], secrets: Mapping[str, Collection[str]]) -> None:
+        """Secrets belong into the environment or `.env`."""
+        for section, keys in secrets.items():
+            for key in keys:
+                if isinstance(table.get(section), dict) and key in table[section]:
+                    variable = _variable((section, key))
+                    raise _one_line(
+                        f"{self.config}: {section}.{key} must not be in this file; "
+                        f"set {variable} in the environment or in .env"
+                    )
+
+    def explain(self, error: ValidationError, known_keys: Mapping[str, Collection[str]]) -> ConfigurationError:
+        """The first thing that is wrong, in one line."""
+        problem = error.errors(include_url=False, include_input=False)[0]
+        origin = self._origin(problem["loc"])
+        return _one_line(f"{origin}: {_wording(problem, known_keys)}")
+
+    def refuse(self, problem: str) -> ConfigurationError:
+        """What is wrong with several keys together."""
+        return _one_line(f"{self.config or DEFAULT_FILE}: {problem}")
+
+    def explain_undecoded(self, error: SettingsError) -> ConfigurationError:
+        """A variable that holds a whole section or list at once, and is not JSON."""
+        field = re.search(r'field "(\w+)"', str(error))
+        name = field[1] if field else ""
+        return _one_line(f"{self._origin((name,))}: {name} must be JSON")
+
+    def _origin(self, location: Location) -> str:
+        """The variable that set this key, or one of the tables it is in, else the file."""
+        origins = dict(self._variables())
+        for length in range(len(location), 0, -1):
+            variable = _variable(location[:length])
+            if variable in origins:
+                return origins[variable]
+        return str(self.config or DEFAULT_FILE)
+
+    def _variables(self) -> Iterator[tuple[str, str]]:
+        """Upper-case names of the variables of vetl that are set, each with where; the winning one last."""
+        for file in self.dotenv_files:
+            if file.is_file():
+                for name, value in dotenv_values(file).items():
+                    if value and name.upper().startswith(PREFIX):
+                        yield name.upper(), f"{name} in {file}"
+        for name, value in os.environ.items():
+            if value and name.upper().startswith(PREFIX):
+                yield name.upper(), f"environment variable {name}"
+
+
+def _one_line(text: str) -> ConfigurationError:
+    """A quoted key of TOML may hold line breaks."""
+    return ConfigurationError(" ".join(text.split()))
+
+
+def _named_by_environment() -> Path | None:
+    name = os.environ.get(CONFIG_VARIABLE)
+    return Path(name).expanduser() if name else None
+
+
+def _variable(location: Location) -> str:
+    return PREFIX + DELIMITER.join(str(part) for part in location).upper()
+
+
+def _key(location: Location) -> str:
+    """`practices[0].time_zone`, `partner.base_url`."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".")
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    nearest = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {nearest[0]}?" if nearest else f"; known are {', '.join(sorted(known))}"
+
+
+def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -> str:
+    location = tuple(part for part in problem["loc"] if part != "[key]")
+    key, kind = _key(location), problem["type"]
+    match kind:
+        case "missing":
+            return f"{key} is missing"
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return f"unknown key {key}{_nearest(str(location[-1]), known_keys.get(str(location[0]), ()))}"
+        case "value_error":
+            return f"{key} {problem.get('ctx', {}).get('error')}".strip()
+        case "model_type" | "dataclass_type" | "dict_type":
+            return f"{key} must be a table"
+        case "tuple_type":
+            return f"{key} must be a list of tables, [[{location[0]}]]"
+        case _:
+            return f"{key} {problem['msg'].replace('Input should', 'must').replace('String should', 'must')}"

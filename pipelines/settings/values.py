@@ -1,0 +1,91 @@
+"""What a value must look like. The text of each ValueError follows the key."""
+
+import re
+from ipaddress import ip_network
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+
+def http_address(text: str) -> str:
+    """An http(s) address without a trailing slash. Credentials in it would end up in logs: refused."""
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good, parts = False, urlsplit("")
+    if not good or parts.query or parts.fragment or any(character.isspace() for character in text):
+        raise ValueError("must be an address such as https://api.example.com")
+    if "@" in parts.netloc:
+        raise ValueError(
+            "must not hold a user name or password; set VETL_PARTNER__USERNAME and VETL_PARTNER__PASSWORD"
+        )
+    return text.rstrip("/")
+
+
+def parameter_name(text: str) -> str:
+    """The name of a query parameter: an empty one would ask for nothing, in silence."""
+    if not re.fullmatch(r"[!-~]+", text):
+        raise ValueError("must name a query parameter: visible ASCII, no spaces")
+    return text
+
+
+def file_path(path: Path) -> Path:
+    """A path that names a file; `~` is the home folder."""
+    if not path.name:
+        raise ValueError("must name a file")
+    return path.expanduser()
+
+
+_CANNOT_BE_PASSED = set("?#\n\r\0")
+"""dbt takes a path for an address, which ends at these."""
+
+_CANNOT_BE_NAMED = _CANNOT_BE_PASSED | set("'\";\\")
+"""Nor may these be in the name of the file: it becomes the name of a catalog in SQL."""
+
+SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts")
+
+
+def duckdb_file(path: Path) -> Path:
+    """A file that DuckDB opens. It is a catalog by its own name, which must not be that of a schema in it."""
+    if found := sorted(_CANNOT_BE_NAMED & set(path.name)) or sorted(_CANNOT_BE_PASSED & set(str(path))):
+        raise ValueError(f"must not hold the character {found[0]!a}: dbt could not open it")
+    if (name := path.name.split(".")[0].lower()) in SCHEMAS:
+        raise ValueError(
+            f"must not be called {name}: DuckDB could not tell the file from its schema {name}; "
+            f"call it vetl_{name}.duckdb"
+        )
+    return file_path(path)
+
+
+KEY_CHARACTERS = 32
+"""Of a masking key: 128 bits, where they are hexadecimal digits drawn at random."""
+
+_KEY_DIFFERENT = 8
+
+
+def masking_key(key: SecretStr) -> SecretStr:
+    """A key that nobody finds by trying: with a short one, every telephone number is found in a minute."""
+    text = key.get_secret_value()
+    if len(text) < KEY_CHARACTERS or len(set(text)) < _KEY_DIFFERENT:
+        raise ValueError(
+            f"must be {KEY_CHARACTERS} random characters or more (128 bits), "
+            "as `vetl init` and `openssl rand -hex 32` make them"
+        )
+    return key
+
+
+def network(text: str) -> str:
+    """An address such as 10.0.0.7, or a network such as 10.0.0.0/8."""
+    try:
+        return str(ip_network(text))
+    except ValueError:
+        raise ValueError("must be an address such as 10.0.0.7 or a network such as 10.0.0.0/8") from None
+
+
+def no_boolean(value: object) -> object:
+    """Python counts `true` as 1; a settings file does not."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic collects ValueErrors
+    return value

@@ -1,0 +1,204 @@
+"""Phone calls: whole practice-local days of the CSV (contract: Phone calls).
+
+Rows have no id and no seconds, and change later without a trace; the filter is by whole days. So a window is a
+span of days whose total fits one page: one answer, one snapshot, and its days are replaced whole where they
+differ. Only a single day that does not fit is read otherwise (`crowded_days`).
+
+Read at each sync: days never read, today and tomorrow, days with a call that is not final (those that do not fit
+a page ever more rarely); once a day the last 35 days, once a week all of history.
+
+Requests for `D` days in `S` spans that hold `N` calls, with `P` calls on a page of the CSV and `p` on one of the
+JSON list: where nothing moves at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
+each of the `C` days that hold `n >= P` calls. Whatever moves, and for ever: `S + 4D` for the CSV and five
+such passes for each crowded day, three more of all pages for details. Without changes: one.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from pipelines.core.endpoint import DateWindows
+from pipelines.core.pages import CallsPage
+from pipelines.core.reading import Outcome, Reading
+from pipelines.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, ReadCalls, SideBySide, Step
+from pipelines.reading import coverage
+from pipelines.strategies.phone_calls import details
+from pipelines.strategies.phone_calls.crowded_days import may_rest
+from pipelines.strategies.phone_calls.windows import DAY, DaysPurpose, calls_query, read_days
+
+FILLED = 0.8
+"""How full the page of a window should be: calls may have come since they were counted."""
+LONGEST = 400
+"""Days in a window at most, however few calls there are."""
+
+
+def plan(reading: Reading, strategy: DateWindows) -> Generator[Step, Any, Outcome]:
+    """Read the days that are new, open or due; then attach what only the JSON list tells."""
+    state = _State(reading)
+    closed = yield from _closed_days(reading, strategy, state)
+    windows = yield from _sized(closed, FILLED * strategy.csv_page_size)
+    readers = [_read(strategy, state, window) for window in windows]
+    doubts: Sequence[str | None] = yield SideBySide(readers)
+    yield from _tail(strategy, state)
+    yield Flush()
+    doubt = next((doubt for doubt in doubts if doubt), None)
+    if doubt is None:
+        state.remember_what_was_due()
+    attached = yield from details.attach(reading, state.today, daily=state.daily, tried=state.tried)
+    doubt = doubt or attached.doubt or state.zone_doubt(attached)
+    yield state.cursor()
+    yield Flush()
+    through = state.covered.through(reading.history_start)
+    certified_through = reading.local_midnight(through) if through else None
+    return Outcome(doubt is None, certified_through, doubt or "every day from one snapshot", attached.notes)
+
+
+class _State:
+    """The cursor of the phone calls, and what is due by the source's clock.
+
+    `covered`: closed days read whole. `recent_on`, `whole_on`: when the daily and the weekly re-read were last
+    done. `tried`: calls of a day that the JSON list did not explain, not to be asked for again the same day.
+    `looked`: when a day that does not fit a page was last read. `zone`: a time zone, and what contradicts it.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        cursor = reading.cursor
+        settled = reading.now - reading.margins.closing_lag
+        self.open_from: date = settled.astimezone(reading.time_zone).date()
+        self.today: date = reading.local_now.date()
+        # The source's clock may have been put back: what was covered behind it is not certain any more.
+        self.covered = coverage.days(cursor.get("covered", ())).until(self.open_from)
+        self.sealed_before = self.covered.through(reading.history_start)
+        self.json = details.conventions(reading)
+        self.lies: list[str] = []
+        self.recent_on: str | None = cursor.get("recent_on")
+        self.whole_on: str | None = cursor.get("whole_on")
+        self.tried: dict[str, int] = dict(cursor.get("tried", {}))
+        recent = (self.today - reading.margins.recent).isoformat()
+        looked: Mapping[str, str] = cursor.get("looked", {})
+        self.looked = {day: at for day, at in looked.items() if day >= recent}
+        self.crowded: set[date] = set()
+        self.zone: tuple[str, str] | None = cursor.get("zone")
+        self.reading = reading
+        self.daily = self.recent_on != self.today.isoformat() or reading.reconcile != "no"
+        self.weekly = reading.reconcile == "full" or (
+            self.whole_on is not None
+            and self.today - date.fromisoformat(self.whole_on) >= reading.margins.whole_every
+        )
+        if self.daily:
+            self.tried.clear()
+
+    def remember_what_was_due(self) -> None:
+        self.recent_on = self.today.isoformat()
+        if self.weekly or self.whole_on is None:
+            self.whole_on = self.recent_on
+
+    def may_rest(self, day: date) -> bool:
+        looked = self.looked.get(day.isoformat())
+        over = self.reading.local_midnight(day + DAY)
+        return looked is not None and may_rest(over, datetime.fromisoformat(looked), self.reading.now)
+
+    def zone_doubt(self, attached: details.Attached) -> str | None:
+        """What contradicts the configured time zone: told until new calls fit it, or another is configured."""
+        zone = self.reading.time_zone.key
+        if attached.zone_checked:
+            self.zone = (zone, attached.zone_doubt) if attached.zone_doubt else None
+        return self.zone[1] if self.zone and self.zone[0] == zone else None
+
+    def cursor(self) -> MoveCursor:
+        self.looked |= dict.fromkeys((day.isoformat() for day in self.crowded), self.reading.now.isoformat())
+        return MoveCursor(
+            {
+                "covered": self.covered.as_json(),
+                "recent_on": self.recent_on,
+                "whole_on": self.whole_on,
+                "tried": self.tried,
+                "looked": self.looked,
+                "zone": self.zone,
+            }
+        )
+
+
+def _closed_days(
+    reading: Reading, strategy: DateWindows, state: _State
+) -> Generator[Step, Any, coverage.Coverage[date]]:
+    """The closed days to read, as spans."""
+    start, end = reading.history_start, state.open_from
+    recent = max(start, end - reading.margins.recent)
+    due = coverage.Coverage(tuple(state.covered.missing(start, end)))
+    if state.weekly:
+        due = due.add(start, end)
+    if state.daily:
+        due = due.add(recent, end)
+    if reading.since is not None:
+        due = due.add(max(start, reading.since), end)
+    moving: list[date] = yield DaysWithState(strategy.open_states)
+    for day in moving:
+        if recent <= day < end and not state.may_rest(day):
+            due = due.add(day, day + DAY)
+    return due
+
+
+@dataclass(frozen=True, slots=True)
+class _Days:
+    """A window that should fit one page, and how many calls each of its days has here."""
+
+    start: date
+    end: date
+    here: Mapping[date, int]
+
+
+def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Generator[Step, Any, list[_Days]]:
+    """The spans cut into windows that should fit one page."""
+    windows: list[_Days] = []
+    for start, end in due.spans:
+        here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
+        per_day = yield from _expected_per_day(start, end, here)
+        windows += [_Days(*days, here) for days in _packed((start, end), here, per_day, rows_at_once)]
+    return windows
+
+
+def _expected_per_day(start: date, end: date, here: Mapping[date, int]) -> Generator[Step, Any, float]:
+    """Calls on a day that is not known here: the mean of the span, from its total, for one small request."""
+    unknown = (end - start).days - len(here)
+    if unknown <= 1:
+        return 0.0
+    page: CallsPage = yield ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True)
+    return max(0.0, page.total_count - sum(here.values())) / unknown
+
+
+def _packed(
+    span: coverage.Span[date], here: Mapping[date, int], per_day: float, rows_at_once: float
+) -> Generator[coverage.Span[date], None, None]:
+    (day, end), rows = span, 0.0
+    first = day
+    while day < end:
+        expected = here.get(day, per_day)
+        if day > first and (rows + expected > rows_at_once or (day - first).days >= LONGEST):
+            yield first, day
+            first, rows = day, 0.0
+        rows += expected
+        day += DAY
+    if first < end:
+        yield first, end
+
+
+def _read(strategy: DateWindows, state: _State, days: _Days) -> Generator[Step, Any, str | None]:
+    def certified(start: date, end: date) -> MoveCursor:
+        state.covered = state.covered.add(start, end)
+        return state.cursor()
+
+    purpose = DaysPurpose(
+        "closed", state.json, certified, state.sealed_before, days.here, state.lies, state.crowded
+    )
+    return (yield from read_days(strategy, days.start, days.end, purpose))
+
+
+def _tail(strategy: DateWindows, state: _State) -> Generator[Step, Any, str | None]:
+    """The days that are not over, and tomorrow."""
+    start, end = state.open_from, state.today + 2 * DAY
+    here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
+    return (
+        yield from read_days(strategy, start, end, DaysPurpose("tail", state.json, here=here, lies=state.lies))
+    )

@@ -1,0 +1,180 @@
+"""Ids, exact times and client ids of phone calls, from the JSON list (contract: Phone calls).
+
+The CSV carries none of them. The JSON list is read for days that are new or have changed since it last told of
+them, at 100 a page, and matched to the CSV's rows day by day. A window is attached only if its distinct ids equal
+an unmoved total. What changes in the JSON list alone (a client is merged with another) is found by a reconcile,
+which reads it again for all days that details are kept of.
+
+Requests: the pages of those days, at most `PASSES` times where they move; three once a day to look at the ids.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.pages import Row, Window
+from pipelines.core.reading import Reading
+from pipelines.core.steps import AttachDetails, CallsHere, CallsPerDay, DaysLackingDetails, Flush, SideBySide, Step
+from pipelines.discovery.identity import IDS, Identity, look
+from pipelines.discovery.time_zone import contradiction, pairs_here
+from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.paging import certificate, read_pass
+from pipelines.reading.rows import instant
+from pipelines.strategies.phone_calls.windows import DAY
+
+ROWS_AT_ONCE = 1_000
+CLOSE = timedelta(days=3)
+PASSES = 3
+
+
+WITHOUT_IDS = "every call is here, ids and clients of new ones are not attached"
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What is to be said of the details: notes, and why ids are not attached at all, if so.
+
+    `zone_checked`: the configured time zone was held against new calls; `zone_doubt`: what contradicts it.
+    """
+
+    notes: tuple[str, ...] = ()
+    doubt: str | None = None
+    zone_checked: bool = False
+    zone_doubt: str | None = None
+
+
+def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int]) -> Generator[Step, Any, Attached]:
+    """Attach details to the days that lack them; `tried` remembers what the JSON list did not explain.
+
+    Days within the last 35 are read at once, older ones little by little, once a day, within the budget of
+    `phone_calls.details_budget` requests. Ids that change from read to read are not attached; where the JSON list
+    is refused none are, which does not make the calls of the CSV worth less.
+    """
+    if reading.details == "off":
+        return Attached()
+    try:
+        return (yield from _attach(reading, today, tried, daily=daily))
+    except PracticeRefused:
+        raise
+    except RequestRefused as refusal:
+        return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
+
+
+def _attach(
+    reading: Reading, today: date, tried: dict[str, int], *, daily: bool
+) -> Generator[Step, Any, Attached]:
+    recent = max(reading.history_start, today - reading.margins.recent)
+    start = reading.history_start if reading.details == "all" else recent
+    every_day = reading.reconcile != "no"
+    lacking: Mapping[date, int] = yield (CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY)
+    wanted = {day: calls for day, calls in lacking.items() if tried.get(day.isoformat()) != calls}
+    found = yield from _look_at_ids(reading, wanted, daily=daily)
+    if found.verdict == "changing":
+        return Attached(doubt=f"{found.finding}; {WITHOUT_IDS}")
+    told = yield from _read(reading, wanted)
+    if daily and reading.details == "recent":
+        yield from _read(reading, (yield from _repeated_hours(reading, recent)))
+        yield from _read(reading, (yield from _older(reading, recent)))
+    yield Flush()
+    still: Mapping[date, int] = yield DaysLackingDetails(start, today + DAY)
+    tried.clear()
+    tried.update({day.isoformat(): calls for day, calls in still.items()})
+    unexplained = sum(still.values())
+    if not unexplained:
+        return Attached(zone_checked=bool(told))
+    doubt = (yield from _zone_doubt(reading, told)) if told else None
+    note = f"phone_calls: {unexplained} calls are not explained by the JSON list yet"
+    return Attached((note,), zone_checked=bool(told), zone_doubt=doubt)
+
+
+def _zone_doubt(reading: Reading, told: Sequence[Row]) -> Generator[Step, Any, str | None]:
+    """Why the configured time zone is wrong, as far as the last calls of the JSON list show it.
+
+    In a wrong zone a call is here hours before or after its time, so maybe on the day beside its own.
+    """
+    times = [at.astimezone(reading.time_zone).date() for row in told if (at := instant(row.get("created_at")))]
+    if not times:
+        return None
+    here: Sequence[Row] = yield CallsHere(min(times) - DAY, max(times) + DAY)
+    return contradiction(reading.time_zone.key, pairs_here(told, here))
+
+
+def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -> Generator[Step, Any, Identity]:
+    """Whether the calls of the JSON list keep their ids: once a day, and where that is not known."""
+    if not wanted or (reading.capabilities.get(IDS) == "stable" and not daily):
+        return Identity()
+    return (yield from look(conventions(reading), _packed(wanted)[-1]))
+
+
+def _repeated_hours(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
+    """Older days that lack details and in which an hour came twice: the CSV does not tell which of them it was."""
+    found: dict[date, int] = {}
+    day = reading.history_start
+    while day < recent:
+        if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
+            lacking: Mapping[date, int] = yield DaysLackingDetails(day, day)
+            found.update(lacking)
+        day += DAY
+    return found
+
+
+def _older(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
+    """Older days that lack details, the newest first, as far as the budget goes.
+
+    The first sync leaves them to the next day: a user waits for the recent days only.
+    """
+    if reading.cursor.get("recent_on") is None:
+        return {}
+    lacking: Mapping[date, int] = yield DaysLackingDetails(reading.history_start, recent - DAY)
+    budget = reading.details_budget
+    chosen: dict[date, int] = {}
+    for day in sorted(lacking, reverse=True):
+        budget -= 1 + lacking[day] // reading.endpoint.page_size
+        if budget < 0:
+            break
+        chosen[day] = lacking[day]
+    return chosen
+
+
+def _read(reading: Reading, days: Mapping[date, int]) -> Generator[Step, Any, Sequence[Row]]:
+    """Read and attach. Returns the rows of the last window."""
+    windows = _packed(days)
+    read: Sequence[Sequence[Row]] = yield SideBySide(
+        [_read_window(conventions(reading), window, last=window is windows[-1]) for window in windows]
+    )
+    return read[-1] if read else ()
+
+
+def conventions(reading: Reading) -> QueryConventions:
+    """How the JSON list is asked for calls."""
+    return QueryConventions(reading.names, page_size=reading.endpoint.page_size)
+
+
+def _packed(days: Mapping[date, int]) -> list[Window]:
+    """Neighbouring days together, as long as they hold a few pages only; a Sunday without a call parts nothing."""
+    windows: list[tuple[date, date]] = []
+    rows = 0
+    for day in sorted(days):
+        if windows and day - windows[-1][1] <= CLOSE and rows + days[day] <= ROWS_AT_ONCE:
+            windows[-1] = (windows[-1][0], day)
+            rows += days[day]
+        else:
+            windows.append((day, day))
+            rows = days[day]
+    return [Window(first, last) for first, last in windows]
+
+
+def _read_window(
+    conventions: QueryConventions, window: Window, *, last: bool
+) -> Generator[Step, Any, Sequence[Row]]:
+    for attempt in range(PASSES):
+        done = yield from read_pass(conventions, window)
+        if done.whole:
+            assert isinstance(window.start, date)
+            assert isinstance(window.end, date)
+            evidence = certificate(done, "details", retries=attempt)
+            yield AttachDetails(done.rows, window.start, window.end, certificate=evidence)
+            return done.rows if last else ()
+    return ()

@@ -1,0 +1,226 @@
+"""Reading a span of days of the phone-call CSV, cut until each answer is one snapshot of whole days.
+
+The CSV is not paged: rows without ids prove nothing together. A single day beyond one page is read from the JSON
+list (`crowded_days`); only where that is refused it is paged all the same, and never certified. Requests: a window
+of `d` days is cut into at most `2d - 1`, each looked at once, or twice where it has fewer calls than are here or
+contradicts its total.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Any
+
+from pipelines.core.endpoint import DateWindows
+from pipelines.core.errors import ContractBroken, PracticeRefused, RequestRefused, WrongTotal
+from pipelines.core.pages import CallsPage, Certificate, Window
+from pipelines.core.steps import (
+    AttachDetails,
+    MergeRows,
+    MoveCursor,
+    ReadCalls,
+    ReplaceDays,
+    Save,
+    SideBySide,
+    Step,
+)
+from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.paging import uncertified
+from pipelines.strategies.phone_calls.crowded_days import read_crowded
+
+DAY = timedelta(days=1)
+FILLED = 0.7
+"""How full the pages of the parts should be that a window is cut into."""
+
+OnCertified = Callable[[date, date], MoveCursor]
+
+
+def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str, str]:
+    """The query for calls of `[start, end)`. Contract, Phone calls: both dates are inclusive, pages from 0."""
+    return {
+        "start_date": start.isoformat(),
+        "end_date": (end - DAY).isoformat(),
+        "page": str(page),
+        "per_page": str(size),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class DaysPurpose:
+    """What days are read for. `kind` names them in `control.windows`; `certified` moves the cursor.
+
+    `json`: how the JSON list is asked. Days before `sealed_before` were read whole by an earlier sync. `here`: how
+    many calls each day has here. `lies`: totals that contradicted their rows, shared by all windows of a sync:
+    after the first one, a page is no longer asked for again because of its total. `crowded`: days beyond one page
+    that were read.
+    """
+
+    kind: str
+    json: QueryConventions
+    certified: OnCertified | None = None
+    sealed_before: date | None = None
+    here: Mapping[date, int] = field(default_factory=dict[date, int])
+    lies: list[str] = field(default_factory=list[str])
+    crowded: set[date] = field(default_factory=set[date])
+
+    def known(self, start: date, end: date) -> int:
+        """How many calls of `[start, end)` are here."""
+        return sum(count for day, count in self.here.items() if start <= day < end)
+
+
+def read_days(
+    strategy: DateWindows, start: date, end: date, purpose: DaysPurpose
+) -> Generator[Step, Any, str | None]:
+    """Read the calls of `[start, end)` and replace its days. Returns why they are not certified, if so.
+
+    Raises:
+        ContractBroken: the answer holds calls of other days, so the date filter is not honoured.
+    """
+    page = yield from _look(strategy, start, end, purpose)
+    if page.total_count < purpose.known(start, end) or _contradicts(strategy, page):
+        page = yield from _look(strategy, start, end, purpose)
+    size = _size(strategy, page)
+    if page.rows >= size and end - start > DAY:
+        parts = _parts(start, end, page.total_count, size)
+        doubts: list[str | None] = yield SideBySide([read_days(strategy, *part, purpose) for part in parts])
+        return next((doubt for doubt in doubts if doubt), None)
+    if page.rows >= size:
+        purpose.crowded.add(start)
+        doubt = yield from _read_crowded(strategy, start, purpose, page)
+    else:
+        doubt = yield from _replace(start, end, purpose, [page])
+    if doubt is None and purpose.certified is not None:
+        yield purpose.certified(start, end)
+    return doubt and f"{start} to {end - DAY}: {doubt}"
+
+
+def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Generator[Step, Any, CallsPage]:
+    """The first page, taken as it is where it goes on contradicting its own total."""
+    size = strategy.csv_page_size
+    step = ReadCalls(calls_query(start, end, size=size), 0, size)
+    if not purpose.lies:
+        try:
+            return (yield step)
+        except WrongTotal as error:
+            purpose.lies.append(str(error))
+    return (yield replace(step, lenient=True))
+
+
+def _size(strategy: DateWindows, page: CallsPage) -> int:
+    """How many rows a full page holds. A full one may be all there is, or its total may be capped."""
+    return min(strategy.csv_page_size, page.per_page or strategy.csv_page_size)
+
+
+def _contradicts(strategy: DateWindows, page: CallsPage) -> bool:
+    return page.rows != page.total_count and page.rows < _size(strategy, page)
+
+
+def _parts(start: date, end: date, total: int, size: int) -> list[tuple[date, date]]:
+    days = (end - start).days
+    count = max(2, min(days, -(-total // max(1, int(FILLED * size)))))
+    cuts = [start + timedelta(days=round(days * number / count)) for number in range(count + 1)]
+    return [(begin, finish) for begin, finish in pairwise(cuts) if begin < finish]
+
+
+def _replace(
+    start: date, end: date, purpose: DaysPurpose, pages: Sequence[CallsPage], doubt: str | None = None
+) -> Generator[Step, Any, str | None]:
+    """Days that came in one answer; or in pages, and then there is a doubt.
+
+    Calls of a total that lies are kept where none are here yet.
+    """
+    last, rows = end - DAY, sum(page.rows for page in pages)
+    if not all(_are_within(page, start, last) for page in pages):
+        raise ContractBroken(
+            f"phone_calls: asked for {start} to {last}, got calls of "
+            f"{min(page.first_day for page in pages if page.first_day)} to "
+            f"{max(page.last_day for page in pages if page.last_day)}: "
+            "the server does not honour start_date and end_date"
+        )
+    evidence = _certificate(Window(start, last), purpose.kind, pages)
+    is_whole = {page.total_count for page in pages} == {rows}
+    if not is_whole:
+        held = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
+        doubt = f"{held} {rows} calls where the total is {pages[-1].total_count}"
+    replaced = ReplaceDays(
+        [page.frame for page in pages],
+        start,
+        last,
+        evidence.finished,
+        purpose.sealed_before,
+        certificate=uncertified(evidence, doubt) if doubt else evidence,
+    )
+    if is_whole:
+        yield replaced
+        return doubt
+    return (yield from _save(replaced, purpose))
+
+
+def _are_within(page: CallsPage, first: date, last: date) -> bool:
+    return not page.rows or bool(
+        page.first_day and page.last_day and first <= page.first_day and page.last_day <= last
+    )
+
+
+def _read_crowded(
+    strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage
+) -> Generator[Step, Any, str | None]:
+    """A day beyond one page. What the JSON list tells beside the calls is attached in the same breath."""
+    try:
+        found = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
+    except PracticeRefused:
+        raise
+    except RequestRefused as refusal:
+        pages = yield from _other_pages(strategy, day, page)
+        doubt = f"its {len(pages)} pages prove nothing together, and the list by ids is refused: {refusal}"
+        return (yield from _replace(day, day + DAY, purpose, pages, doubt))
+    at = found.evidence.finished
+    replaced = ReplaceDays([], day, day, at, purpose.sealed_before, rows=found.rows, certificate=found.evidence)
+    told = replace(found.evidence, kind="details", requests=0)
+    return (yield from _save(replaced, purpose, AttachDetails(found.rows, day, day, certificate=told)))
+
+
+def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Generator[Step, Any, Sequence[CallsPage]]:
+    """The pages of a day behind its first: better calls without a proof than none."""
+    size = _size(strategy, first)
+    asked = strategy.csv_page_size
+    steps = [
+        ReadCalls(calls_query(day, day + DAY, size=asked, page=number), number, asked, lenient=True)
+        for number in range(1, -(-first.total_count // size))
+    ]
+    others: Sequence[CallsPage] = yield SideBySide([_ask(step) for step in steps])
+    return (first, *others)
+
+
+def _ask(step: ReadCalls) -> Generator[Step, Any, CallsPage]:
+    return (yield step)
+
+
+def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Generator[Step, Any, str | None]:
+    """Replace days; where they are not proven and some of their calls are here, these stay as they are."""
+    evidence = replaced.certificate
+    assert evidence is not None
+    if not evidence.certified and purpose.known(replaced.first_day, replaced.last_day + DAY):
+        yield MergeRows((), replaced.read_at, certificate=evidence)
+        return evidence.reason
+    yield replaced
+    yield from more
+    return None if evidence.certified else evidence.reason
+
+
+def _certificate(window: Window, kind: str, pages: Sequence[CallsPage]) -> Certificate:
+    return Certificate(
+        window=window,
+        kind=kind,
+        total_first=pages[0].total_count,
+        total_last=pages[-1].total_count,
+        rows=sum(page.rows for page in pages),
+        distinct_ids=None,
+        requests=sum(page.requests for page in pages),
+        retries=0,
+        certified=True,
+        reason="one page is one snapshot",
+        started=pages[0].server_time,
+        finished=max(page.server_time for page in pages),
+    )

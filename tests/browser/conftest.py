@@ -1,0 +1,54 @@
+"""The dashboard in a real browser (`make test-browser`), over a real published file."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from support.browsing import Dashboard, Visit, serving
+from support.published import published_once
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    return published_once(tmp_path_factory, request.config)
+
+
+@pytest.fixture(scope="session")
+def dashboard(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """One for all tests that only look."""
+    with serving(published, tmp_path_factory.mktemp("dashboard")) as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
+    """Opens an address in a browser of its own; in the end nothing has been asked of any other machine."""
+    contexts: list[BrowserContext] = []
+    asked: list[tuple[Dashboard, str]] = []
+
+    def open_page(path: str, *, at: Dashboard = dashboard, **settings: Any) -> Page:
+        usual: dict[str, Any] = {"locale": "en-US", "viewport": {"width": 1280, "height": 900}}
+        contexts.append(browser.new_context(**{**usual, **settings}))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(60_000)
+        page.on("request", lambda request: asked.append((at, request.url)))
+        page.goto(at.address + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [url for at, url in asked if not at.serves(url)] == []

@@ -1,0 +1,47 @@
+"""The dashboard in use: the reader's language, a publish while it is open, who may see it."""
+
+from pathlib import Path
+
+import duckdb
+from playwright.sync_api import Page, expect
+from support.browsing import Visit, drawn, serving
+
+
+def figures(page: Page) -> list[str]:
+    return drawn(page).get_by_test_id("stMetricValue").all_inner_texts()
+
+
+def test_dates_and_numbers_are_the_readers(visit: Visit) -> None:
+    german = drawn(visit("/funnel?period=Last+365+days", locale="de-DE"))
+    assert "%" in (percent := german.get_by_test_id("stMetricValue").nth(1).inner_text())
+    assert "\xa0" in percent
+
+
+def test_a_publish_is_seen_while_the_page_is_open(visit: Visit, published: Path, tmp_path: Path) -> None:
+    """Nobody touches the page: within a quarter of a minute it shows the new file."""
+    with serving(published, tmp_path) as running:
+        page = drawn(visit("/funnel", at=running))
+        assert figures(page)[0] != "0"
+        draft = tmp_path / "draft.duckdb"
+        draft.write_bytes(running.file.read_bytes())
+        with duckdb.connect(draft) as connection:
+            connection.execute("delete from marts.booking_funnel_daily")
+        draft.replace(running.file)
+
+        expect(page.get_by_test_id("stMetricValue").first).to_have_text("0", timeout=60_000)
+
+
+def test_the_password_is_asked_before_anything_is_shown(visit: Visit, published: Path, tmp_path: Path) -> None:
+    with serving(published, tmp_path, VETL_DASHBOARD__PASSWORD="long and secret") as running:
+        page = visit("/funnel?period=Last+7+days", at=running)
+        password = page.locator("input[type=password]")
+        password.fill("wrong")
+        password.press("Enter")
+        page.get_by_text("That is not the password.").wait_for()
+        assert page.get_by_test_id("stMetric").count() == 0
+
+        password.fill("long and secret")
+        password.press("Enter")
+        page.get_by_test_id("stMetric").first.wait_for()
+        assert page.get_by_role("heading", level=1).inner_text() == "Booking funnel"
+        assert page.url.endswith("/funnel?period=Last+7+days")

@@ -1,0 +1,175 @@
+"""`vetl query` reads one file and nothing else, in bounded memory, and ends when it is told to."""
+
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipelines.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+MEGABYTE = 1_048_576
+
+
+@pytest.fixture(autouse=True)
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "analytics.duckdb"
+    for path in (file, tmp_path / "vetl.duckdb"):
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("create schema marts; create table marts.clients as select 'Jane' as name")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("VETL_CONFIG", raising=False)
+    monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(file))
+    monkeypatch.setenv("VETL_WAREHOUSE__PATH", str(tmp_path / "vetl.duckdb"))
+    return file
+
+
+def started(*arguments: str) -> subprocess.Popen[bytes]:
+    """`vetl query` as a process."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipelines", "query", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("where", [[], ["--private"]], ids=["published", "private"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "copy (select 42) to 'vetl.duckdb'",
+        "copy (select 42) to 'analytics.duckdb'",
+        "copy (select 42) to 'analytics.duckdb.wal'",
+        "explain analyze copy (select 42) to 'analytics.duckdb.wal'",
+        "explain analyze/**/copy (select 42) to 'analytics.duckdb.wal'",
+        "select 1; copy (select 42) to 'analytics.duckdb.wal'",
+        "export database 'all'",
+        "attach 'vetl.duckdb' as private",
+        "attach 'analytics.duckdb' as other",
+        "from read_csv('/etc/passwd')",
+        "from read_text('.env')",
+        "from glob('*')",
+        "from 'other.duckdb'",
+        "install httpfs",
+        "load httpfs",
+        "set enable_external_access = true",
+        "reset lock_configuration",
+        "pragma profiling_output = 'plan.json'",
+        "call force_checkpoint()",
+        "create temp table mine as select 1",
+    ],
+)
+def test_a_statement_reads_the_one_file_and_touches_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sql: str, where: list[str]
+) -> None:
+    (tmp_path / ".env").write_text("VETL_PARTNER__PASSWORD=hush")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    assert app.execute(["query", sql, *where]) == 2
+
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "from clients",
+        "from marts.clients",
+        "show all tables",
+        "summarize marts.clients",
+        "with mine as (select 1) from mine",
+        "pivot marts.clients on name using count(*)",
+        "explain from marts.clients",
+        "explain analyze from marts.clients",
+        "/* a word before */\nselect 1;",
+    ],
+)
+def test_what_reads_is_answered(capsys: pytest.CaptureFixture[str], sql: str) -> None:
+    assert app.execute(["query", sql]) == 0
+    assert capsys.readouterr().out
+
+
+def test_a_cell_is_no_formula_of_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> None:
+    values = ["=1+1", "@SUM(A1)", " =1", "+cmd|' /C calc'!A0", "-2+3+cmd", "+1 (555) 010-9999", "-5", "a=b"]
+    listed = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+
+    assert app.execute(["query", f"select unnest([{listed}]) as v, -5 as n", "--format", "csv"]) == 0
+
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))[1:]
+    assert [row[0] for row in rows] == [*(f"'{value}" for value in values[:5]), *values[5:]]
+    assert {row[1] for row in rows} == {"-5"}
+
+
+@pytest.mark.parametrize("style", ["table", "csv", "json", "markdown"])
+def test_a_value_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str], style: str) -> None:
+    steering = "chr(27) || ']0;mine' || chr(7) || chr(155) || '2J' || chr(8238) || chr(13)"
+
+    assert app.execute(["query", f"select {steering} as v", "--format", style]) == 0
+
+    assert {character for character in capsys.readouterr().out if ord(character) < 32} <= {"\n"}
+
+
+@pytest.mark.parametrize("style", ["csv", "json"])
+def test_rows_are_written_as_they_come(style: str) -> None:
+    """As Python values these rows take 350 MB."""
+    long = "select range as a, 'value ' || repeat('x', 1000) || range as b from range(300_000)"
+    with started(long, "--format", style) as process:
+        assert process.stdout is not None
+        written = held = 0
+        while part := process.stdout.read(MEGABYTE):
+            written += len(part)
+            held = max(held, most_held(process.pid))
+        process.wait()
+
+    assert process.returncode == 0
+    assert written > 10 * MEGABYTE
+    assert 0 < held < 300 * MEGABYTE
+
+
+def most_held(pid: int) -> int:
+    """The most memory that a process has held so far, in bytes; 0 once it has ended.
+
+    Not `ru_maxrss`: that counts what the parent held when it started the process.
+    """
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")]
+)
+def test_a_signal_ends_a_long_statement_with_one_line(how: signal.Signals, code: int, said: bytes) -> None:
+    endless = "select sum(a.range * b.range) from range(10_000_000) a, range(10_000_000) b"
+    with started(endless) as process:
+        while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 2:
+            assert process.poll() is None
+        time.sleep(1)
+        process.send_signal(how)
+        _, err = process.communicate(timeout=20)
+
+    assert (process.returncode, err.count(b"\n")) == (code, 1)
+    assert said in err
+
+
+@pytest.mark.parametrize("sql", ["from range(100_000)", "select 1"], ids=["while it is written", "at the end"])
+def test_a_full_disk_behind_standard_output_is_named(sql: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "pipelines", "query", sql, "--format", "csv"],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert (process.returncode, process.stderr) == (1, b"vetl: standard output: No space left on device\n")

@@ -1,0 +1,157 @@
+"""`vetl status` tells how the last attempt of each list ended, and its exit code says the worst of it."""
+
+import json
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.cli import app
+from pipelines.core.pages import Certificate, Window
+from pipelines.core.practice import Practice
+from pipelines.core.steps import MergeRows
+from pipelines.endpoints import REGISTRY, by_name
+from pipelines.loading.control.snapshot import note_not_started
+from pipelines.loading.warehouse import Warehouse
+
+WAREHOUSE = Path("warehouse/data/vetl.duckdb")
+NOW = datetime(2026, 1, 16, 19, 30, tzinfo=UTC)
+EVERY = [endpoint.name for endpoint in REGISTRY]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TZ", "UTC")
+
+
+def result(endpoint: str, state: str, reason: str, practice: str = "loc-1") -> dict[str, Any]:
+    through = NOW.isoformat() if state == "certified" else None
+    told = {"practice_id": practice, "endpoint": endpoint, "state": state, "reason": reason}
+    return {**told, "certified_through": through}
+
+
+def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") -> None:
+    """A sync with these results; without an exit code it was killed, without results it broke off."""
+    practices = [Practice(f"loc-{number}", "Harbor", "UTC", date(2026, 1, 1)) for number in (1, 2)]
+    with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
+        warehouse.set_practices(practices)
+        warehouse.start_run(run_id, datetime.now(UTC), "sync")
+        proof = Certificate(Window(), "closed", 0, 0, 0, 0, 1, 0, True, "one page is one snapshot", NOW, NOW)
+        warehouse.commit(run_id, "loc-1", by_name("staff_tasks"), [MergeRows((), NOW, certificate=proof)])
+        if exit_code is not None:
+            summary = {"results": results}
+            warehouse.finish_run(run_id, source_clock=NOW, exit_code=exit_code, summary=summary)
+
+
+def all_certified() -> list[dict[str, Any]]:
+    return [result(name, "certified", "fine", practice) for practice in ("loc-1", "loc-2") for name in EVERY]
+
+
+def status(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = app.execute(["status", *arguments])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    a_run(0, *all_certified())
+    assert status(capsys)[0] == 0
+    a_run(1, result("staff_tasks", "failed", "GET staff_tasks: HTTP 500"), run_id="second")
+
+    code, out, err = status(capsys)
+
+    assert code == 1
+    assert out.startswith("14 lists of 2 practices: 1 failed, 13 certified; last sync just now\n")
+    [line] = [line for line in out.splitlines() if line.startswith("loc-1") and "staff_tasks" in line]
+    assert "failed" in line
+    assert "2026-01-16 19:30" in line or "01-16 19:30" in line
+    assert err == "loc-1 staff_tasks: failed just now: GET staff_tasks: HTTP 500\n"
+
+    told = json.loads(status(capsys, "--json")[1])
+    [item] = [
+        item for item in told["lists"] if item["endpoint"] == "staff_tasks" and item["practice_id"] == "loc-1"
+    ]
+    assert (told["exit_code"], item["state"], item["certified_through"]) == (1, "failed", NOW.isoformat())
+
+
+@pytest.mark.parametrize(("state", "code"), [("uncertified", 3), ("withdrawn", 0), ("certified", 0)])
+def test_the_exit_code_is_that_of_the_worst_list(
+    state: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_run(code, *all_certified(), run_id="first")
+    a_run(code, result("appointments", state, "why"), run_id="second")
+
+    assert status(capsys)[0] == code
+
+
+def test_lists_that_were_never_read_are_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(0, result("staff_tasks", "certified", "fine"))
+
+    code, out, _ = status(capsys)
+
+    assert code == 3
+    assert "13 not read, 1 certified" in out
+
+
+def test_it_can_be_narrowed_to_a_practice(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(1, *all_certified()[:-1], result("patients", "failed", "why", "loc-2"))
+
+    assert status(capsys, "--practice", "loc-1")[0] == 0
+    code, out, _ = status(capsys, "--practice", "loc-2")
+    assert code == 1
+    assert "loc-1" not in out
+    code, _, err = status(capsys, "--practice", "nope")
+    assert code == 2
+    assert "known are loc-1, loc-2" in err
+
+
+def test_a_sync_that_broke_off_could_not_begin_or_still_runs_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(0, *all_certified(), run_id="first")
+    a_run(None, run_id="killed")
+    code, out, _ = status(capsys)
+    assert (code, "a sync began just now and runs on, or was killed" in out) == (0, True)
+
+    a_run(1, run_id="broken")
+    code, _, err = status(capsys)
+    assert (code, err) == (1, "the last sync ended early, just now; what was committed stays\n")
+
+    note_not_started(WAREHOUSE, "sign-in refused")
+    code, _, err = status(capsys)
+    assert (code, err) == (1, "the last sync could not begin, just now: sign-in refused\n")
+    assert json.loads(status(capsys, "--json")[1])["error"] == err.strip()
+
+
+def test_a_newer_warehouse_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(0, *all_certified())
+    snapshot = WAREHOUSE.with_name("vetl.duckdb.status.json")
+    snapshot.write_text(json.dumps({**json.loads(snapshot.read_text()), "migration": "0999_later"}))
+
+    code, out, err = status(capsys)
+
+    assert (code, out) == (1, "")
+    assert "newer than this vetl (it has 0999_later): upgrade vetl" in err
+
+
+def test_watching_ends_with_an_interrupt_and_the_last_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_run(1, *all_certified()[:-1], result("patients", "failed", "why", "loc-2"))
+    looks = 0
+
+    def interrupted(_seconds: float) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipelines.cli.status.time.sleep", interrupted)
+
+    code, out, _ = status(capsys, "--watch")
+
+    assert code == 1
+    assert out.count("14 lists of 2 practices") == 2
+    assert status(capsys, "--watch", "--json")[0] == 2

@@ -1,0 +1,90 @@
+"""Whose the files are that vetl writes."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.deliveries import message
+from support.receiver_process import ReceiverProcess
+
+from pipelines.cli import app
+from pipelines.settings import load_settings
+from pipelines.settings.exposure import exposed
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def vetl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command as an operator with the usual umask starts it."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    return subprocess.run(
+        [sys.executable, "-m", "pipelines", *arguments],
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        umask=0o022,
+    )
+
+
+def others_can_reach(folder: Path) -> list[str]:
+    return [path.name for path in [folder, *folder.rglob("*")] if stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+def test_what_holds_personal_data_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    """Warehouse, inbox, status, and the folders that vetl makes for them; dbt inherits the same mask."""
+    with ReceiverProcess(tmp_path) as receiver:
+        assert receiver.send(message()) == 200
+    assert vetl(tmp_path, "webhooks", "drain", "--no-catch-up").returncode == 0
+
+    made = {path.name for path in (tmp_path / "warehouse" / "data").iterdir()}
+    assert {"vetl.duckdb", "vetl.duckdb.status.json", "inbox.sqlite"} <= made
+    assert others_can_reach(tmp_path / "warehouse") == []
+
+
+def test_init_writes_settings_and_a_key_that_is_accepted_for_their_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert vetl(tmp_path, "init").returncode == 0
+
+    secrets = tmp_path / ".env"
+    assert stat.S_IMODE(secrets.stat().st_mode) == 0o600
+    key = secrets.read_text().split("VETL_WAREHOUSE__PII_KEY=")[1].strip()
+    assert len(bytes.fromhex(key)) == 32
+    monkeypatch.chdir(tmp_path)
+    assert load_settings().warehouse.pii_key is None
+    secrets.write_text(f"VETL_WAREHOUSE__PII_KEY={key}")
+    assert load_settings().warehouse.pii_key is not None
+
+
+def test_init_keeps_secrets_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text("VETL_PARTNER__PASSWORD=hush")
+
+    assert app.execute(["init", "--json"]) == 0
+
+    assert Path(".env").read_text() == "VETL_PARTNER__PASSWORD=hush"
+    assert json.loads(capsys.readouterr().out)["secrets"] is None
+
+
+def test_what_everybody_may_read_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = load_settings()
+    settings.warehouse.path.parent.mkdir(parents=True)
+    files = [tmp_path / ".env", settings.warehouse.path, settings.webhooks.inbox]
+    for file in files:
+        file.touch(0o600)
+    files[1].chmod(0o640)  # a group is meant
+    assert exposed(settings) == []
+
+    for file in files:
+        file.chmod(0o644)
+    assert [line.split(":")[0] for line in exposed(settings)] == [str(file) for file in files]
+    assert exposed(settings)[0].endswith(f"chmod o-rwx {files[0]}")

@@ -1,0 +1,151 @@
+"""Tables by width: columns leave in their order, words stay whole, colours can be turned off."""
+
+import re
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pipelines.cli.output import direct
+from pipelines.cli.status import COLUMNS as STATUS
+from pipelines.cli.terminal import Column, count, print_table
+from pipelines.cli.times import ago, local, zone
+from pipelines.cli.views import SYNC_COLUMNS
+from pipelines.jobs.logs import sentence
+
+COLUMNS = (Column("practice"), Column("state"), Column("rows", 1), Column("evidence", 2))
+ROWS = [("loc-001", "certified", 1200, "one page is one snapshot"), ("loc-002", "failed", 3, "")]
+NOW = datetime(2026, 1, 16, 12, tzinfo=UTC)
+
+
+def at_a_terminal(patch: pytest.MonkeyPatch, width: int, *, colours: bool = True) -> None:
+    """Standard output says of itself that it is a terminal of this width."""
+    direct(quiet=False, log_file=None, log_format="text")
+    patch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    patch.setenv("TERM", "xterm-256color")
+    patch.setenv("COLUMNS", str(width))
+    patch.delenv("NO_COLOR", raising=False)
+    if not colours:
+        patch.setenv("NO_COLOR", "1")
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [re.sub(r"\x1b\[\d+m", "", line).rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("width", "header"),
+    [(60, "practice  state      rows  evidence"), (30, "practice  state      rows"), (20, "practice  state")],
+)
+def test_columns_leave_in_their_order_and_words_stay_whole(
+    width: int, header: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at_a_terminal(monkeypatch, width, colours=False)
+
+    print_table("2 lists", COLUMNS, ROWS)
+
+    title, head, first, second, *hidden = printed(capsys)
+    assert (title, head) == ("2 lists", header)
+    assert "certified" in first
+    assert "failed" in second
+    assert " ".join(hidden).startswith("not shown at this width:" if width < 60 else "")
+    assert ("evidence" in " ".join(hidden)) == (width < 60)
+
+
+def test_answers_are_wrapped_between_words_and_lose_columns_only_where_words_would_break(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [("loc-001", "wants to come on Monday", "appointment_booked")]
+    at_a_terminal(monkeypatch, 40, colours=False)
+    print_table("", ("practice", "summary", "outcome"), rows)
+    assert printed(capsys) == [
+        "practice  summary     outcome",
+        "loc-001   wants to    appointment_booked",
+        "          come on",
+        "          Monday",
+    ]
+
+    at_a_terminal(monkeypatch, 30, colours=False)
+    print_table("", ("practice", "summary", "outcome"), rows)
+    assert printed(capsys)[0] == "practice  summary"
+    assert "appointment" not in capsys.readouterr().out
+
+
+def test_where_nobody_watches_nothing_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    direct(quiet=False, log_file=None, log_format="text")
+
+    print_table("", COLUMNS, ROWS)
+
+    assert "one page is one snapshot" in capsys.readouterr().out
+
+
+def test_states_have_colours_unless_no_color_is_set(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at_a_terminal(monkeypatch, 60)
+    print_table("", COLUMNS, ROWS)
+    assert "\x1b[32mcertified" in capsys.readouterr().out
+    at_a_terminal(monkeypatch, 60, colours=False)
+    print_table("", COLUMNS, ROWS)
+    assert "\x1b[3" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", [STATUS, SYNC_COLUMNS])
+def test_what_must_stay_fits_into_80_columns(columns: tuple[Column, ...]) -> None:
+    """With the longest list, an ordinary practice id and a time of another year."""
+    longest = {"practice": "practice-0001", "list": "service_reminder_events", "state": "uncertified"}
+    stay = [column.name for column in columns if not column.leaves]
+
+    assert sum(len(longest.get(name, "2025-12-31 23:59")) + 2 for name in stay) <= 80
+
+
+def test_quiet_prints_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    direct(quiet=True, log_file=None, log_format="text")
+    print_table("2 lists", COLUMNS, ROWS)
+    direct(quiet=False, log_file=None, log_format="text")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (1200, "1,200 rows")])
+def test_a_noun_is_in_its_number(number: int, text: str) -> None:
+    assert count(number, "row") == text
+
+
+def test_times_are_short_and_in_this_machines_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert local("2026-01-16T05:30:00Z", NOW) == "01-16 00:30"
+        assert local("2025-12-31T23:30:00+00:00", NOW) == "2025-12-31 18:30"
+        assert (local("2026-01-16", NOW), local("2025-01-16", NOW)) == ("01-16", "2025-01-16")
+        assert local(None, NOW) == ""
+        assert zone() in {"EST", "EDT"}
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("past", "words"),
+    [
+        (timedelta(seconds=59), "just now"),
+        (timedelta(minutes=5), "5 min ago"),
+        (timedelta(hours=23), "23 h ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=40), "40 days ago"),
+    ],
+)
+def test_ages_are_told_in_their_largest_unit(past: timedelta, words: str) -> None:
+    assert ago(NOW - past, NOW) == words
+    assert ago((NOW - past).isoformat(), NOW) == words
+
+
+def test_an_event_of_the_log_is_a_sentence_and_an_unknown_one_keeps_its_values() -> None:
+    assert sentence("retry", {"asked": "GET x", "wait": 0.25, "attempt": 2, "cause": "HTTP 500"}) == (
+        "GET x: asked again in 0.2 s after attempt 2: HTTP 500"
+    )
+    assert sentence("something_else", {"a": 1}) == "something else a=1"

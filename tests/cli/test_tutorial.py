@@ -1,0 +1,98 @@
+"""The tutorial, as a reader types it: every block of commands runs, and what the page shows is what comes."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Self
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```(sh|text)(?: title=\"([^\"]*)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STATE = '\ncode=$?; declare -px > "$KEPT"; exit $code\n'
+
+
+class Reader:
+    """A shell whose variables outlive a block, and terminals beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept = folder / ".shell"
+        self._kept.touch()
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+        self._environment = {**clean, "PATH": path, "KEPT": str(self._kept), "TZ": "UTC"}
+        self._beside: list[subprocess.Popen[str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._beside:
+            self.stop_first()
+
+    def types(self, commands: str) -> str:
+        """Run a block; its output and what it says, together."""
+        script = f'set -eo pipefail; source "$KEPT"\n{commands}{STATE}'
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=1200,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def opens(self, command: str) -> None:
+        """Another terminal; it has said its first line once it answers."""
+        terminal = subprocess.Popen(
+            ["bash", "-c", f"exec env {command}"],
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._beside.append(terminal)
+        assert terminal.stdout
+        assert terminal.stdout.readline()
+
+    def stop_first(self) -> None:
+        """Ctrl-C in the terminal that was opened first."""
+        terminal = self._beside.pop(0)
+        terminal.send_signal(signal.SIGINT)
+        terminal.communicate(timeout=60)
+
+
+def free_ports() -> tuple[int, int]:
+    """Two ports that nobody listens on, both held until both are known."""
+    with socket.socket() as first, socket.socket() as second:
+        first.bind(("127.0.0.1", 0))
+        second.bind(("127.0.0.1", 0))
+        return first.getsockname()[1], second.getsockname()[1]
+
+
+def test_every_command_of_the_tutorial_does_what_the_page_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    for written, free in zip(("8787", "8791"), free_ports(), strict=True):
+        page = page.replace(written, str(free))
+    blocks = BLOCK.findall(page)
+    assert len(blocks) > 15
+    said = ""
+    with Reader(tmp_path) as reader:
+        for language, title, content in blocks:
+            if language == "text":
+                missing = [line for line in content.splitlines() if line not in said]
+                assert missing == [], said
+            elif title == "another terminal":
+                reader.opens(content.strip())
+            else:
+                if title:
+                    reader.stop_first()
+                said = reader.types(content)

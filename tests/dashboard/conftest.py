@@ -1,0 +1,48 @@
+"""The dashboard over a real published file, driven by Streamlit's own test client."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+from support.published import published_once
+
+APP = Path(__file__).parents[2] / "dashboards" / "app.py"
+
+Open = Callable[..., AppTest]
+Ask = Callable[..., list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    return published_once(tmp_path_factory, request.config)
+
+
+@pytest.fixture
+def opened(published: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens a page by its path in the address, with what else the address says."""
+
+    def open_page(path: str = "", file: Path | None = None, *, locale: str = "en-US", **address: Any) -> AppTest:
+        monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(file or published))
+        test = AppTest.from_file(APP, default_timeout=60)
+        test.context["locale"] = locale
+        test.query_params.update(address)
+        # The client switches to pages that are files; those of the dashboard are functions.
+        test._page_hash = calc_hash(path)  # pyright: ignore[reportPrivateUsage]
+        return test.run()
+
+    return open_page
+
+
+@pytest.fixture
+def ask(published: Path) -> Iterator[Ask]:
+    """Rows of the published file, asked as an analyst would."""
+    with duckdb.connect(published, read_only=True) as connection:
+
+        def rows(sql: str, *values: Any) -> list[tuple[Any, ...]]:
+            return connection.execute(sql, values).fetchall()
+
+        yield rows

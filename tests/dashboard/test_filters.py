@@ -1,0 +1,97 @@
+"""Filters stand in the address, so that a view can be shared; a practice without rows has a page too."""
+
+import shutil
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., AppTest]
+Ask = Callable[..., list[tuple[Any, ...]]]
+
+SESSIONS = "select coalesce(sum(sessions), 0)::bigint from marts.booking_funnel_daily where day between ? and ?"
+
+
+def sessions(page: AppTest) -> str:
+    assert not page.exception
+    return next(str(metric.value) for metric in page.metric if metric.label == "Sessions")
+
+
+@pytest.fixture
+def today(ask: Ask) -> date:
+    return ask("select min(today) from marts.practices")[0][0]
+
+
+@pytest.mark.parametrize(("period", "days"), [("Last 7 days", 7), (None, 28), ("Last 90 days", 90)])
+def test_the_period_ends_yesterday(opened: Open, ask: Ask, today: date, period: str | None, days: int) -> None:
+    page = opened("funnel", **({"period": period} if period else {}))
+
+    expected = ask(SESSIONS, today - timedelta(days=days), today - timedelta(days=1))[0][0]
+    assert sessions(page) == f"{expected:,}"
+
+
+def test_own_days_are_in_the_address(opened: Open, ask: Ask, today: date) -> None:
+    since, until = today - timedelta(days=20), today - timedelta(days=11)
+    page = opened("funnel", period="Own days", **{"from": str(since), "to": str(until)})
+
+    assert sessions(page) == f"{ask(SESSIONS, since, until)[0][0]:,}"
+
+
+def test_a_practice_is_chosen_by_the_address_and_by_hand(opened: Open, ask: Ask, today: date) -> None:
+    (practice, name) = ask("select practice_id, name from marts.practices order by name")[1]
+    expected = ask(
+        f"{SESSIONS} and practice_id = ?", today - timedelta(days=28), today - timedelta(days=1), practice
+    )
+
+    by_address = opened("funnel", practice=name)
+    by_hand = opened("funnel")
+    by_hand.multiselect(key="practice").select(practice).run()
+
+    assert sessions(by_address) == sessions(by_hand) == f"{expected[0][0]:,}"
+
+
+def test_a_group_is_its_practices(opened: Open) -> None:
+    page = opened("funnel", group="America")
+
+    assert page.selectbox(key="group").value == "America"
+    assert sessions(page) == sessions(opened("funnel"))
+
+
+def test_the_channel_narrows_outreach(opened: Open, ask: Ask, today: date) -> None:
+    page = opened("outreach", channel="Text message")
+    expected = ask(
+        """select coalesce(sum(requests), 0)::bigint from marts.outreach_outcomes_daily
+           where channel = 'sms' and day between ? and ?""",
+        *(today - timedelta(days=28), today - timedelta(days=1)),
+    )
+
+    assert page.selectbox(key="channel").value == "sms"
+    assert str(page.metric[0].value) == f"{expected[0][0]:,}"
+
+
+def test_what_no_filter_knows_is_left_out(opened: Open) -> None:
+    """An address may be old, or written by hand."""
+    strange = {"practice": "nobody", "group": "none", "period": "for ever", "channel": "smoke", "from": "x"}
+
+    assert sessions(opened("funnel", **strange)) == sessions(opened("funnel"))
+
+
+def test_an_empty_practice_and_one_of_a_day_have_pages(opened: Open, published: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+    with duckdb.connect(file) as connection:
+        connection.execute("""
+            insert into marts.practices by name
+            select * replace ('empty' as practice_id, 'Empty' as name) from marts.practices limit 1;
+            insert into marts.practices by name
+            select * replace ('new' as practice_id, 'New' as name, today - 1 as history_start)
+            from marts.practices limit 1
+        """)
+    for path in ("", "funnel", "calls", "outreach", "tasks", "leaks", "health"):
+        for name in ("Empty", "New"):
+            page = opened(path, file, practice=name)
+            assert not page.exception, (path, name)
+            assert [metric.delta for metric in page.metric if metric.delta and name == "New"] == []

@@ -1,0 +1,107 @@
+"""The file that is shown: for reading only, the newest one, and no page breaks where it lacks something."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+from board.published import MissingError, UnreadableError, now_published
+from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def copied(published: Path, tmp_path: Path) -> Callable[..., Path]:
+    """A copy of the published file, with statements run in it, that takes the place of the one before."""
+
+    def copy(*statements: str) -> Path:
+        draft, place = tmp_path / "draft.duckdb", tmp_path / "analytics.duckdb"
+        shutil.copy(published, draft)
+        with duckdb.connect(draft) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        return draft.replace(place)
+
+    return copy
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    return {metric.label: str(metric.value) for metric in page.metric}
+
+
+def test_a_new_file_is_shown_without_a_restart(opened: Open, copied: Callable[..., Path]) -> None:
+    file = copied()
+    page = opened("funnel", file)
+    before = metrics(page)
+
+    copied("delete from marts.booking_funnel_daily where referral_source = 'google'")
+    page.run()
+
+    assert before["Sessions"] != metrics(page)["Sessions"]
+    assert not page.exception
+
+
+def test_the_old_file_is_read_on_until_the_page_is_drawn_anew(copied: Callable[..., Path]) -> None:
+    """Who looks at the file that was, and asks a new thing, is not torn between two."""
+    old = now_published(copied())
+    count = old.ask("select count(*) from marts.booking_sessions").item()
+    new = now_published(copied("delete from marts.booking_sessions"))
+
+    assert new != old
+    assert new.ask("select count(*) from marts.booking_sessions").item() == 0
+    assert count > 0
+
+
+@pytest.mark.parametrize("statement", ["delete from published.marts.practices", "copy (select 1) to 'x.csv'"])
+def test_nothing_can_be_written(published: Path, statement: str, tmp_path: Path) -> None:
+    with pytest.raises((duckdb.Error, AttributeError, MissingError)):
+        now_published(published).ask(statement)
+    assert not list(tmp_path.glob("*.csv"))
+    assert now_published(published).ask("select count(*) from marts.practices").item() == 2
+
+
+def test_no_other_file_can_be_read(published: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+
+    with pytest.raises(duckdb.Error, match="disabled"):
+        now_published(published).ask(f"select * from read_csv('{tmp_path / 'secret.csv'}')")
+
+
+@pytest.mark.parametrize("path", ["", "funnel", "calls", "outreach", "tasks", "leaks", "health"])
+def test_an_older_file_lacks_a_part_and_the_page_says_which(
+    opened: Open, copied: Callable[..., Path], path: str
+) -> None:
+    """Every mart but the practices is gone: each part of each page names one, and how to get it."""
+    with duckdb.connect(copied(), read_only=True) as connection:
+        marts = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
+    page = opened(path, copied(*(f"drop table marts.{name}" for name in marts if name != "practices")))
+
+    assert not page.exception
+    assert page.warning
+    for warning in page.warning:
+        assert warning.value.startswith("This file has no `")
+        assert "vetl build --full-refresh" in warning.value
+
+
+def test_a_missing_column_is_named(copied: Callable[..., Path]) -> None:
+    file = now_published(copied("alter table marts.booking_funnel_daily drop column referral_medium"))
+
+    with pytest.raises(MissingError, match="`referral_medium`"):
+        file.ask("select referral_medium from marts.booking_funnel_daily")
+
+
+def test_no_file_and_no_database_are_one_line(opened: Open, tmp_path: Path) -> None:
+    (tmp_path / "broken.duckdb").write_bytes(b"not a database" * 1000)
+
+    assert "`vetl run` makes it" in opened(file=tmp_path / "none.duckdb").error[0].value
+    assert "not a valid DuckDB database" in opened(file=tmp_path / "broken.duckdb").error[0].value
+    with pytest.raises(UnreadableError):
+        now_published(tmp_path / "none.duckdb")
+
+
+def test_a_file_without_a_practice_says_what_to_do(opened: Open, copied: Callable[..., Path]) -> None:
+    page = opened(file=copied("delete from marts.practices"))
+
+    assert "`vetl run` reads the first" in page.info[0].value

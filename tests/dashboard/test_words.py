@@ -1,0 +1,60 @@
+"""Numbers and dates as the reader's country writes them, and downloads that run nothing."""
+
+from datetime import date, datetime
+
+import polars as pl
+import pytest
+from board.parts import harmless
+from board.words import NOTHING, named, words_for
+
+
+@pytest.mark.parametrize(
+    ("locale", "number", "share", "days"),
+    [
+        ("en-US", "1,234,567", "42%", "Dec 19, 2025\u2009\u2013\u2009Jan 15, 2026"),
+        ("de-DE", "1.234.567", "42\xa0%", "19. Dez. 2025\u2009\u2013\u200915. Jan. 2026"),
+        ("hi-IN", "12,34,567", "42%", "19 दिस॰ 2025 \u2013 15 जन॰ 2026"),
+    ],
+)
+def test_numbers_and_dates_are_those_of_the_readers_country(
+    locale: str, number: str, share: str, days: str
+) -> None:
+    words = words_for(locale)
+
+    assert words.number(1234567) == number
+    assert words.percent(0.42) == share
+    assert words.days(date(2025, 12, 19), date(2026, 1, 15)) == days
+
+
+@pytest.mark.parametrize("locale", [None, "", "xx-YY", "not a locale", "en-US-x-private-longer-than-it-may-be"])
+def test_a_locale_that_nobody_knows_is_american_english(locale: str | None) -> None:
+    assert words_for(locale).number(1234.5, 1) == "1,234.5"
+
+
+def test_small_shares_keep_a_digit_and_what_is_not_there_is_a_dash() -> None:
+    words = words_for("en-US")
+
+    assert [words.percent(value) for value in (0.0234, 0.0, 1.0, None)] == ["2.3%", "0%", "100%", NOTHING]
+    assert [words.hours(value) for value in (0.5, 3.26, 72.0, None)] == ["30 min", "3.3 h", "3 days", NOTHING]
+    assert [words.signed(2), words.signed(-2.5, "h"), words.points(-0.081)] == ["+2", "-2.5 h", "-8.1 points"]
+    assert words.moment(datetime(2026, 1, 16, 14, 30, 7)) == "Jan 16, 2026, 2:30\u202fPM"  # noqa: DTZ001 - a wall clock
+
+
+def test_values_of_the_marts_are_named_for_people() -> None:
+    assert [named(value) for value in ("price_shopping", "rx_refill", None)] == [
+        "Price shopping",
+        "Prescription refill",
+        "(not said)",
+    ]
+
+
+def test_a_download_runs_nothing_in_a_spreadsheet() -> None:
+    """A campaign's name comes from whoever made the link, and a formula in it would run at the practice."""
+    table = pl.DataFrame(
+        {"campaign": ["=HYPERLINK(1)", "@sum", "-1+1", "\tx", "spring", None, "+61 412 345 678"], "n": range(7)}
+    )
+
+    assert harmless(table).get_column("campaign").to_list() == [
+        *("'=HYPERLINK(1)", "'@sum", "'-1+1", "'\tx", "spring", None, "+61 412 345 678")
+    ]
+    assert harmless(table).get_column("n").to_list() == list(range(7))

@@ -1,0 +1,165 @@
+"""What is deployed fits together: files that are named exist, secrets are asked for, one step writes at a time."""
+
+import configparser
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dagster._core.instance.config import dagster_instance_config
+
+from pipelines.settings import ENVIRONMENT_ONLY
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+HELM: dict[str, Any] = yaml.safe_load((DEPLOY / "helm/values.yaml").read_text("utf-8"))
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+VETLS = ("code", "webserver", "daemon", "receiver", "dashboard")
+"""The containers of vetl's own image."""
+
+
+def instance_settings(file: str, folder: Path) -> dict[str, Any]:
+    """As Dagster reads them; it refuses a key that it does not know."""
+    (folder / "dagster.yaml").write_text((DEPLOY / file).read_text("utf-8"))
+    return dict(dagster_instance_config(str(folder))[0])
+
+
+@pytest.mark.parametrize("file", ["dagster.yaml", "compose/dagster.yaml"])
+def test_dagster_takes_its_settings_and_lets_one_step_write(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOST", "USER", "PASSWORD", "DB"):
+        monkeypatch.setenv(f"DAGSTER_PG_{name}", "x")
+
+    settings = instance_settings(file, tmp_path)
+
+    assert settings["concurrency"]["pools"] == {"granularity": "op", "default_limit": 1}
+    assert settings["telemetry"] == {"enabled": False}
+    assert settings["run_monitoring"]["enabled"]
+
+
+def test_both_files_of_dagster_differ_in_storage_alone() -> None:
+    one, containers = (
+        yaml.safe_load((DEPLOY / file).read_text("utf-8")) for file in ("dagster.yaml", "compose/dagster.yaml")
+    )
+
+    assert containers.pop("storage")["postgres"]
+    assert one == containers
+
+
+def test_the_image_copies_what_is_there_and_runs_without_root() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+
+    assert [name for line in copied for name in line.split() if not (ROOT / name).exists()] == []
+    assert re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)[-1] == "10001"
+    assert DOCKERFILE.count("\nHEALTHCHECK ") == 1
+    assert all("slim" in image for image in re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE))
+
+
+def test_the_image_gets_what_the_wheel_is_made_of() -> None:
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8")
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+    bundled = re.findall(r'^"(\S+)" = "pipelines/_bundled/', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+
+    assert bundled
+    assert set(bundled) <= {name for line in copied for name in line.split()}
+    assert [name for name in bundled if f"!{name}" not in ignored] == []
+
+
+def test_every_container_is_healthy_or_known_not_to_be_and_only_the_proxy_is_reachable() -> None:
+    services = COMPOSE["services"]
+
+    assert {name for name, service in services.items() if "ports" in service} == {"proxy"}
+    # `code` has the check of the image.
+    assert {name for name, service in services.items() if "healthcheck" not in service} == {"code", "proxy"}
+    for name in VETLS:
+        assert services[name]["read_only"]
+        assert services[name]["cap_drop"] == ["ALL"]
+
+
+def test_only_the_code_location_and_the_receiver_write_the_data() -> None:
+    mounts = {
+        name: [mount for mount in service.get("volumes", ()) if mount.startswith("data:")]
+        for name, service in COMPOSE["services"].items()
+    }
+
+    assert [name for name, found in mounts.items() if found and not found[0].endswith(":ro")] == [
+        "code",
+        "receiver",
+    ]
+    assert mounts["dashboard"] == ["data:/var/lib/vetl/data:ro"]
+    assert mounts["webserver"] == mounts["daemon"] == []
+
+
+def test_volumes_files_and_variables_of_compose_are_there() -> None:
+    text = (DEPLOY / "compose.yaml").read_text("utf-8")
+    mounted = [
+        mount.split(":")[0] for service in COMPOSE["services"].values() for mount in service.get("volumes", ())
+    ]
+    example = (DEPLOY / "vetl.env.example").read_text("utf-8")
+
+    assert {name for name in mounted if re.fullmatch(r"\w+", name)} == set(COMPOSE["volumes"])
+    assert [name for name in mounted if name.startswith("./") and not (DEPLOY / name).exists()] == []
+    required = set(re.findall(r"\$\{(\w+):\?", text))
+    assert "VETL_PARTNER__PASSWORD" in required
+    assert [name for name in required if f"{name}=" not in example] == []
+
+
+def test_no_secret_stands_in_a_file_that_is_deployed() -> None:
+    secrets = [f"VETL_{section}__{key}".upper() for section, keys in ENVIRONMENT_ONLY.items() for key in keys]
+    for file in (path for path in DEPLOY.rglob("*") if path.is_file()):
+        text = file.read_text("utf-8")
+        assert [name for name in secrets if re.search(rf"(?<!{{){name}[=:] *[^\s${{]", text)] == [], file
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_each_unit_runs_as_vetl_in_its_own_folder_and_is_started_by_the_target(unit: Path) -> None:
+    parsed = configparser.ConfigParser(strict=False, interpolation=None)
+    parsed.optionxform = str  # pyright: ignore[reportAttributeAccessIssue] - keys keep their case
+    parsed.read(unit)
+    service = parsed["Service"]
+
+    assert service["User"] == "vetl"
+    assert service["ProtectSystem"] == "strict"
+    assert service["ReadWritePaths"] == "/var/lib/vetl"
+    assert service["ExecStart"].split()[0] in {
+        f"/opt/vetl/bin/{name}" for name in ("vetl", "dagster", "dagster-daemon", "dagster-webserver")
+    }
+    target = (DEPLOY / "systemd/vetl.target").read_text("utf-8")
+    assert unit.name in target
+
+
+def test_the_code_location_is_named_alike_everywhere() -> None:
+    for file in ("compose/workspace.yaml", "systemd/workspace.yaml"):
+        [location] = yaml.safe_load((DEPLOY / file).read_text("utf-8"))["load_from"]
+        assert location["grpc_server"]["location_name"] == "vetl"
+        assert location["grpc_server"]["port"] == 4000
+    [deployment] = HELM["dagster-user-deployments"]["deployments"]
+    assert (deployment["name"], deployment["port"]) == ("vetl", 4000)
+
+
+def test_in_kubernetes_runs_stay_in_the_pod_that_has_the_volume() -> None:
+    launcher = HELM["runLauncher"]
+    [deployment] = HELM["dagster-user-deployments"]["deployments"]
+
+    assert launcher["type"] == "CustomRunLauncher"
+    assert launcher["config"]["customRunLauncher"]["class"] == "DefaultRunLauncher"
+    assert HELM["concurrency"]["pools"] == {"defaultLimit": 1, "granularity": "op"}
+    assert {volume["name"] for volume in deployment["volumes"]} == {
+        mount["name"] for mount in deployment["volumeMounts"]
+    }
+    assert deployment["podSecurityContext"]["runAsNonRoot"]
+    assert "replicaCount" not in deployment
+
+
+@pytest.mark.parametrize("page", ["dagster.md", *sorted(path.name for path in (ROOT / "docs").glob("deploy*.md"))])
+def test_the_pages_name_files_that_are_there(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text("utf-8")
+
+    assert [name for name in re.findall(r"deploy/[\w./-]*\w", text) if not (ROOT / name).exists()] == []
+    assert [
+        name for name in re.findall(r"\]\(([\w./-]+\.md)\)", text) if not (ROOT / "docs" / name).exists()
+    ] == []

@@ -1,0 +1,47 @@
+"""A time zone that is nearly right: the doctor looks where it differs, and a sync that contradicts it says so."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pipelines.jobs.doctor import run_doctor
+
+Opened = Callable[..., Any]
+
+
+def in_zone(practices: Any, zone: str) -> None:
+    (practice,) = practices.settings.practices
+    changed = (replace(practice, time_zone=zone),)
+    practices.settings = practices.settings.model_copy(update={"practices": changed})
+
+
+def test_a_zone_that_is_right_in_winter_only_does_not_pass_the_doctor(opened: Opened) -> None:
+    """Jamaica keeps New York's winter time all year; here only the oldest of the calls came in summer time."""
+    practices = opened(practices=1, calls=600, days=90)
+    assert practices.settings.practices[0].time_zone == "America/New_York"
+
+    def states() -> dict[str, str]:
+        report = run_doctor(
+            practices.settings, practices=None, endpoints=["phone_calls"], config=None, progress=lambda _: None
+        )
+        return {item.found: item.state for item in report.practices[0].findings if item.check == "time zone"}
+
+    assert states() == {"America/New_York": "ok"}
+    in_zone(practices, "America/Jamaica")
+    assert states() == {"America/New_York": "contradicts"}
+
+
+def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: Opened) -> None:
+    practices = opened(practices=1, calls=200, days=10)
+    in_zone(practices, "America/Chicago")
+
+    for _ in range(2):
+        result = practices.sync(endpoints=["phone_calls"])
+
+        assert result.exit_code == 3
+        assert 'America/Chicago does not: set time_zone = "America/New_York"' in result.results[0].reason
+
+    in_zone(practices, "America/New_York")
+    corrected = practices.sync(endpoints=["phone_calls"], reconcile="recent")
+    assert corrected.exit_code == 0
+    assert practices.differences(["phone_calls"]) == []

@@ -1,0 +1,163 @@
+"""Each check turns red for its own reason, names the practice, and only errors fail the run."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import duckdb
+import pytest
+
+from pipelines.orchestration.checks import LIST_CHECKS, check_lists
+from pipelines.orchestration.lists import raw_key
+from pipelines.orchestration.published import PUBLISHED
+from pipelines.orchestration.published_checks import check_published
+from pipelines.orchestration.resources import VetlResource
+
+KEY = raw_key("staff_tasks")
+
+
+def entry(practice: str = "loc-1", **changed: Any) -> dict[str, Any]:
+    """An entry of the snapshot beside the warehouse, of a list that was read just now."""
+    now = datetime.now(UTC).isoformat()
+    attempt = {"state": "certified", "reason": "ids equal the total", "finished": now}
+    return {
+        "practice_id": practice,
+        "endpoint": "staff_tasks",
+        "last_read": now,
+        "attempt": attempt,
+        "certificate": None,
+        "quarantined": 0,
+        "drift": [],
+        **changed,
+    }
+
+
+def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, str]:
+    return {"state": state, "reason": reason, "finished": (datetime.now(UTC) - age).isoformat()}
+
+
+def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:
+    """Run the checks of tasks, or of the published file, and give them by name."""
+    config = folder / "vetl.toml"
+    config.write_text(
+        "".join(
+            f"[[practices]]\nid = '{name}'\nname = 'P'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
+            for name in ("loc-1", "loc-2")
+        )
+    )
+    job = dg.define_asset_job("watch", dg.AssetSelection.checks(check))
+    definitions = dg.Definitions(
+        asset_checks=[check], jobs=[job], resources={"vetl": VetlResource(config=str(config))}
+    )
+    result = definitions.resolve_job_def("watch").execute_in_process(raise_on_error=False)
+    found = {
+        item.check_name: item
+        for item in result.get_asset_check_evaluations()
+        if item.asset_key in (KEY, PUBLISHED)
+    }
+    return result, found
+
+
+def snapshot(folder: Path, *entries: Mapping[str, Any]) -> None:
+    file = folder / "warehouse/data/vetl.duckdb.status.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(entries))
+
+
+def test_lists_that_are_as_they_should_be_pass_every_check(tmp_path: Path) -> None:
+    snapshot(tmp_path, entry("loc-1"), entry("loc-2"))
+
+    result, found = run(tmp_path, check_lists)
+
+    assert result.success
+    assert {name: check.passed for name, check in found.items()} == dict.fromkeys(LIST_CHECKS, True)
+
+
+@pytest.mark.parametrize(
+    ("check", "changed", "severity", "told"),
+    [
+        ("certified", {"attempt": attempt("failed", "403: not for you")}, "ERROR", "403: not for you"),
+        ("certified", {"attempt": attempt("uncertified", "totals moved")}, "WARN", "totals moved"),
+        ("fresh", {"attempt": attempt("certified", "", timedelta(days=3))}, "ERROR", "loc-2"),
+        ("quarantine", {"quarantined": 3}, "WARN", "| loc-2 | 3 |"),
+        ("known_fields", {"drift": ["new_field: colour"]}, "WARN", "colour"),
+        ("known_values", {"drift": ["new_value: status = lost"]}, "WARN", "lost"),
+    ],
+)
+def test_one_practice_turns_the_check_of_its_reason_red(
+    check: str, changed: dict[str, Any], severity: str, told: str, tmp_path: Path
+) -> None:
+    snapshot(tmp_path, entry("loc-1"), entry("loc-2", **changed))
+
+    result, found = run(tmp_path, check_lists)
+
+    assert [name for name, item in found.items() if not item.passed] == [check]
+    assert found[check].severity.name == severity
+    assert told in str(found[check].metadata["found"].value)
+    assert "loc-1" not in str(found[check].metadata["found"].value)
+    assert result.success == (severity == "WARN")
+
+
+def test_a_list_that_fails_is_stale_since_it_was_last_read(tmp_path: Path) -> None:
+    long_ago = (datetime.now(UTC) - timedelta(days=3)).isoformat()
+    snapshot(tmp_path, entry("loc-1", attempt=attempt("failed", "no connection"), last_read=long_ago))
+
+    _, found = run(tmp_path, check_lists)
+
+    assert not found["fresh"].passed
+    assert not found["certified"].passed
+
+
+def test_a_retired_practice_turns_nothing_red(tmp_path: Path) -> None:
+    snapshot(tmp_path, entry("loc-1"), entry("loc-9", quarantined=5, attempt=attempt("failed", "gone")))
+
+    result, _ = run(tmp_path, check_lists)
+
+    assert result.success
+
+
+def publish(folder: Path, *, here: int, calls_on: int) -> None:
+    """A published file of one practice: its proof, and ten weeks of calls up to a Tuesday so many days ago."""
+    file = folder / "warehouse/data/analytics.duckdb"
+    file.parent.mkdir(parents=True)
+    with duckdb.connect(file) as connection:
+        connection.execute("create schema marts")
+        connection.execute(
+            "create table marts.practices as"
+            " select 'loc-1' as practice_id, date '2025-06-04' as today, date '2025-01-01' as history_start"
+        )
+        connection.execute(
+            "create table marts.proof as select 'loc-1' as practice_id, 'staff_tasks' as endpoint,"
+            f" 100 as source_count, {here} as warehouse_count"
+        )
+        connection.execute(
+            "create table marts.booking_intent_daily as select 'loc-1' as practice_id, day::date as day,"
+            f" 7 as calls from range(date '2025-03-25', date '2025-06-04' - {calls_on}, interval 1 day) as d(day)"
+        )
+
+
+@pytest.mark.parametrize(
+    ("here", "calls_on", "red"),
+    [(100, 0, []), (101, 0, []), (99, 0, ["equals_source"]), (100, 1, ["volume"])],
+    ids=["as-it-was-counted", "has-grown-since", "a-row-is-missing", "no-calls-on-tuesday"],
+)
+def test_the_published_file_is_compared_with_the_source_and_with_its_own_past(
+    here: int, calls_on: int, red: list[str], tmp_path: Path
+) -> None:
+    publish(tmp_path, here=here, calls_on=calls_on)
+
+    result, found = run(tmp_path, check_published)
+
+    assert result.success
+    assert [name for name, check in found.items() if not check.passed] == red
+    assert all("loc-1" in str(found[name].metadata["found"].value) for name in red)
+
+
+def test_a_published_file_that_is_not_there_is_said_and_no_crash(tmp_path: Path) -> None:
+    result, found = run(tmp_path, check_published)
+
+    assert result.success
+    assert "vetl run" in str(found["volume"].metadata["found"].value)

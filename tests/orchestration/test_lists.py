@@ -1,0 +1,194 @@
+"""How the outcome of a sync shows in Dagster: what is retried, what fails, and what goes on all the same."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from pipelines.core.errors import ConfigurationError, Unreachable, VetlError
+from pipelines.core.pages import Changes
+from pipelines.core.results import EndpointResult, State, SyncResult
+from pipelines.orchestration import lists
+from pipelines.orchestration.areas import Areas
+from pipelines.orchestration.lists import list_assets, raw_key
+from pipelines.orchestration.practices import NAME
+from pipelines.orchestration.read_config import Again, Read
+from pipelines.orchestration.resources import VetlResource
+
+AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
+NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
+TASKS = raw_key("staff_tasks")
+NOTHING_TOLD = Areas({"nodes": {}, "sources": {}, "child_map": {}})
+
+Outcome = Callable[[], SyncResult]
+
+
+def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool = False) -> EndpointResult:
+    return EndpointResult(
+        practice_id=practice_id,
+        endpoint="staff_tasks",
+        state=state,
+        reason=reason,
+        changes=Changes(inserted=3, updated=2) if practice_id == "a" else Changes(),
+        rows=10,
+        requests=4,
+        certified_through=NOON if state == "certified" else None,
+        notes=("new field colour",),
+        retryable=retryable,
+    )
+
+
+def synced(*results: EndpointResult) -> SyncResult:
+    return SyncResult("run", NOON, results)
+
+
+class Site:
+    """The assets of the lists, with a downstream one, and a sync that takes the next of given outcomes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self._patch = monkeypatch
+        self.asked: list[dict[str, Any]] = []
+        config = folder / "vetl.toml"
+        config.write_text(
+            "".join(
+                f"[[practices]]\nid = '{name}'\nname = 'P'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
+                for name in "abc"
+            )
+        )
+        self.vetl = VetlResource(config=str(config))
+        self.instance = dg.DagsterInstance.ephemeral()
+
+    def run(
+        self,
+        *outcomes: SyncResult | VetlError,
+        read: Read | None = None,
+        tags: dict[str, str] | None = None,
+    ) -> Any:
+        attempts = iter(outcomes)
+
+        def next_outcome(*_: object, **order: object) -> SyncResult:
+            self.asked.append(order)
+            result = next(attempts)
+            if isinstance(result, VetlError):
+                raise result
+            return result
+
+        self._patch.setattr(lists, "run_sync", next_outcome)
+
+        @dg.asset(deps=[TASKS])
+        def marts() -> None: ...
+
+        return (
+            dg.Definitions(
+                assets=[list_assets(NOTHING_TOLD, AT_ONCE), marts],
+                jobs=[dg.define_asset_job("job", dg.AssetSelection.assets(TASKS, marts))],
+                resources={"vetl": self.vetl},
+            )
+            .resolve_job_def("job")
+            .execute_in_process(
+                instance=self.instance,
+                raise_on_error=False,
+                run_config=dg.RunConfig(ops={"sync": read}) if read else None,
+                tags=tags,
+            )
+        )
+
+    def told(self, result: Any) -> dict[str | None, Any]:
+        """The materialisations of the list by practice; `None`: of all."""
+        events = self.instance.all_logs(result.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
+        found = [event.asset_materialization for event in events]
+        return {item.partition: item.metadata for item in found if item and item.asset_key == TASKS}
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Site:
+    return Site(monkeypatch, tmp_path)
+
+
+def test_a_run_for_all_tells_totals_and_the_practices_with_news(site: Site) -> None:
+    result = site.run(synced(outcome("a", "certified"), outcome("b", "certified"), outcome("c", "failed", "403")))
+
+    told = site.told(result)
+    assert set(told) == {None, "a", "c"}
+    assert told[None]["dagster/row_count"].value == 30
+    assert (told[None]["new"].value, told[None]["requests"].value, told[None]["failed"].value) == (3, 12, 1)
+    assert told[None]["certified_through"].value is None
+    assert str(told[None]["by_practice"].value).index("| c | failed") < str(told[None]["by_practice"].value).index(
+        "| a |"
+    )
+    assert told["c"]["reason"].value == "403"
+    assert set(site.instance.get_dynamic_partitions(NAME)) == {"a", "b", "c"}
+
+
+def test_chosen_partitions_are_read_in_one_run_and_each_is_told(site: Site) -> None:
+    site.instance.add_dynamic_partitions(NAME, ["a", "gone", "b"])
+    span = {"dagster/asset_partition_range_start": "a", "dagster/asset_partition_range_end": "b"}
+
+    result = site.run(synced(outcome("a", "certified"), outcome("b", "certified")), tags=span)
+
+    assert result.success
+    assert site.asked == [{**site.asked[0], "practices": ["a", "b"]}]
+    assert {name: item["new"].value for name, item in site.told(result).items() if "new" in item} == {
+        "a": 3,
+        "b": 0,
+    }
+
+
+def test_the_launchpad_narrows_what_is_read(site: Site) -> None:
+    read = Read(practices=["b"], lists=["staff_tasks"], since="2025-03-01", reconcile=Again.full)
+
+    site.run(synced(outcome("b", "certified")), read=read)
+
+    [asked] = site.asked
+    assert (asked["practices"], asked["endpoints"], asked["reconcile"]) == (["b"], ["staff_tasks"], "full")
+    assert str(asked["since"]) == "2025-03-01"
+
+
+def test_a_list_that_is_dead_is_not_waited_for(site: Site) -> None:
+    down = outcome("b", "failed", "no connection", retryable=True)
+
+    result = site.run(synced(outcome("a", "certified"), down))
+
+    assert len(site.asked) == 1
+    assert result.success
+    assert [event.asset_key.path for event in result.get_asset_materialization_events() if event.asset_key][
+        -1
+    ] == ["marts"]
+
+
+def test_what_may_work_in_a_moment_is_tried_again(site: Site) -> None:
+    down = synced(outcome("a", "failed", "no connection", retryable=True))
+
+    result = site.run(down, Unreachable("sign-in"), synced(outcome("a", "certified")))
+
+    assert len(site.asked) == 3
+    assert result.success
+
+
+def test_a_wrong_setting_is_a_failure_that_is_not_retried(site: Site) -> None:
+    result = site.run(ConfigurationError("VETL_PARTNER__PASSWORD: not set"))
+
+    assert len(site.asked) == 1
+    assert not result.success
+    assert site.told(result) == {}
+
+
+def test_a_misspelt_list_fails_with_its_name(site: Site) -> None:
+    result = site.run(read=Read(lists=["staff_task"]))
+
+    assert site.asked == []
+    assert "staff_task" in str(result.failure_data_for_node("sync").user_failure_data.description)
+
+
+def test_settings_are_read_from_the_file_of_the_resource(tmp_path: Path) -> None:
+    file = tmp_path / "other.toml"
+    file.write_text("[phone_calls]\ndetails = 'off'", "utf-8")
+
+    assert VetlResource(config=str(file)).settings().phone_calls.details == "off"
+
+    with pytest.raises(dg.Failure) as caught:
+        VetlResource(config=str(tmp_path / "nowhere.toml")).settings()
+    assert caught.value.allow_retries is False

@@ -1,0 +1,100 @@
+"""A step that writes waits for whoever holds the warehouse, and says so: neither it nor a `vetl run` fails."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from pipelines.core.errors import WarehouseBusy
+from pipelines.endpoints import REGISTRY
+from pipelines.jobs.build import wait_for_writer
+from pipelines.loading.warehouse import Warehouse
+from pipelines.orchestration.resources import as_failures
+from pipelines.orchestration.waiting import patiently, wait_aloud
+from pipelines.settings import Settings, load_settings
+
+HOLD = (
+    "import duckdb, sys, time; c=duckdb.connect(sys.argv[1]); print(1, flush=True); time.sleep(int(sys.argv[2]))"
+)
+
+
+@contextmanager
+def held(path: Path, seconds: int) -> Generator[int]:
+    """Another process has the file open for so long; its id."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, path, str(seconds)], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        yield process.pid
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Callable[[float], Settings]:
+    def with_patience(seconds: float) -> Settings:
+        config = tmp_path / "vetl.toml"
+        config.write_text(f"[warehouse]\npath = 'vetl.duckdb'\nlock_wait_seconds = {seconds}\n")
+        with Warehouse.open(tmp_path / "vetl.duckdb", REGISTRY, lock_wait_seconds=0):
+            pass
+        return load_settings(config)
+
+    return with_patience
+
+
+def test_who_holds_the_file_is_told_once_and_waited_for(settings: Callable[[float], Settings]) -> None:
+    ours, said = settings(60), list[str]()
+
+    with held(ours.warehouse.path, 2) as process:
+        wait_aloud(ours, said.append)
+
+    assert len(said) == 1
+    assert f"process {process} holds the warehouse" in said[0]
+    assert "at most 60 s" in said[0]
+
+
+def test_a_free_file_and_a_missing_one_are_not_talked_about(settings: Callable[[float], Settings]) -> None:
+    ours, said = settings(60), list[str]()
+
+    wait_aloud(ours, said.append)
+    ours.warehouse.path.unlink()
+    wait_aloud(ours, said.append)
+
+    assert said == []
+    assert not ours.warehouse.path.exists()
+
+
+def test_who_is_quicker_between_the_look_and_the_work_is_waited_for_too(
+    settings: Callable[[float], Settings],
+) -> None:
+    """The first attempt finds the file taken anew; nothing is lost, and the second one works."""
+    ours, attempts = settings(60), list[float]()
+
+    def work() -> str:
+        attempts.append(time.monotonic())
+        if len(attempts) == 1:
+            with held(ours.warehouse.path, 1):
+                wait_for_writer(ours.warehouse.path, 0)
+        wait_for_writer(ours.warehouse.path, 0)
+        return "done"
+
+    assert patiently(ours, lambda _line: None, work) == "done"
+    assert len(attempts) == 2
+
+
+def test_longer_than_the_setting_is_a_failure_with_the_holder_in_it(settings: Callable[[float], Settings]) -> None:
+    ours = settings(0.5)
+
+    def build() -> Any:
+        return patiently(ours, lambda _line: None, lambda: wait_for_writer(ours.warehouse.path, 0))
+
+    with held(ours.warehouse.path, 30) as process:
+        with pytest.raises(dg.Failure, match=f"process {process} holds it") as caught, as_failures():
+            build()
+        subprocess.run(["kill", str(process)], check=True)
+
+    assert caught.value.allow_retries is False
+    assert isinstance(caught.value.__cause__ or caught.value.__context__, WarehouseBusy)

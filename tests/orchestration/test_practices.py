@@ -1,0 +1,53 @@
+"""Practices come and go in `vetl.toml`; their partitions follow by themselves."""
+
+from pathlib import Path
+
+import dagster as dg
+
+from pipelines.orchestration.practices import NAME, PRACTICES, practices_sensor
+from pipelines.orchestration.resources import VetlResource
+
+
+def configure(folder: Path, *names: str) -> VetlResource:
+    config = folder / "vetl.toml"
+    config.write_text(
+        "".join(
+            f"[[practices]]\nid = '{name}'\nname = 'P'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
+            for name in names
+        )
+    )
+    return VetlResource(config=str(config))
+
+
+def tick(instance: dg.DagsterInstance, vetl: VetlResource) -> None:
+    """A tick, and what the daemon does with its requests."""
+    context = dg.build_sensor_context(instance=instance, resources={"vetl": vetl})
+    for request in practices_sensor.evaluate_tick(context).dynamic_partitions_requests or []:
+        if isinstance(request, dg.AddDynamicPartitionsRequest):
+            instance.add_dynamic_partitions(NAME, request.partition_keys)
+        else:
+            for name in request.partition_keys:
+                instance.delete_dynamic_partition(NAME, name)
+
+
+def test_a_practice_that_is_added_appears_and_one_that_is_removed_is_retired_not_erased(tmp_path: Path) -> None:
+    key = dg.AssetKey("calls")
+    with dg.DagsterInstance.ephemeral() as instance:
+        tick(instance, configure(tmp_path, "one", "two"))
+        assert instance.get_dynamic_partitions(NAME) == ["one", "two"]
+        instance.report_runless_asset_event(dg.AssetMaterialization(key, partition="one"))
+
+        tick(instance, configure(tmp_path, "two", "three"))
+
+        assert instance.get_dynamic_partitions(NAME) == ["two", "three"]
+        assert instance.get_materialized_partitions(key) == {"one"}
+
+
+def test_without_a_change_the_sensor_only_says_so(tmp_path: Path) -> None:
+    vetl = configure(tmp_path, "one")
+    with dg.DagsterInstance.ephemeral() as instance:
+        tick(instance, vetl)
+        context = dg.build_sensor_context(instance=instance, resources={"vetl": vetl})
+
+        assert practices_sensor.evaluate_tick(context).skip_message == "1 practices, as vetl.toml has them"
+    assert PRACTICES.name == NAME

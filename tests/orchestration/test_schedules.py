@@ -1,0 +1,93 @@
+"""When vetl runs by itself, and that `[schedule]` decides it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pipelines.core.errors import ConfigurationError
+from pipelines.orchestration.checks import USUAL_HOURS
+from pipelines.orchestration.schedules import EVERYTHING, WATCH, schedules
+from pipelines.settings import load_settings
+from pipelines.settings.schedule import ScheduleSettings, open_hours
+
+SEVEN = datetime(2026, 1, 1, 7, tzinfo=UTC)
+
+
+def test_by_default_there_are_four_and_all_are_off() -> None:
+    found = {item.name: item for item in schedules(ScheduleSettings())}
+
+    assert {name: (item.cron_schedule, item.job_name) for name, item in found.items()} == {
+        "hourly": ("0 * * * *", EVERYTHING),
+        "nightly": ("30 2 * * 1-6", EVERYTHING),
+        "weekly": ("30 2 * * 0", EVERYTHING),
+        "watch": ("45 * * * *", WATCH),
+    }
+    assert {item.default_status for item in found.values()} == {dg.DefaultScheduleStatus.STOPPED}
+
+
+def test_each_can_be_moved_switched_off_and_all_be_started() -> None:
+    found = schedules(
+        ScheduleSettings(hourly="15 8-18 * * *", weekly="off", start=True, time_zone="America/New_York")
+    )
+
+    assert [item.name for item in found] == ["hourly", "nightly", "watch"]
+    assert (found[0].cron_schedule, found[0].execution_timezone) == ("15 8-18 * * *", "America/New_York")
+    assert {item.default_status for item in found} == {dg.DefaultScheduleStatus.RUNNING}
+
+
+@pytest.mark.parametrize(("name", "again"), [("hourly", "no"), ("nightly", "recent"), ("weekly", "full")])
+def test_a_tick_asks_for_one_run_that_reads_as_much_again(name: str, again: str, tmp_path: Path) -> None:
+    [schedule] = [item for item in schedules(ScheduleSettings()) if item.name == name]
+    with (
+        dg.DagsterInstance.local_temp(str(tmp_path)) as instance,
+        dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context,
+    ):
+        [request] = schedule.evaluate_tick(context).run_requests or []
+
+    assert request.run_config == {"ops": {"sync": {"config": {"reconcile": again}}}}
+
+
+def test_a_tick_does_not_pile_up_behind_one_that_is_not_done(tmp_path: Path) -> None:
+    [schedule] = [item for item in schedules(ScheduleSettings()) if item.name == "hourly"]
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        instance.add_run(
+            dg.DagsterRun(
+                job_name=EVERYTHING, status=dg.DagsterRunStatus.STARTED, tags={"dagster/schedule_name": "hourly"}
+            )
+        )
+        with dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context:
+            tick = schedule.evaluate_tick(context)
+
+    assert "not done yet" in str(tick.skip_message)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("hourly = 'daily'", "schedule.hourly must be a cron line"),
+        ("time_zone = 'Mars/Base'", "schedule.time_zone must be an IANA time zone"),
+        ("stale_after_hours = 0", "schedule.stale_after_hours"),
+    ],
+)
+def test_a_wrong_line_is_told_by_its_key(line: str, told: str, tmp_path: Path) -> None:
+    config = tmp_path / "vetl.toml"
+    config.write_text(f"[schedule]\n{line}\n")
+
+    with pytest.raises(ConfigurationError, match=told):
+        load_settings(config)
+
+
+@pytest.mark.parametrize(
+    ("since", "hours"),
+    [
+        (datetime(2026, 1, 5, 13, tzinfo=UTC), 2.0),  # Monday, 8 to 10 in New York
+        (datetime(2026, 1, 3, 22, tzinfo=UTC), 3.0),  # Saturday 17 to 18, nothing on Sunday, Monday 8 to 10
+        (datetime(2026, 1, 4, 6, tzinfo=UTC), 2.0),
+    ],
+)
+def test_nights_and_sundays_make_nothing_stale(since: datetime, hours: float) -> None:
+    now = datetime(2026, 1, 5, 15, tzinfo=UTC)
+
+    assert open_hours(since, now, "America/New_York", USUAL_HOURS) == hours

@@ -1,0 +1,142 @@
+"""Signing in again: refusals that pass, tokens that are used up, and what is remembered of credentials."""
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from support.scripted_server import (
+    PASSWORD,
+    PRACTICE,
+    ROLE,
+    USERNAME,
+    Asked,
+    Reply,
+    Stage,
+    reply_data,
+    reply_error,
+    reply_json,
+    reply_page,
+)
+
+from pipelines.core.errors import SignInRefused
+from pipelines.core.pages import Page
+from pipelines.partner.accepted import AcceptedCredentials
+from pipelines.partner.client import Account, PartnerClient
+
+
+async def one(client: PartnerClient) -> Page:
+    return await client.page(PRACTICE, "staff_tasks", {})
+
+
+async def many(client: PartnerClient) -> list[Page]:
+    return await asyncio.gather(*(client.page(PRACTICE, "staff_tasks", {"page": str(n)}) for n in range(8)))
+
+
+REFUSALS = [
+    reply_json({"success": False, "data": None, "message": "no"}),
+    reply_error(401),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=["success false", "401"])
+def test_a_refusal_of_credentials_that_worked_is_tried_again_apart_in_time(stage: Stage, refusal: Reply) -> None:
+    stage.server.sign_in_answers(reply_data({"token": "token-1"}), refusal, refusal, reply_data({"token": "new"}))
+    stage.server.handler = lambda asked: (
+        reply_error(401) if asked.token == "token-1" and len(stage.server.asked) > 1 else reply_page([])
+    )
+
+    async def twice(client: PartnerClient) -> None:
+        for _ in range(2):
+            await one(client)
+        assert client.total.sign_ins == 4
+
+    stage.play(twice)
+
+    assert stage.server.sign_ins == 4
+    assert stage.time.slept == [2.0, 4.0]
+
+
+def test_a_password_that_was_changed_is_believed_in_the_end(stage: Stage) -> None:
+    stage.server.sign_in_answers(reply_data({"token": "token-1"}), reply_error(401))
+
+    async def again(client: PartnerClient) -> None:
+        await client.sign_in()
+        with pytest.raises(SignInRefused):
+            await client.sign_in()
+
+    stage.play(again)
+
+    assert stage.server.sign_ins == 1 + 4
+
+
+def test_credentials_that_worked_are_remembered_from_one_process_to_the_next(stage: Stage, tmp_path: Path) -> None:
+    """Beside the warehouse, and only as a slow, salted hash that its owner alone can read."""
+    file = tmp_path / "deep" / "vetl.duckdb.accepted.json"
+    stage.server.sign_in_answers(reply_data({"token": "t"}), REFUSALS[0], reply_data({"token": "t"}), REFUSALS[0])
+
+    async def processes(_: PartnerClient) -> None:
+        for password, sign_ins in ((PASSWORD, 1), (PASSWORD, 3), ("another password", 4)):
+            account = Account(stage.server.base_url, USERNAME, SecretStr(password), ROLE)
+            accepted = AcceptedCredentials(file)
+            async with PartnerClient(account, timing=stage.time.timing, accepted=accepted) as client:
+                await client.sign_in()
+            assert stage.server.sign_ins == sign_ins
+
+    with pytest.raises(SignInRefused):
+        stage.play(processes)
+
+    assert stage.server.sign_ins == 4
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert not {PASSWORD, USERNAME} & set(json.loads(file.read_text()).values())
+
+
+def test_a_token_that_is_good_for_three_uses_reads_everything(stage: Stage) -> None:
+    """Requests take the uses from each other, so fewer are sent at once, until a token is enough for them."""
+    uses: Counter[str] = Counter()
+
+    async def handler(asked: Asked) -> Reply:
+        await asyncio.sleep(0.001)
+        uses[asked.token] += 1
+        return reply_error(401) if uses[asked.token] > 3 else reply_page([])
+
+    stage.server.handler = handler
+
+    async def many_lists(client: PartnerClient) -> None:
+        asked = (
+            client.page(f"loc-{practice}", "staff_tasks", {"page": str(number)})
+            for practice in range(4)
+            for number in range(50)
+        )
+        await asyncio.gather(*asked)
+        assert client.total.sign_ins == stage.server.sign_ins
+
+    stage.play(many_lists)
+
+    assert len(stage.server.asked) < 3 * 200
+    assert stage.server.sign_ins < 1.5 * 200 / 3
+
+
+def test_a_token_that_expires_costs_one_sign_in_and_no_speed(stage: Stage) -> None:
+    """A first 401 says nothing of too many requests."""
+    inside = 0
+
+    async def handler(asked: Asked) -> Reply:
+        await asyncio.sleep(0.1)
+        return reply_error(401) if asked.token == "token-1" and len(stage.server.asked) > 8 else reply_page([])
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> None:
+        nonlocal inside
+        await many(client)
+        await many(client)
+        stage.server.most_in_flight = 0
+        await many(client)
+        inside = stage.server.most_in_flight
+
+    stage.play(scene)
+
+    assert (stage.server.sign_ins, inside) == (2, 8)

@@ -1,0 +1,145 @@
+"""Servers that make it hard to read them whole: each is a switch, and really does what it says."""
+
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+import pytest
+from support.partner_side import SIGN_IN, Partner, Query
+from support.shapes import by_id
+
+RANGED = ["booking_sessions", "appointments"]
+EARLY = "2025-01-01"
+
+
+def total(partner: Partner, name: str, **query: Query) -> int:
+    return partner.page(name, **query)["total_count"]
+
+
+@pytest.mark.parametrize("name", RANGED)
+@pytest.mark.parametrize("zone", ["UTC", "practice"])
+def test_a_range_without_end_may_end_at_midnight(partner: Partner, name: str, zone: str) -> None:
+    partner.platform.set(**{name: {"default_end": "midnight", "day_zone": zone}})
+    now = partner.platform.now()
+    local = now if zone == "UTC" else now.astimezone(partner.platform.practices[0].zone)
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    rows = partner.truth(name)
+    before = [row for row in rows if datetime.fromisoformat(row["updated_at"]) < midnight]
+    assert len(before) < len(rows)
+    assert total(partner, name, start_date=EARLY) == len(before)
+    tomorrow = (now + timedelta(days=1)).isoformat()
+    assert total(partner, name, start_date=EARLY, end_date=tomorrow) == len(rows)
+
+
+@pytest.mark.parametrize("name", RANGED)
+def test_a_bound_may_be_ignored(partner: Partner, name: str) -> None:
+    whole = len(partner.truth(name))
+    partner.platform.set(**{name: {"ignored": ["start"]}})
+    assert total(partner, name, start_date="2026-01-14") == whole
+    assert total(partner, name, start_date="2026-01-14", end_date="2026-01-01") < whole
+    partner.platform.set(**{name: {"ignored": ["end"]}})
+    assert total(partner, name, start_date=EARLY, end_date="2025-12-01") == whole
+    assert total(partner, name, start_date="2026-01-14", end_date="2025-12-01") < whole
+
+
+@pytest.mark.parametrize("name", ["staff_tasks", "phone_calls"])
+def test_page_size_and_number_may_be_ignored(partner: Partner, name: str) -> None:
+    first = partner.page(name, per_page=5)["content"]
+    partner.platform.set(**{name: {"ignored": ["page"]}})
+    assert partner.page(name, per_page=5, page=3)["content"] == first
+    partner.platform.set(**{name: {"ignored": ["per_page"]}})
+    assert len(partner.page(name, per_page=5, page=1)["content"]) == 50
+
+
+def test_the_status_may_be_ignored(partner: Partner) -> None:
+    partner.platform.set(staff_tasks={"ignored": ["status"]})
+    assert total(partner, "staff_tasks", status="pending") == len(partner.truth("staff_tasks"))
+
+
+@pytest.mark.parametrize("name", ["staff_tasks", "phone_calls"])
+def test_pages_may_be_smaller(partner: Partner, name: str) -> None:
+    partner.platform.set(**{name: {"maximum_size": 7}})
+    assert (partner.page(name)["per_page"], partner.page(name, per_page=100)["per_page"]) == (7, 7)
+    partner.platform.set(**{name: {"over_large": "refuse"}})
+    assert partner.fields_at_fault(name, per_page=8) == ["per_page"]
+
+
+def test_pages_of_csv_may_be_smaller(partner: Partner) -> None:
+    partner.platform.set(csv_maximum_size=20)
+    answer = partner.get("phone_calls", format="csv", per_page=5000)
+    assert answer.headers["X-Per-Page"] == "20"
+    assert len(answer.text.splitlines()) >= 21
+
+
+@pytest.mark.parametrize("name", ["staff_tasks", "phone_calls"])
+def test_the_order_may_be_another_for_each_request(partner: Partner, name: str) -> None:
+    partner.platform.set(**{name: {"order": "random"}})
+    reads = [[row["id"] for row in partner.page(name, per_page=100)["content"]] for _ in range(3)]
+    assert len({tuple(read) for read in reads}) == 3
+
+
+def test_tied_rows_may_change_places(partner: Partner) -> None:
+    at = partner.platform.now().isoformat()
+    tied = {partner.platform.insert("loc-001", "staff_tasks", {"created_at": at}) for _ in range(9)}
+
+    def read() -> list[str]:
+        return [row["id"] for row in partner.page("staff_tasks", per_page=30)["content"]]
+
+    fixed = read()
+    partner.platform.set(staff_tasks={"ties": "moving"})
+    moving = [read() for _ in range(5)]
+    assert {frozenset(ids[:9]) for ids in moving} == {frozenset(tied)}
+    assert len({tuple(ids) for ids in moving}) > 1
+    assert {tuple(ids[9:]) for ids in moving} == {tuple(fixed[9:])}
+
+
+def test_totals_may_lie(partner: Partner) -> None:
+    partner.platform.set(staff_tasks={"told_total": 10**15}, phone_calls={"told_total": 10**15})
+    page = partner.page("staff_tasks")
+    assert (page["total_count"], page["total_pages"], len(page["content"])) == (10**15, 2 * 10**13, 50)
+    assert partner.get("phone_calls", format="csv").headers["X-Total-Count"] == str(10**15)
+
+
+def test_a_page_may_be_full_of_nothing(partner: Partner) -> None:
+    partner.platform.set(staff_tasks={"empty_rows": 1000})
+    assert partner.page("staff_tasks", per_page=5)["content"] == [[]] * 1000
+
+
+def test_a_sign_in_may_be_refused_with_a_200_although_all_is_right(partner: Partner) -> None:
+    partner.platform.set(sign_in_refusals=0.5)
+    credentials = {name: getattr(partner.platform, name) for name in ("username", "password", "role")}
+    answers = [partner.http.post(SIGN_IN, json=credentials) for _ in range(40)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert 5 < sum(answer.json()["success"] for answer in answers) < 35
+    assert not any("data" in answer.json() for answer in answers if not answer.json()["success"])
+
+
+def test_a_token_may_be_good_for_some_requests_only(partner: Partner) -> None:
+    partner.platform.set(token_uses=3)
+    partner.sign_in()
+    assert [partner.get("staff_tasks").status_code for _ in range(4)] == [200, 200, 200, 401]
+
+
+def test_the_date_of_answers_may_be_ahead(partner: Partner) -> None:
+    partner.platform.set(date_ahead_seconds=3 * 86_400)
+    told = parsedate_to_datetime(partner.get("staff_tasks").headers["Date"])
+    assert abs(told - partner.platform.now() - timedelta(days=3)) < timedelta(seconds=2)
+
+
+def test_the_zone_that_is_told_of_a_practice_may_be_wrong(partner: Partner) -> None:
+    before = partner.get("phone_calls", format="csv").text
+    partner.platform.set(told_time_zones={"loc-001": "America/Denver"})
+    assert partner.platform.describe()["practices"][0]["time_zone"] == "America/Denver"
+    assert 'time_zone = "America/Denver"' in partner.http.get("/vetl.toml").text
+    assert partner.get("phone_calls", format="csv").text == before
+
+
+def test_the_calls_of_a_day_may_never_be_over(partner: Partner) -> None:
+    over = by_id([call for call in partner.truth("phone_calls") if call["created_at"][:10] != "2025-12-10"])
+    partner.platform.set(unfinished_calls_on="2025-12-10")
+    calls = partner.truth("phone_calls")
+    stuck = [call for call in calls if call["created_at"][:10] == "2025-12-10"]
+    assert stuck
+    assert {call["state"] for call in stuck} == {"in_progress"}
+    assert all(call == over[call["id"]] for call in calls if call["id"] in over)
+    listed = partner.everything("phone_calls", state="in_progress")
+    assert by_id(stuck).keys() <= by_id(listed).keys()

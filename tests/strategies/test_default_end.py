@@ -1,0 +1,164 @@
+"""Servers whose ranges end at the midnight of the current date unless an end that works is sent.
+
+Contract, Booking sessions and Appointments: the end "defaults to the current date".
+"""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+from support.model_driver import Driver
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
+
+from pipelines.core.endpoint import Endpoint, QueryNames
+from pipelines.core.reading import Outcome, Reading, Reconcile
+from pipelines.endpoints.appointments import APPOINTMENTS
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.strategies import plan
+
+LISTS = pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, APPOINTMENTS], ids=lambda item: item.name)
+NO_START = QueryNames(start="commencing")
+NO_END = QueryNames(end="closing")
+NEITHER = QueryNames(start="commencing", end="closing")
+ONE_OF_TWO_PAIRS = QueryNames(start="from", end="until")
+
+
+def sync(
+    endpoint: Endpoint,
+    source: ModelSource,
+    store: ModelStore,
+    reconcile: Reconcile = "no",
+    configured: QueryNames | None = None,
+) -> Outcome:
+    reading = Reading(
+        endpoint=endpoint,
+        names=configured or endpoint.names,
+        now=source.now,
+        time_zone=ZoneInfo("America/New_York"),
+        history_start=date(2026, 2, 15),
+        cursor=dict(store.cursor),
+        capabilities=dict(store.capabilities),
+        reconcile=reconcile,
+    )
+    return Driver(source, store, source.rng).run(plan(reading))
+
+
+def filled(names: QueryNames, rows: int = 60) -> ModelSource:
+    """A row every five hours, the newest of them today."""
+    source = ModelSource(Random(1), Manners(names=names, default_end="midnight", largest_page=7))
+    for number in range(rows):
+        source.add(START - timedelta(hours=5 * (rows - number), minutes=-100, seconds=7), status="completed")
+    return source
+
+
+@LISTS
+@pytest.mark.parametrize("names", [NO_START, ONE_OF_TWO_PAIRS], ids=["no start", "of two pairs"])
+def test_an_end_that_works_is_always_sent(endpoint: Endpoint, names: QueryNames) -> None:
+    source, store = filled(names), ModelStore()
+
+    outcome = sync(endpoint, source, store)
+
+    assert outcome.certified
+    assert store.rows == source.rows
+
+
+@LISTS
+@pytest.mark.parametrize("names", [NO_END, NEITHER], ids=["no end", "neither"])
+def test_without_one_nothing_is_certified_through_hidden_rows_and_nothing_is_deleted(
+    endpoint: Endpoint, names: QueryNames
+) -> None:
+    source, store = filled(names), ModelStore()
+    before = sync(endpoint, source, store)
+    hidden = set(source.rows) - set(store.rows)
+    changed = next(iter(store.rows))
+    source.touch(changed, status="active")
+
+    during = sync(endpoint, source, store)
+    sync(endpoint, source, store, "full")
+
+    assert hidden
+    assert before.certified
+    assert during.certified
+    for outcome in (before, during):
+        assert outcome.through is not None
+        assert outcome.through <= START - timedelta(hours=35)
+        assert any("may be hidden" in note for note in outcome.notes)
+    assert store.missing == set()
+    assert changed in store.rows
+    source.now += timedelta(days=2)
+    assert sync(endpoint, source, store).certified
+    assert store.rows == source.rows
+
+
+@LISTS
+def test_a_practice_on_its_first_day_is_not_empty(endpoint: Endpoint) -> None:
+    """All of its rows are behind the midnight that the server assumes, under whatever name it takes an end."""
+    source = ModelSource(Random(1), Manners(names=ONE_OF_TWO_PAIRS, default_end="midnight"))
+    store = ModelStore()
+    for number in range(9):
+        source.add(START - timedelta(minutes=20 * number + 3, seconds=7), status="completed")
+
+    assert sync(endpoint, source, store).certified
+
+    assert store.rows == source.rows
+
+
+@LISTS
+def test_names_that_were_guessed_on_an_empty_list_are_not_kept_against_the_settings(endpoint: Endpoint) -> None:
+    source, store = ModelSource(Random(1), Manners(names=ONE_OF_TWO_PAIRS, default_end="midnight")), ModelStore()
+    sync(endpoint, source, store)
+    source.manners = replace(source.manners, names=QueryNames(start="mine", end="ours"))
+    for number in range(9):
+        source.add(START - timedelta(hours=4 * number + 1), status="completed")
+
+    outcome = sync(endpoint, source, store, configured=QueryNames(start="mine", end="ours"))
+
+    assert outcome.certified
+    assert outcome.notes == ()
+    assert store.rows == source.rows
+
+
+@LISTS
+def test_a_name_in_the_settings_that_is_not_honoured_is_said(endpoint: Endpoint) -> None:
+    source, store = filled(ONE_OF_TWO_PAIRS), ModelStore()
+
+    outcome = sync(endpoint, source, store, configured=QueryNames(start="begin", end="end_date"))
+
+    assert outcome.certified
+    assert store.rows == source.rows
+    assert any('start = "begin" in vetl.toml is not honoured, "from" is' in note for note in outcome.notes)
+
+
+@LISTS
+def test_a_full_reconcile_finds_out_anew_what_a_server_does(endpoint: Endpoint) -> None:
+    """The server has taken other names; what is known is wrong, and nothing of it is believed."""
+    source, store = filled(QueryNames()), ModelStore()
+    sync(endpoint, source, store)
+    source.manners = replace(source.manners, names=ONE_OF_TWO_PAIRS, page_base=1)
+    source.now += timedelta(hours=3)
+    source.add(status="completed")
+    source.now += timedelta(hours=1)
+
+    assert sync(endpoint, source, store, "full").certified
+
+    assert store.rows == source.rows
+    assert store.capabilities["end"]["name"] == "until"
+    assert store.capabilities["page"]["base"] == 1
+
+
+@LISTS
+def test_a_range_that_is_not_honoured_any_more_is_noticed_by_the_rows_that_come(endpoint: Endpoint) -> None:
+    source, store = filled(QueryNames()), ModelStore()
+    sync(endpoint, source, store)
+    source.manners = replace(source.manners, names=ONE_OF_TWO_PAIRS, order="updated_desc")
+    source.now += timedelta(days=2)
+    source.add(status="completed")
+    source.now += timedelta(hours=1)
+
+    assert sync(endpoint, source, store).certified
+
+    assert store.rows == source.rows
+    assert store.capabilities["start"]["name"] == "from"

@@ -1,0 +1,77 @@
+"""A dashboard as `vetl dashboard` serves it, and the browser that looks at it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Page
+
+Visit = Callable[..., Page]
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """A running dashboard and the file that it shows."""
+
+    address: str
+    file: Path
+
+    def serves(self, url: str) -> bool:
+        """Whether a request stays with this dashboard, or in the browser."""
+        return url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:"))
+
+
+@contextmanager
+def serving(published: Path, folder: Path, **environment: str) -> Generator[Dashboard]:
+    """`vetl dashboard` on a copy of the file, in a folder of its own."""
+    file = Path(shutil.copy(published, folder / "analytics.duckdb"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "vetl.toml").write_text(f'[warehouse]\npublished = "analytics.duckdb"\n[dashboard]\nport = {port}\n')
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    root = str(Path(__file__).parents[2])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines", "dashboard"],
+        cwd=folder,
+        env={**clean, "PYTHONPATH": root, **environment},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    address = f"http://localhost:{port}"
+    try:
+        _wait_for(address, process)
+        yield Dashboard(address, file)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urlopen(f"{address}/_stcore/health"):
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"vetl dashboard did not answer; exit code {process.poll()}")
+
+
+def drawn(page: Page) -> Page:
+    """The page, once all of it is there."""
+    page.get_by_role("heading", level=1).wait_for()
+    page.wait_for_function(
+        "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+    )
+    page.get_by_test_id("stMetric").first.wait_for()
+    return page

@@ -1,0 +1,227 @@
+"""What happened at a practice by day and by week, and what a report of the day could have said."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from support.cells import count
+from support.demand import LAST, wish
+from support.expected.demand import day_of, demands, episodes, once_for_each
+from support.expected.practice import practice_days
+from support.known import Expected, Known
+from support.random_rows import Row
+from support.zones import day_after, midnight
+
+SMALL = 30
+WEEK = timedelta(days=7)
+Key = tuple[str, date | None]
+CALLERS = (
+    *("unique_callers", "new_booking_callers", "booked_within_7_days", "missed_callers"),
+    "recovered_within_7_days",
+)
+COUNTS = (
+    *("calls", "answered_calls", "new_booking_intent_calls", "missed_new_booking_calls", "sessions", "completed"),
+    *("outreach_requests", "contacted", "booked", "tasks_created", "tasks_completed", "leaks"),
+)
+
+
+def is_new(call: Row) -> bool:
+    return wish(call) == "new_booking"
+
+
+def is_missed(call: Row) -> bool:
+    return is_new(call) and bool(call["booking_intent"]) and not call["booked"]
+
+
+AREAS: tuple[tuple[str, str, Callable[[Row], Any]], ...] = (
+    ("calls", "phone_calls", lambda _: True),
+    ("answered_calls", "phone_calls", lambda row: row["state"] in {"completed", "in_progress"}),
+    ("new_booking_intent_calls", "phone_calls", is_new),
+    ("missed_new_booking_calls", "phone_calls", is_missed),
+    ("sessions", "booking_sessions", lambda _: True),
+    ("completed", "booking_sessions", lambda row: row["status"] == "completed"),
+    ("outreach_requests", "ai_outbound_requests", lambda _: True),
+    ("contacted", "ai_outbound_requests", lambda row: row["contacted_at"]),
+    ("booked", "ai_outbound_requests", lambda row: row["outcome"] == "booked"),
+    ("tasks_created", "staff_tasks", lambda _: True),
+    ("tasks_completed", "staff_tasks", lambda row: row["status"] == "completed"),
+)
+
+
+def counted_by_day(known: Known) -> dict[Key, Counter[str]]:
+    """What is counted of each day that is over or has begun, and of what has no day."""
+    found: dict[Key, Counter[str]] = defaultdict(Counter)
+    for practice, day in practice_days(known):
+        found[practice, day] = Counter()
+    for name, table, condition in AREAS:
+        for row in known.rows(table):
+            day = row["call_date"] if table == "phone_calls" else known.day(row)
+            found[row["practice_id"], day][name] += bool(condition(row))
+    for practice, one in episodes(known):
+        if one.contacts[0].begun_by == "client":
+            found[practice, day_of(known, practice, one)]["leaks"] += one.booking is None
+    return found
+
+
+def callers(known: Known, period: Callable[[date], date]) -> dict[Key, dict[str, int]]:
+    """How many callers of each day, or of each week, wanted what and got it."""
+    kinds: dict[Key, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for practice, demand in demands(known).items():
+        booked = bookings(known, practice)
+        for (day, party), calls in by_caller(known, practice).items():
+            here = kinds[practice, period(day)]
+            wished = [call["called_at"] for call in calls if is_new(call)]
+            missed = [call["called_at"] for call in calls if is_missed(call)]
+            told = {
+                "unique_callers": True,
+                "new_booking_callers": wished,
+                "booked_within_7_days": in_a_week(wished, booked[party]),
+                "missed_callers": missed,
+                "recovered_within_7_days": in_a_week(missed, booked[party]),
+            }
+            for name, holds in told.items():
+                here[name] |= {party} if holds else set()
+        assert demand
+    return {key: {name: len(sets[name]) for name in CALLERS} for key, sets in kinds.items()}
+
+
+def in_a_week(since: list[datetime], booked: list[datetime]) -> bool:
+    return bool(since) and any(timedelta() <= at - min(since) <= WEEK for at in booked)
+
+
+def by_caller(known: Known, practice: str) -> Mapping[tuple[date, str], list[Row]]:
+    """The inbound calls of a day, by who called."""
+    demand, found = demands(known)[practice], defaultdict[tuple[date, str], list[Row]](list)
+    for call in demand.calls:
+        if call["direction"] == "inbound":
+            party = demand.party(*demand.caller(call)) or f"call:{call['call_key']}"
+            found[call["call_date"], party].append(call)
+    return found
+
+
+def bookings(known: Known, practice: str) -> Mapping[str, list[datetime]]:
+    """When each party was booked, in a contact or as an appointment."""
+    demand, found = demands(known)[practice], defaultdict[str, list[datetime]](list)
+    for contact in demand.contacts():
+        if contact.booked_at:
+            found[demand.party_of(contact)].append(contact.booked_at)
+    for row in demand.appointments:
+        party = demand.party(*demand.booked_for(row))
+        if party and row["created_at"]:
+            found[party].append(row["created_at"])
+    return found
+
+
+def group_of(known: Known, practice: str) -> str | None:
+    return next((one.group for one in known.practices if one.id == practice), None)
+
+
+@once_for_each
+def final_days(known: Known) -> set[Key]:
+    """The days since whose end two weeks have passed."""
+    return {key for key, row in practice_days(known).items() if tuple(row)[5]}
+
+
+def practice_daily(known: Known) -> Expected:
+    who, nobody = callers(known, lambda day: day), dict.fromkeys(CALLERS, 0)
+    return {
+        key: {
+            **{name: counts[name] for name in COUNTS},
+            **who.get(key, nobody),
+            "is_small_sample": counts["calls"] < SMALL,
+            "is_final": key in final_days(known),
+            "group_name": group_of(known, key[0]),
+        }
+        for key, counts in counted_by_day(known).items()
+    }
+
+
+def monday(day: date) -> date:
+    return day - timedelta(days=day.isoweekday() - 1)
+
+
+def practice_weekly(known: Known) -> Expected:
+    who, nobody = callers(known, monday), dict.fromkeys(CALLERS, 0)
+    weeks: dict[Key, Counter[str]] = defaultdict(Counter)
+    final: dict[Key, bool] = {}
+    for (practice, day), counts in counted_by_day(known).items():
+        week = practice, monday(day) if day else None
+        weeks[week] += counts
+        final[week] = final.get(week, True) and (practice, day) in final_days(known)
+    told = {
+        key: {**{name: counts[name] for name in COUNTS}, **who.get(key, nobody)} for key, counts in weeks.items()
+    }
+    none = dict.fromkeys((*COUNTS, *CALLERS))
+    return {
+        (practice, week): {
+            **here,
+            **{f"previous_{name}": value for name, value in before(told, practice, week, none).items()},
+            "is_small_sample": here["calls"] < SMALL,
+            "is_final": final[practice, week],
+            "group_name": group_of(known, practice),
+        }
+        for (practice, week), here in told.items()
+    }
+
+
+def before(told: Mapping[Key, Any], practice: str, week: date | None, none: Any) -> Mapping[str, Any]:
+    return told.get((practice, week - WEEK), none) if week else none
+
+
+Condition = Callable[[Row], Any]
+CALLS: dict[str, Condition] = {
+    "calls": lambda _: True,
+    "intent_calls": lambda row: row["booking_intent"],
+    "booked_calls": lambda row: row["booked"],
+}
+SESSIONS: dict[str, Condition] = {
+    "sessions": lambda _: True,
+    "completed": lambda row: row["status"] == "completed",
+    "abandoned": lambda row: row["status"] == "abandoned",
+    "active": lambda row: row["status"] == "active",
+    "with_appointment": lambda row: row["appointment_id"] or row["remote_appointment_id"],
+}
+
+
+def report_revisions(known: Known) -> Expected:
+    calls = seen_by_day(known, "phone_calls", lambda row: row["call_date"])
+    sessions = seen_by_day(known, "booking_sessions", known.day)
+    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for mart, days, conditions in (
+        ("booking_intent_daily", calls, CALLS),
+        ("booking_funnel_daily", sessions, SESSIONS),
+    ):
+        for key, seen in days.items():
+            for measure, condition in conditions.items():
+                found[*key, mart, measure] = then_and_now(known, key, seen, condition)
+    return found
+
+
+Seen = list[tuple[Row, datetime, datetime | None]]
+"""Versions, and from when until when each was what vetl knew."""
+
+
+def seen_by_day(known: Known, table: str, day: Callable[[Row], date | None]) -> Mapping[Key, Seen]:
+    versions: dict[Key, Seen] = defaultdict(list)
+    for row in known.tables.get(f"history.{table}", ()):
+        versions[row["practice_id"], day(row)].append((row, row["_valid_from"], row["_valid_to"]))
+    for row in known.tables[table]:
+        versions[row["practice_id"], day(row)].append((row, row["_loaded_at"], row["_deleted_at"]))
+    return versions
+
+
+def then_and_now(known: Known, key: Key, seen: Seen, condition: Condition) -> tuple[int | None, int]:
+    practice_id, day = key
+    name = known.zone_of(practice_id)
+    now = count(rows_of(seen, lambda _, until: until is None), condition)
+    end = midnight(day_after(day), name) if name and day else None
+    reported_at = end + timedelta(hours=24) if end and end <= known.now else None
+    if reported_at is None or min(since for _, since, _ in seen) > reported_at:
+        return None, now
+    then = rows_of(seen, lambda since, until: since <= reported_at < (until or LAST))
+    return count(then, condition), now
+
+
+def rows_of(seen: Seen, holds: Callable[[datetime, datetime | None], bool]) -> Iterable[Row]:
+    return [row for row, since, until in seen if holds(since, until)]

@@ -1,0 +1,35 @@
+"""A `vetl.toml` over a sandbox, for tests that run Dagster on it."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sandbox
+
+
+def write_settings(folder: Path, platform: Any, *, practices: int, more: str = "") -> Path:
+    """The settings file for so many of the platform's practices; credentials stay in the environment."""
+    start = platform.now().date() - timedelta(days=10)
+    tables = "".join(
+        f"[[practices]]\nid = '{practice.id}'\nname = 'P'\n"
+        f"time_zone = '{practice.time_zone}'\nhistory_start = {start}\n"
+        for practice in platform.practices[:practices]
+    )
+    config = folder / "vetl.toml"
+    config.write_text(
+        f"[partner]\nbase_url = '{platform.base_url}'\n[phone_calls]\ndetails = 'off'\n{more}\n{tables}", "utf-8"
+    )
+    return config
+
+
+@contextmanager
+def site(folder: Path, monkeypatch: pytest.MonkeyPatch, *, practices: int = 1) -> Generator[tuple[Any, Path]]:
+    """A small frozen platform and the settings file for it."""
+    with sandbox.running(practices=practices, days=10, calls=60 * practices, frozen=True) as platform:
+        for key in ("username", "password", "role"):
+            monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
+        yield platform, write_settings(folder, platform, practices=practices)

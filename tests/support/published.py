@@ -1,0 +1,32 @@
+"""A published file as `vetl run` leaves it: a small platform, synced, built and published once for a test run."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.once import once, shared_folder
+from support.worlds import settings_for
+
+import sandbox
+from pipelines.jobs.build import build_marts, publish_marts
+from pipelines.jobs.sync import run_sync
+
+DAYS = 75
+
+
+def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
+    """The file of two practices of one group; all test processes of a run share it, none may change it."""
+    return once(shared_folder(factory, config), "published", {"published": _publish})
+
+
+def _publish(folder: Path) -> Path:
+    world: Any = {"practices": 2, "calls": 2500, "seed": 7}
+    with sandbox.running(frozen=True, days=DAYS, **world) as platform:
+        settings = settings_for(platform, folder, DAYS)
+        practices = tuple(replace(practice, group="America") for practice in settings.practices)
+        settings = settings.model_copy(update={"practices": practices})
+        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+    built = build_marts(settings)
+    assert not built.failures, built.failures
+    return publish_marts(settings).path

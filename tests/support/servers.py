@@ -1,0 +1,239 @@
+"""Servers as the contract lets them be: everything that it leaves open, drawn from a seed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from pipelines.discovery.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES, SIZE_NAMES, STATUS_NAMES
+
+RANGED: Final = ("booking_sessions", "appointments")
+LISTS: Final = (*RANGED, "ai_outbound", "staff_tasks")
+A_DAY: Final = 86_400
+ENDPOINTS: Final = (*LISTS, *LISTS, "phone_calls", "clients", "patients")
+Switches = dict[str, Any]
+
+NOT_YET: Final[dict[str, str]] = {
+    "sizes": "promise 2: small pages of a list that moves are taken for a page number that is ignored, for good",
+    "ignored_bound": "promise 1: a start that is ignored, under the name in vetl.toml, ends with the list refused",
+    "clock_ahead": "promise 7: a clock that is days ahead certifies the future",
+}
+"""What is not drawn, because vetl does not bear it yet: the promise of "No certificate that is not true"."""
+
+
+@dataclass
+class Server:
+    """One server.
+
+    Attributes:
+        switches: Of the sandbox, lists by their own mapping.
+        parameters: Query names that the user has written into `vetl.toml`, by list.
+        drawn: What is special about it.
+        hidden: Lists of which the server does not show all rows, or so that nobody can be certain of them.
+        endpoints: The lists that are read in this story; a few, so that there can be many stories.
+        exits: Exit codes that a sync at rest may end with; 0 alone where nothing about it must be told.
+    """
+
+    switches: dict[str, Any] = field(default_factory=lambda: {name: {} for name in LISTS})
+    parameters: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    drawn: list[str] = field(default_factory=list[str])
+    hidden: set[str] = field(default_factory=set[str])
+    endpoints: tuple[str, ...] = ()
+    exits: tuple[int, ...] = (0,)
+
+    def on(self, name: str, **switches: Any) -> None:
+        """Switch one list."""
+        self.switches[name] |= switches
+
+
+Draw = Callable[[Server, Random], None]
+
+
+def _of_lists(share: float, names: tuple[str, ...] = LISTS) -> Callable[[Callable[[Random], Switches]], Draw]:
+    """A draw that makes some lists so, each for itself."""
+
+    def decorate(draw: Callable[[Random], Switches]) -> Draw:
+        def apply(server: Server, rng: Random) -> None:
+            for name in names:
+                if rng.random() < share:
+                    server.on(name, **draw(rng))
+
+        apply.__name__ = draw.__name__
+        return apply
+
+    return decorate
+
+
+@_of_lists(0.4)
+def page_base(_: Random) -> Switches:
+    return {"page_base": 1}
+
+
+@_of_lists(0.5)
+def sizes(rng: Random) -> Switches:
+    return {"maximum_size": rng.choice([3, 7, 25, 50]), "over_large": rng.choice(["clamp", "refuse"])}
+
+
+@_of_lists(0.6)
+def orders(rng: Random) -> Switches:
+    return {"order": rng.choice(["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered"])}
+
+
+@_of_lists(0.6, RANGED)
+def bounds(rng: Random) -> Switches:
+    return {
+        "bounds": rng.choice(["[]", "[)", "(]", "()"]),
+        "granularity": rng.choice(["instant", "instant", "day"]),
+        "instants": rng.choice(["taken", "taken", "refused"]),
+        "day_zone": rng.choice(["UTC", "practice"]),
+        "start_required": rng.random() < 0.7,
+    }
+
+
+@_of_lists(0.5)
+def statuses(rng: Random) -> Switches:
+    return {"unknown_status": rng.choice(["refuse", "nothing", "everything"])}
+
+
+@_of_lists(0.3)
+def moving_ties(_: Random) -> Switches:
+    return {"ties": "moving"}
+
+
+@_of_lists(0.4, RANGED)
+def default_end(_: Random) -> Switches:
+    return {"default_end": "midnight"}
+
+
+def names(server: Server, rng: Random) -> None:
+    """Other names for some parameters; half of the time the user has written them down."""
+    for name in LISTS:
+        told: dict[str, str] = {}
+        if rng.random() < 0.4:
+            told["page"] = rng.choice(PAGE_NAMES)
+        if rng.random() < 0.4:
+            told["per_page"] = rng.choice(SIZE_NAMES)
+        if rng.random() < 0.3 and name != "appointments":
+            told["status"] = rng.choice(STATUS_NAMES)
+        if rng.random() < 0.5 and name in RANGED:
+            told["start"], told["end"] = rng.choice(DATE_RANGE_NAMES)
+        server.on(name, **told)
+        if told and rng.random() < 0.5:
+            server.parameters[name] = told
+
+
+def one_sided_names(server: Server, rng: Random) -> None:
+    """The start of one pair of names with the end of another."""
+    name = rng.choice(RANGED)
+    start, end = rng.choice(DATE_RANGE_NAMES)[0], rng.choice(DATE_RANGE_NAMES)[1]
+    server.on(name, **({"start": start} if rng.random() < 0.5 else {"end": end}))
+    server.parameters.pop(name, None)
+
+
+def ignored_bound(server: Server, rng: Random) -> None:
+    """The start or the end of a range makes no difference, whatever it is called."""
+    name = rng.choice(RANGED)
+    server.on(name, ignored=[rng.choice(["start", "end"])])
+    if server.switches[name].get("default_end") == "midnight" and "end" in server.switches[name]["ignored"]:
+        server.hidden.add(name)
+
+
+def ignored_page(server: Server, rng: Random) -> None:
+    """There is no way beyond the first page."""
+    name = rng.choice(LISTS)
+    server.on(name, ignored=["page"])
+    server.hidden.add(name)
+
+
+def random_order(server: Server, rng: Random) -> None:
+    """Another order for each request."""
+    name = rng.choice(LISTS)
+    server.on(name, order="random")
+    server.hidden.add(name)
+
+
+def lying_total(server: Server, rng: Random) -> None:
+    """A total that nothing can fulfil."""
+    name = rng.choice((*LISTS, "phone_calls"))
+    server.switches.setdefault(name, {})["told_total"] = rng.choice([10**15, 10**9, 100_000])
+    server.hidden.add(name)
+
+
+def empty_pages(server: Server, rng: Random) -> None:
+    """Pages that hold nothing but empty lists."""
+    name = rng.choice(LISTS)
+    server.on(name, empty_rows=rng.choice([1, 50, 5000]))
+    server.hidden |= {name, "clients", "patients"}
+
+
+def sign_in_refusals(server: Server, rng: Random) -> None:
+    server.switches["sign_in_refusals"] = rng.choice([0.02, 0.1])
+
+
+def token_uses(server: Server, rng: Random) -> None:
+    server.switches["token_uses"] = rng.choice([3, 10, 50])
+
+
+def token_lifetimes(server: Server, rng: Random) -> None:
+    server.switches["token_lifetime_seconds"] = rng.choice([60, 86_400 * 400])
+    server.switches["sign_in_status"] = rng.choice([200, 201])
+
+
+def clock_ahead(server: Server, rng: Random) -> None:
+    server.switches["date_ahead_seconds"] = ahead = rng.choice([-90, 30, A_DAY, 5 * A_DAY])
+    if ahead >= A_DAY:
+        server.exits = (0, 3)
+
+
+def wrong_zone(server: Server, rng: Random) -> None:
+    """An hour or more beside New York."""
+    server.switches["told_time_zones"] = {"loc-001": rng.choice(["America/Chicago", "America/Phoenix", "UTC"])}
+    server.hidden.add("phone_calls")
+
+
+def crowded_days(server: Server, rng: Random) -> None:
+    """Days of calls beyond one page, in the CSV too; the calls of one of them are never over."""
+    server.switches["csv_maximum_size"] = rng.choice([3, 5, 8])
+    server.switches["unfinished_calls_on"] = "2026-01-13"
+
+
+def shapes(server: Server, rng: Random) -> None:
+    server.switches |= {
+        "timestamps": rng.choice(["milliseconds", "seconds", "microseconds", "offset", "practice"]),
+        "integer_ids": rng.random() < 0.5,
+        "csv_labels": rng.choice(["raw", "humanized"]),
+        "csv_newline": rng.choice(["\n", "\r\n"]),
+        "unknown_parameters": rng.choice(["ignored", "refused"]),
+        "session_expiry_minutes": rng.choice([5, 30, 600]),
+    }
+
+
+ALWAYS: Final[tuple[Draw, ...]] = (page_base, sizes, orders, bounds, statuses, moving_ties, names, shapes)
+SELDOM: Final[tuple[tuple[Draw, float], ...]] = (
+    (default_end, 0.5),
+    (one_sided_names, 0.15),
+    (ignored_bound, 0.15),
+    (ignored_page, 0.07),
+    (random_order, 0.07),
+    (lying_total, 0.1),
+    (empty_pages, 0.05),
+    (sign_in_refusals, 0.2),
+    (token_uses, 0.2),
+    (token_lifetimes, 0.3),
+    (clock_ahead, 0.15),
+    (wrong_zone, 0.1),
+    (crowded_days, 0.2),
+)
+
+
+def server_of(seed: int) -> Server:
+    """The server of a seed. Each draw has its own dice: leaving one out changes no other."""
+    server = Server(endpoints=tuple(Random(f"{seed}/endpoints").sample(ENDPOINTS, 2)))
+    for draw, share in (*((draw, 1.0) for draw in ALWAYS), *SELDOM):
+        rng = Random(f"{seed}/{draw.__name__}")
+        if rng.random() < share and draw.__name__ not in NOT_YET:
+            draw(server, rng)
+            server.drawn.append(draw.__name__)
+    if server.hidden & set(server.endpoints):
+        server.exits = (0, 3) if "ignored_page" not in server.drawn else (0, 1, 3)
+    return server

@@ -1,0 +1,172 @@
+"""Who has seen the source before and after a sync, and so knows which claims of the warehouse are false.
+
+A row *stands* if it was the same before the sync and after it. Whatever happened in between, a certificate of this
+sync covers it as it is; and no row that stands has vanished.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import duckdb
+from support import truth
+
+import sandbox
+from pipelines.core.results import SyncResult
+from pipelines.settings import Settings
+
+Row = Mapping[str, Any]
+LISTS: Final = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+SKEW: Final = timedelta(minutes=5)
+"""So far ahead of the platform's own clock a certificate may be, because its `Date` header is."""
+_WINDOWS: Final = (
+    "select endpoint, kind, window_start, window_end, status from control.windows"
+    " where certified and kind <> 'details' order by rowid offset ?"
+)
+
+
+class Witness:
+    """Watches some lists of one practice. `lies`: answers may hold wrong values: rows are claimed, not values."""
+
+    def __init__(
+        self, platform: sandbox.Handle, settings: Settings, lists: Collection[str], *, zone: str, lies: bool
+    ) -> None:
+        self._platform, self._practice = platform, settings.practices[0].id
+        self._warehouse, self._lists = settings.warehouse.path, lists
+        self._zone, self._lies = ZoneInfo(zone), lies
+        self._windows = 0
+        self.look()
+
+    def look(self) -> None:
+        """Before a sync."""
+        self._before = self._now()
+
+    def false_claims(self, result: SyncResult | None) -> list[str]:
+        """After it, killed or not: what is certified or marked as deleted and should not be, a few lines."""
+        now = self._now()
+        self._standing = {
+            name: {key: row for key, row in rows.items() if now[name].get(key) == row}
+            for name, rows in self._before.items()
+        }
+        if not self._warehouse.exists():
+            return []
+        with duckdb.connect(str(self._warehouse), read_only=True) as connection:
+            try:
+                windows = connection.execute(_WINDOWS, [self._windows]).fetchall()
+            except duckdb.CatalogException:  # killed before there was anything
+                return []
+            self._windows += len(windows)
+            lines = [*self._false_windows(connection, windows), *self._false_deletions(connection)]
+            if result is not None:
+                lines += self._false_results(connection, result)
+        return lines[:10]
+
+    def _now(self) -> dict[str, dict[str, Row]]:
+        return {
+            name: {str(row["id"]): row for row in self._platform.truth(self._practice, name)}
+            for name in self._lists
+        }
+
+    def _false_windows(
+        self, connection: duckdb.DuckDBPyConnection, windows: list[tuple[Any, ...]]
+    ) -> Iterator[str]:
+        for endpoint, kind, start, end, status in windows:
+            told = f"{endpoint} {kind} {start} to {end} {status or ''}"
+            if endpoint == "phone_calls":
+                yield from self._missing_calls(
+                    connection, date.fromisoformat(start), date.fromisoformat(end), told
+                )
+            elif endpoint in LISTS:
+                field = "created_at" if endpoint == "ai_outbound" else "updated_at"
+                inside = _inside(field, start, end, status)
+                yield from self._missing(connection, endpoint, inside, told)
+
+    def _false_results(self, connection: duckdb.DuckDBPyConnection, result: SyncResult) -> Iterator[str]:
+        for one in result.results:
+            through = one.certified_through
+            if through is None:
+                continue
+            told = f"{one.endpoint} {one.state} through {through}"
+            if through > self._platform.now() + SKEW:
+                yield f"{told}: that is in the future"
+            if one.endpoint in ("booking_sessions", "appointments", "staff_tasks"):
+                inside = _inside("updated_at", None, through.isoformat(), None)
+                # The status of a session follows from the clock.
+                yield from self._missing(connection, one.endpoint, inside, told, but=("status",))
+            elif one.endpoint == "ai_outbound" and one.state == "certified":
+                inside = _inside("created_at", None, through.isoformat(), None)
+                yield from self._missing(connection, one.endpoint, inside, told)
+
+    def _false_deletions(self, connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
+        stored = connection.execute("select table_name from duckdb_tables() where schema_name = 'raw'").fetchall()
+        for name in truth.LISTS.keys() & set(self._lists):
+            if (truth.LISTS[name],) not in stored:  # killed before there was anything
+                continue
+            gone = connection.execute(
+                f"select id from raw.{truth.LISTS[name]} where practice_id = ? and _deleted_at is not null",
+                [self._practice],
+            ).fetchall()
+            yield from (f"{name}: {key} is marked as deleted" for (key,) in gone if key in self._standing[name])
+
+    def _missing(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        name: str,
+        inside: Callable[[Row], bool],
+        told: str,
+        but: tuple[str, ...] = (),
+    ) -> Iterator[str]:
+        here = {row["id"]: row for row in truth.rows_of(connection, truth.LISTS[name], self._practice)}
+        refused = self._quarantined(connection, name)
+        for key, row in self._standing[name].items():
+            if key in refused or not inside(row):
+                continue
+            if key not in here:
+                yield f"{told}: {key} of {row.get('updated_at', row['created_at'])} is not here"
+            elif not self._lies:
+                yield from (
+                    f"{told}: {key}.{field} is {here[key][field]!r}, should be {value!r}"
+                    for field, value in row.items()
+                    if field not in but and not truth.same(value, here[key][field])
+                )
+
+    def _missing_calls(
+        self, connection: duckdb.DuckDBPyConnection, first: date, last: date, told: str
+    ) -> Iterator[str]:
+        here = Counter(
+            (row["called_at_local"], *(row[name] for name in truth.CALL_COLUMNS))
+            for row in truth.rows_of(connection, "phone_calls", self._practice)
+        )
+        calls = (truth.expected_call(row, self._zone.key) for row in self._standing["phone_calls"].values())
+        there = Counter(
+            (row["called_at_local"], *(row[name] for name in truth.CALL_COLUMNS))
+            for row in calls
+            if first <= row["called_at_local"].date() <= last
+        )
+        yield from (f"{told}: a call at {key[0]} is not here" for key in there - here)
+
+    def _quarantined(self, connection: duckdb.DuckDBPyConnection, name: str) -> set[str]:
+        if not self._lies:
+            return set()
+        found = connection.execute("select payload from control.quarantine where endpoint = ?", [name]).fetchall()
+        return {key for key in self._standing[name] if any(key in str(payload) for (payload,) in found)}
+
+
+def _inside(field: str, start: str | None, end: str | None, status: str | None) -> Callable[[Row], bool]:
+    """Whether a row lies strictly inside a window: whether a server includes bounds is not shown."""
+
+    def inside(row: Row) -> bool:
+        at = datetime.fromisoformat(row[field])
+        return (
+            (start is None or at > _instant(start))
+            and (end is None or at < _instant(end))
+            and (status is None or row["status"] == status)
+        )
+
+    return inside
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

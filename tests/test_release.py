@@ -1,0 +1,66 @@
+"""What a release needs of the repository: one version, a section of the changelog, sound workflows."""
+
+import re
+import runpy
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+MAKE = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+CHANGELOG = """# Changelog
+
+## [Unreleased]
+- later
+
+## [1.2.0] - 2026-01-31
+
+### Added
+- a thing
+
+## [1.1.0] - 2025-12-01
+"""
+
+
+@pytest.fixture(scope="module")
+def section() -> Callable[[str, str], str]:
+    return runpy.run_path(str(ROOT / "deploy" / "release" / "__main__.py"))["section"]
+
+
+def test_the_notes_are_the_section_of_the_version(section: Callable[[str, str], str]) -> None:
+    assert section(CHANGELOG, "1.2.0") == "### Added\n- a thing\n"
+
+
+@pytest.mark.parametrize("version", ["1.1.0", "1.0.0", "1.2"])
+def test_a_version_of_which_nothing_is_told_is_not_released(
+    version: str, section: Callable[[str, str], str]
+) -> None:
+    with pytest.raises(SystemExit, match=re.escape(f"## [{version}]")):
+        section(CHANGELOG, version)
+
+
+@pytest.mark.parametrize(
+    "workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem
+)
+def test_a_workflow_makes_only_what_can_be_made(workflow: Path) -> None:
+    text = workflow.read_text("utf-8")
+    made = set(re.findall(r"run: make (\w+)", text))
+
+    assert made
+    assert made <= MAKE
+    assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+
+
+def test_each_supported_python_is_tested_and_tried() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    supported = [
+        name.rsplit(" ", 1)[1] for name in project["classifiers"] if re.search(r"Python :: 3\.\d+$", name)
+    ]
+    release = runpy.run_path(str(ROOT / "deploy" / "release" / "__main__.py"))
+    matrix = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+
+    assert list(release["TRIED"]) == supported
+    assert matrix["jobs"]["test"]["strategy"]["matrix"]["python"] == supported

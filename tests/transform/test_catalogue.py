@@ -1,0 +1,63 @@
+"""The catalogue tells what each mart, column and definition means, in the words of the project."""
+
+import json
+
+import pytest
+import yaml
+from support.cells import Query
+from support.dbt_build import Build
+
+from pipelines.bundled import dbt_project
+
+SET = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
+NO_DEFINITIONS = {"instant", "local_time", "lake"}
+PAGE = dbt_project().parent / "docs" / "definitions.md"
+
+
+def told(query: Query, table: str) -> dict[str | None, tuple[str, str | None]]:
+    rows = query(f"select column_name, description, definition from marts.catalogue where table_name = '{table}'")
+    return {name: (description, definition) for name, description, definition in rows}
+
+
+def test_every_mart_and_column_is_in_it(filled: Build, query: Query) -> None:
+    marts = [node for node in filled.manifest["nodes"].values() if node.get("schema") == "marts"]
+
+    for mart in marts:
+        if mart["resource_type"] == "model":
+            described = {name: column["description"] for name, column in mart["columns"].items()}
+            found = {name: " ".join(text.split()) for name, (text, _) in told(query, mart["name"]).items()}
+            expected = {None: mart["description"], **described}
+            assert found == {name: " ".join(text.split()) for name, text in expected.items()}
+
+
+def test_every_definition_is_in_it_with_its_value(query: Query) -> None:
+    values = {name: json.loads(value or "null") for name, (_, value) in told(query, "definitions").items()}
+
+    assert values == {name: value for name, value in SET.items() if name not in NO_DEFINITIONS}
+
+
+def test_every_example_is_a_statement_that_runs(query: Query) -> None:
+    for (example,) in query("select example from marts.catalogue where example is not null"):
+        query(example)
+
+
+def test_what_a_headline_number_means_stands_on_the_page_in_the_same_words(query: Query) -> None:
+    page = " ".join(PAGE.read_text("utf-8").split())
+    defined = query(
+        "select table_name, column_name, definition from marts.catalogue"
+        " where definition is not null and table_name <> 'definitions'"
+    )
+
+    assert len(defined) >= 12
+    for table, column, definition in defined:
+        assert f"`{table}.{column}`" in page
+        assert definition in page, column
+
+
+@pytest.mark.parametrize("word", ["Counts", "Leaves out", "Misleads"])
+def test_each_says_what_it_counts_leaves_out_and_how_it_misleads(word: str, query: Query) -> None:
+    found = query(
+        "select definition from marts.catalogue where definition is not null and table_name <> 'definitions'"
+    )
+
+    assert all(f"{word}:" in definition for (definition,) in found)
