@@ -32,8 +32,9 @@ test-browser: setup  ## The dashboard in Debian's chromium, which it installs wh
 	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/browser
 
-chaos: setup  ## 500 stories of a moving, failing source and killed syncs
+chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
+	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/reading
 
 check: setup  ## Lint, format, types, SQL lint, architecture
 	$(BIN)/ruff check .

@@ -58,11 +58,11 @@ class RateLimiter:
 
         Who passes may tell how long the answer took, without the waiting for its turn. `replayed`: it follows a
         fresh sign-in. Another 401 then tells of a token that is good for a few uses only, which the requests take
-        from each other: fewer at once need fewer sign-ins. A first 401 is a token that has expired.
+        from each other: fewer at once need fewer sign-ins, and who lost is next. A first 401 is a token that has expired.
         """
-        async with self._places.taken():
+        async with self._places.taken(first=replayed):
             await self._open()
-            async with self._everywhere.taken():
+            async with self._everywhere.taken(first=replayed):
                 seen, seen_everywhere = self._places.cuts, self._everywhere.cuts
                 slow = False
 

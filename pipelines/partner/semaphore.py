@@ -12,7 +12,7 @@ LEAST_WHEN_SLOW = 2
 
 
 class AdaptiveSemaphore:
-    """AdaptiveSemaphore for requests, first come, first served: as many as the platform has shown to bear.
+    """Lets in as many requests as the platform has shown to bear, first come, first served.
 
     `ceiling` at first. A cut leaves a share of them, once for all the requests that were on their way together;
     every full round that went well gives one place back (additive increase, multiplicative decrease).
@@ -30,9 +30,9 @@ class AdaptiveSemaphore:
         return int(self._limit)
 
     @asynccontextmanager
-    async def taken(self) -> AsyncGenerator[None]:
-        """One place, as soon as there is one."""
-        await self._admit()
+    async def taken(self, *, first: bool = False) -> AsyncGenerator[None]:
+        """One place, as soon as there is one; `first`: before all that wait already."""
+        await self._admit(first=first)
         try:
             yield
         finally:
@@ -62,12 +62,12 @@ class AdaptiveSemaphore:
         self._limit = limit
         return True
 
-    async def _admit(self) -> None:
+    async def _admit(self, *, first: bool) -> None:
         if not self._waiting and self._inside < self.limit:
             self._inside += 1
             return
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        (self._waiting.appendleft if first else self._waiting.append)(turn)
         try:
             await turn
         except asyncio.CancelledError:

@@ -102,8 +102,9 @@ class BookingSessions(Windows):
     ENDPOINT = BOOKING_SESSIONS
     KINDS = (*Windows.KINDS, "expire")
     DERIVED = ("status", "v")
-    REST = timedelta(hours=40)
-    """Where no end is known, what is gone is looked for by id once its window is closed: in a day and a half."""
+    REST = timedelta(hours=62)
+    """Where no end is known, what is gone is looked for by id once its window is closed: in a day and a half,
+    and in the day that is begun then where bounds are given in days."""
 
     def _expire(self, pick: int) -> None:
         identity = self._some(pick)
