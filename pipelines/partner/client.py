@@ -15,7 +15,7 @@ from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.account import Account, Limits, checked_practice_id
 from pipelines.partner.bodies import Decoded
 from pipelines.partner.counters import Counters
-from pipelines.partner.limits import RateLimiter
+from pipelines.partner.limits import OnceMore, RateLimiter
 from pipelines.partner.patience import Patience
 from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
 from pipelines.partner.redaction import shown_query
@@ -174,26 +174,18 @@ class PartnerClient:
         self, practice_id: str, request: Request, decipher: Decipher[T], own_gate: RateLimiter | None = None
     ) -> T:
         """Ask until there is an answer that `decipher` accepts, or no retry_budget left."""
-        limiter, counters = own_gate or self._limiter(practice_id), self._counters(practice_id)
+        limiter = own_gate or self._limiter(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
         retry_budget = self._budget(asked)
         forbidden = False
         while True:
             token = await self._session.token()
             try:
-                async with limiter.passing(replayed=retry_budget.rejected > 0) as answered:
+                async with limiter.passing() as once_more:
                     token = self._session.latest(token)  # the limiter may have held it for long
-                    self._count(retry_budget.attempt, counters)
-                    begun = self._timing.monotonic()
-                    answer = await self._ask(request, asked, practice_id, token)
-                    kind = (request.name, len(answer.body).bit_length() // 2)  # within a factor of four
-                    answered(kind, self._timing.monotonic() - begun)
-                self._served[practice_id] = token
-                self._useful.add(token)
-                return decipher(answer, retry_budget.attempt)
+                    return await self._answered(practice_id, request, decipher, retry_budget, token, once_more)
             except TokenRejected as error:
-                error.used_up = practice_id in self._served and token in self._useful
-                await self._replay(error, retry_budget, token, asked)
+                await self._replay(error, retry_budget, token)
             except PracticeRefused:
                 # Some platforms call an expired token forbidden: one that was good before is renewed, once.
                 if forbidden or self._served.get(practice_id) is not token:
@@ -204,23 +196,49 @@ class PartnerClient:
             except (Transient, ContractBroken) as error:
                 if isinstance(error, RateLimited):
                     self.total.limited += 1
-                    counters.limited += 1
+                    self._counters(practice_id).limited += 1
                 elif not request.repeatable:
                     error.args = (f"{error}; it may have been done, so look before you ask again",)
                     raise
                 await retry_budget.wait(error)
 
-    async def _replay(self, error: TokenRejected, retry_budget: RetryBudget, token: Token, asked: str) -> None:
+    async def _answered(
+        self,
+        practice_id: str,
+        request: Request,
+        decipher: Decipher[T],
+        retry_budget: RetryBudget,
+        token: Token,
+        once_more: OnceMore,
+    ) -> T:
+        """What `decipher` makes of the answer. A token that others have used up is renewed on the spot."""
+        while True:
+            self._count(retry_budget.attempt, self._counters(practice_id))
+            try:
+                answer = await self._ask(request, retry_budget.asked, practice_id, token)
+                self._served[practice_id] = token
+                self._useful.add(token)
+                return decipher(answer, retry_budget.attempt)
+            except TokenRejected as error:
+                error.used_up = practice_id in self._served and token in self._useful
+                if not error.used_up:
+                    raise
+                again = retry_budget.rejected > 0  # a first 401 is a token that has expired
+                token = await self._replay(error, retry_budget, token)
+                if again:
+                    await once_more()
+
+    async def _replay(self, error: TokenRejected, retry_budget: RetryBudget, token: Token) -> Token:
         """Sign in for the next attempt; all requests that met a 401 with this token share one sign-in."""
         try:
             await retry_budget.wait(error)
         except TokenRejected:
             raise PracticeRefused(
-                f"{asked}: 401 after each of {retry_budget.rejected - 1} fresh sign-ins;"
+                f"{retry_budget.asked}: 401 after each of {retry_budget.rejected - 1} fresh sign-ins;"
                 " are the credentials good for it?",
                 status=401,
             ) from None
-        await self._session.renew(token)
+        return await self._session.renew(token)
 
     async def _exchange_sign_in(self, request: Request, attempt: int) -> Answer:
         self._count(attempt)

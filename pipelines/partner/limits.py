@@ -1,28 +1,28 @@
 """How many requests a practice is asked at once, and how soon after another."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import structlog
 
-from pipelines.core.errors import RateLimited, TokenRejected, Unreachable
+from pipelines.core.errors import RateLimited, Unreachable
 from pipelines.partner.patience import Patience, heeded
 from pipelines.partner.retrying import backoff
-from pipelines.partner.semaphore import AdaptiveSemaphore, Latency
+from pipelines.partner.semaphore import AdaptiveSemaphore
 from pipelines.partner.timing import Timing
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
-Answered = Callable[[object, float], None]
-"""Tells that an answer of some kind came, and after how many seconds."""
+OnceMore = Callable[[], Awaitable[None]]
+"""Waits until the same request may be sent again, from the place that it holds."""
 
 
 class RateLimiter:
     """What the requests of one practice pass through, first come, first served.
 
-    As many are let in at once as the platform has shown to bear: `ceiling` at first, half of them after a 429,
-    three quarters where answers become slow or do not come, and one more for every full round that went well. The
-    same holds for all practices together, in `everywhere`. After a 429 nobody is let in for as long as
+    As many are let in at once as the platform has shown to bear: `ceiling` at first, half of them after a 429 or
+    where no answer comes, and one more for every full round that went well. The same holds for all practices
+    together, in `everywhere`. After a 429 nobody is let in for as long as
     `Retry-After` says, or for a growing pause where it says nothing. A quota per minute is kept by spacing,
     because a burst and a full minute after it would exceed it; it holds however many are let in.
     """
@@ -42,10 +42,8 @@ class RateLimiter:
         self._patience = patience or Patience(timing)
         self._places = AdaptiveSemaphore(ceiling)
         self._everywhere = everywhere or AdaptiveSemaphore(ceiling)
-        self._latency = Latency()
         self._opens_at = 0.0
         self._refusals_in_a_row = 0
-        self._was_answered = False
 
     @property
     def limit(self) -> int:
@@ -53,43 +51,35 @@ class RateLimiter:
         return self._places.limit
 
     @asynccontextmanager
-    async def passing(self, *, replayed: bool = False) -> AsyncGenerator[Answered]:
+    async def passing(self) -> AsyncGenerator[OnceMore]:
         """One request, from its start to its answer; a 429 is told by letting `RateLimited` through.
 
-        Who passes may tell how long the answer took, without the waiting for its turn. `replayed`: it follows a
-        fresh sign-in. Another 401 then tells of a token that is good for a few uses only, which the requests take
-        from each other: fewer at once need fewer sign-ins, and who lost is next. A first 401 is a token that has expired.
+        A token may be good for a few uses only, which the requests take from each other. Who lost keeps its place
+        and asks once more from there, before those that wait for theirs.
         """
-        async with self._places.taken(first=replayed):
+        async with self._places.taken():
             await self._open()
-            async with self._everywhere.taken(first=replayed):
-                seen, seen_everywhere = self._places.cuts, self._everywhere.cuts
-                slow = False
+            async with self._everywhere.taken():
+                seen = self._places.cuts, self._everywhere.cuts
 
-                def answered(kind: object, seconds: float) -> None:
-                    nonlocal slow
-                    slow = self._latency.is_rising(kind, seconds)
+                async def once_more() -> None:
+                    nonlocal seen
+                    self._fewer(*seen, "token_used_up")
+                    seen = self._places.cuts, self._everywhere.cuts
+                    await self._open()
 
                 try:
-                    yield answered
+                    yield once_more
                 except RateLimited as error:
-                    self._refused(seen, error)
-                    raise
-                except TokenRejected:
-                    if replayed:
-                        self._used_up(seen, seen_everywhere)
+                    self._refused(seen[0], error)
                     raise
                 except Unreachable:
-                    self._slowed(seen, seen_everywhere)
+                    self._fewer(*seen, "no_answer")
                     raise
                 self._refusals_in_a_row = 0
                 self._patience.answered(self._name)
-                self._was_answered = True
-                if slow:
-                    self._slowed(seen, seen_everywhere)
-                else:
-                    self._places.grow()
-                    self._everywhere.grow()
+                self._places.grow()
+                self._everywhere.grow()
 
     async def _open(self) -> None:
         """Wait until the limiter is open. What has been slept counts as passed, whatever the clock says."""
@@ -100,18 +90,10 @@ class RateLimiter:
         if self._spacing:
             self._opens_at = max(passed, self._timing.monotonic()) + self._spacing
 
-    def _slowed(self, seen: int, seen_everywhere: int) -> None:
-        self._everywhere.ease(seen_everywhere)
-        if self._places.ease(seen):
-            self._latency.forget_recent()
-            _log.debug("slower_answers", practice=self._name, in_flight=self.limit)
-
-    def _used_up(self, seen: int, seen_everywhere: int) -> None:
-        """A practice that was never answered may just be refused, which says nothing of the others."""
-        if self._was_answered:
-            self._everywhere.halve(seen_everywhere)
+    def _fewer(self, seen: int, seen_everywhere: int, cause: str) -> None:
+        self._everywhere.halve(seen_everywhere)
         if self._places.halve(seen):
-            _log.debug("token_used_up", practice=self._name, in_flight=self.limit)
+            _log.debug(cause, practice=self._name, in_flight=self.limit)
 
     def _refused(self, seen: int, error: RateLimited) -> None:
         """Halve once for all the requests that were on their way together, and pause."""

@@ -38,14 +38,14 @@ class RetryBudget:
     """What is left of the attempts of one request, whose running number is `attempt`."""
 
     __slots__ = (
-        *("_asked", "_attempts", "_failures", "_in_vain", "_limited", "_patience", "_refused", "_timing"),
-        *("attempt", "rejected"),
+        *("_attempts", "_failures", "_in_vain", "_limited", "_patience", "_refused", "_timing"),
+        *("asked", "attempt", "rejected"),
     )
 
     def __init__(self, asked: str, attempts: int, timing: Timing, patience: Patience) -> None:
         self.attempt = 1
         self.rejected = 0
-        self._asked, self._attempts, self._timing, self._patience = asked, attempts, timing, patience
+        self.asked, self._attempts, self._timing, self._patience = asked, attempts, timing, patience
         self._failures = self._limited = self._refused = self._in_vain = 0
 
     async def wait(self, error: Transient | ContractBroken | SignInRefused) -> None:
@@ -55,7 +55,7 @@ class RetryBudget:
             tried = f" ({self.attempt} attempts)" if self.attempt > 1 else ""
             error.args = (f"{error}{tried}",)
             raise error
-        _log.info("retry", asked=self._asked, attempt=self.attempt, wait=round(wait, 3), cause=str(error))
+        _log.info("retry", asked=self.asked, attempt=self.attempt, wait=round(wait, 3), cause=str(error))
         self.attempt += 1
         if wait:
             await self._timing.sleep(wait)
@@ -78,10 +78,10 @@ class RetryBudget:
         self._failures += 1
         if self._failures >= self._attempts:
             return None
-        asked = heeded(getattr(error, "retry_after", None), self._asked)
+        asked = heeded(getattr(error, "retry_after", None), self.asked)
         if asked is None:
             return backoff(self._failures, self._timing.chance())
-        return self._patience.granted(self._asked, asked) if self._is_patient(error) else None
+        return self._patience.granted(self.asked, asked) if self._is_patient(error) else None
 
     def _is_patient(self, error: Transient | ContractBroken) -> bool:
         if self._patience.exhausted:

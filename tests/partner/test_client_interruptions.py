@@ -168,6 +168,17 @@ def test_no_more_than_the_limit_are_in_flight_per_practice_and_in_all(stage: Sta
     assert stage.server.most_in_flight == 5
 
 
+def test_never_more_than_the_configured_rate_however_much_is_wanted(stage: Stage) -> None:
+    async def scene(client: PartnerClient) -> None:
+        await asyncio.gather(*(one(client) for _ in range(21)))
+
+    begun = stage.time.seconds
+    stage.play(scene, Limits(max_in_flight=16, requests_per_minute=1500))
+
+    assert len(stage.server.asked) == 21
+    assert stage.time.seconds - begun == pytest.approx(20 * 60 / 1500)
+
+
 def test_a_refusal_is_not_repeated_and_carries_every_field(stage: Stage) -> None:
     errors: list[dict[str, str | None]] = [{"field": f"card.buttons.{n}", "message": "is wrong"} for n in range(7)]
     errors.append({"field": None, "message": "outside hours"})

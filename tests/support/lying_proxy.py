@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -22,12 +22,11 @@ PASSED_ON = ("Content-Type", "Date", "X-Total-Count", "X-Page", "X-Per-Page", "R
 def lying(
     base_url: str,
     change: Change = lambda _path, _page: None,
-    before: Callable[[], AbstractContextManager[object]] = nullcontext,
     *,
     instead: Instead = lambda _path, _authorization: None,
     dated: Callable[[str], str] = lambda date: date,
 ) -> Generator[str]:
-    """The address of a server that hands on what `base_url` answers, changed; `before` is around each answer.
+    """The address of a server that hands on what `base_url` answers, changed.
 
     `dated` makes the `Date` header of an answer out of the true one.
     """
@@ -43,10 +42,6 @@ def lying(
             self._hand_on()
 
         def _hand_on(self) -> None:
-            with before():
-                self._ask_and_answer()
-
-        def _ask_and_answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             own = instead(self.path, self.headers.get("Authorization", ""))
             if own is not None:
