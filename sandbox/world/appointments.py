@@ -30,6 +30,8 @@ SCHEMA: Final[Schema] = {
 }
 _A_CALL: Final = 0.12
 _QUARTER: Final = 15 * 60_000
+_FIRST_VISIT_WITHIN: Final = 45 * DAY
+"""A new client's first visit is what was booked so long before; what was booked earlier falls through."""
 _CANCELED: Final = np.uint8(v.APPOINTMENT_STATUSES["CANCELED"])
 
 
@@ -81,7 +83,9 @@ def _referrals(known: Referral, size: int) -> Referral:
 
 def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Millis, dice: Dice) -> _Course:
     size = len(created)
-    visit = _slots(month, created + dice.around(6 * DAY, size).clip(3 * HOUR, 90 * DAY), dice)
+    wished = created + dice.around(6 * DAY, size).clip(3 * HOUR, 90 * DAY)
+    is_first = (created < first_visit) & (first_visit < created + _FIRST_VISIT_WITHIN)
+    visit = _slots(month, np.where(is_first, np.maximum(wished, first_visit + DAY), wished), dice)
     moved = np.where(
         dice.happens(0.12, size), created + (dice.luck(size) * (visit - created)).astype(np.int64), NEVER
     )
