@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser check format bench chaos fuzz answers spark docs release audit clean lock
+.PHONY: help setup demo test test-browser test-deploy check format bench chaos fuzz answers spark docs release audit clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
@@ -24,13 +24,19 @@ demo: setup  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
 test: setup  ## Every test that needs nothing but Python
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/browser
-	@echo "Not in here: make test-browser (the dashboard in a browser), make chaos, make fuzz, make spark, make bench."
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/browser --ignore tests/deployed
+	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make chaos, make fuzz, make spark, make bench."
 
 test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
 	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
 	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/browser
+
+test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
+	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
+	  apt-get install --yes --quiet --no-install-recommends caddy docker-compose postgresql systemd >/dev/null 2>&1 || \
+	  { echo "The deployment's tests need caddy, docker-compose, postgresql and systemd: install them, for example with apt-get" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/deployed
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
@@ -84,7 +90,7 @@ audit:  ## Compare the lock with the Python advisory database (needs the network
 	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
 lock:  ## Resolve the dependencies anew (needs uv)
-	uv pip compile --quiet pyproject.toml --extra dashboard --group dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile --quiet pyproject.toml --extra dashboard --extra deploy --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
 
 clean:  ## Remove everything that was made, the demo's data included

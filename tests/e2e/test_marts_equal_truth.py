@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
-from support.cells import count
+from support.cells import count, same
 from support.demand import NEVER_CALL
 from support.expected import EXPECTED, assert_mart_is_true
 from support.expected.booking import stage_order
 from support.expected.overview import report_revisions
 from support.expected.practice import practice_days
+from support.expected.questions import ANSWERS, expected_marts
 from support.expected.tasks import reopened
 from support.known import Known
 from support.once import once, shared_folder
@@ -56,6 +57,21 @@ def test_a_mart_equals_the_truth(story: str, moment: str, mart: str, told: Told)
     chapter, known = told(story, moment)
 
     assert_mart_is_true(mart, chapter.marts[mart], known)
+
+
+@pytest.mark.parametrize("question", range(len(ANSWERS)), ids=[answer.__name__ for answer in ANSWERS])
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("story", STORIES)
+def test_a_question_is_answered_with_the_truth(story: str, moment: str, question: int, told: Told) -> None:
+    """Rows of the story's published file, in any order."""
+    chapter, known = told(story, moment)
+    assert len(chapter.answers) == len(ANSWERS)
+
+    expected = sorted(ANSWERS[question](expected_marts(chapter, known)), key=repr)
+    assert len(chapter.answers[question]) == len(expected)
+    for should, is_ in zip(expected, sorted(chapter.answers[question], key=repr), strict=True):
+        assert len(should) == len(is_)
+        assert all(map(same, should, is_)), f"{is_} should be {should}"
 
 
 @pytest.mark.parametrize("story", STORIES)

@@ -27,6 +27,11 @@ class Question:
     output: str
 
     @property
+    def unlimited(self) -> str:
+        """The statement that answers with all its rows."""
+        return re.sub(r"\blimit \d+\s*$", "", self.statement)
+
+    @property
     def columns(self) -> list[str]:
         header, *_ = self.output.splitlines()
         return header.strip("| ").split(" | ")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from support.analysts_page import PAGE, questions
 from support.expected import Mart
 from support.partner_side import Partner
 from support.worlds import settings_for
@@ -24,6 +25,7 @@ from pipelines.jobs.build import build_marts, publish_marts
 from pipelines.jobs.dbt_process import state_folder
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
+from pipelines.loading.published.query import query
 from pipelines.settings import Settings, WebhooksSettings
 
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
@@ -46,7 +48,8 @@ class Visit:
 class Chapter:
     """A build: everything that was seen until then, and the marts.
 
-    `webhooks`: kind and payload of each that was taken; `in_full`: the build took in more than what had changed.
+    `webhooks`: kind and payload of each that was taken; `answers`: all rows that answer each question
+    of warehouse/README.md in the published file; `in_full`: the build took in more than what had changed.
     """
 
     practices: Sequence[Practice]
@@ -54,6 +57,7 @@ class Chapter:
     messages: list[dict[str, Any]]
     webhooks: list[tuple[str, dict[str, Any]]]
     marts: dict[str, Mart]
+    answers: list[list[tuple[Any, ...]]]
     unpublished: list[str]
     in_full: bool
     began: datetime
@@ -102,6 +106,7 @@ class Follower:
             messages=[self._message(*key) for key in self.texted],
             webhooks=[(one.kind, one.payload) for one in self.platform.webhooks if one.acknowledged],
             marts=_marts(self.settings.warehouse.path),
+            answers=_answers(self.settings.warehouse.published),
             unpublished=_unpublished(self.settings),
             in_full=_is_in_full(self.settings.warehouse.path),
             began=self.began,
@@ -172,6 +177,10 @@ def _is_in_full(path: Path) -> bool:
     with duckdb.connect(str(path), read_only=True) as connection:
         ((in_full,),) = connection.sql("select is_full from control.builds").fetchall()
         return in_full
+
+
+def _answers(published: Path) -> list[list[tuple[Any, ...]]]:
+    return [query(published, one.unlimited).rows for one in questions(PAGE.read_text("utf-8"))]
 
 
 def _unpublished(settings: Settings) -> list[str]:

@@ -1,0 +1,233 @@
+"""The processes of a deployment, without containers: code location, web pages, daemon, receiver, Postgres.
+
+Each runs as `deploy/` says, on ports of its own.
+"""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import duckdb
+import pytest
+from support.practice_site import write_settings
+
+import sandbox
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+Process = subprocess.Popen[bytes]
+PATIENCE = 180
+"""Seconds until something must have happened."""
+
+LAUNCH = """mutation($job: String!) { launchRun(executionParams: {mode: "default", selector: {
+  repositoryLocationName: "vetl", repositoryName: "__repository__", jobName: $job}}) {
+  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
+STATUS = "query($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
+DAEMONS = "{ instance { daemonHealth { allDaemonStatuses { daemonType healthy } } } }"
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What runs, and where."""
+
+    folder: Path
+    pages: str
+    receiver: str
+    code: Process
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = Request(f"{self.pages}/graphql", body, {"Content-Type": "application/json"})
+        with urlopen(request) as answer:
+            told = json.load(answer)
+        assert "errors" not in told, told
+        return told["data"]
+
+    def launch(self, job: str) -> str:
+        launched = self.ask(LAUNCH, job=job)["launchRun"]
+        assert launched["__typename"] == "LaunchRunSuccess", launched
+        return launched["run"]["runId"]
+
+    def status(self, run_id: str) -> str:
+        return self.ask(STATUS, id=run_id)["runOrError"]["status"]
+
+
+def until(what: str, holds: Callable[[], Any]) -> Any:
+    """What `holds` returns, once it is something."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if found := holds():
+            return found
+        time.sleep(0.2)
+    return pytest.fail(f"{what}: not after {PATIENCE} s")
+
+
+def free_port() -> int:
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])
+
+
+def answers(address: str) -> bool:
+    try:
+        with urlopen(address) as answer:
+            return answer.status == 200
+    except (URLError, ConnectionError):
+        return False
+
+
+@contextmanager
+def running(
+    command: Sequence[str], folder: Path, environment: dict[str, str]
+) -> Generator["subprocess.Popen[bytes]"]:
+    """A process with a log of its own, in a group of its own that ends with it."""
+    with (folder / f"{Path(command[0]).name}-{free_port()}.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
+
+
+@contextmanager
+def postgres(folder: Path, port: int) -> Generator[None]:
+    """Debian's server. It refuses to run as root, and what it owns lies where its user may go."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as data:
+        password = Path(data) / "password"
+        password.write_text("secret")
+        if user:
+            shutil.chown(data, "postgres")
+            shutil.chown(password, "postgres")
+        init = ["--username=dagster", "--auth=scram-sha-256", f"--pwfile={password}", f"--pgdata={data}/db"]
+        subprocess.run([*user, str(programs / "initdb"), *init], check=True, capture_output=True, cwd="/")
+        switches = ["listen_addresses=127.0.0.1", f"unix_socket_directories={data}", "fsync=off"]
+        server = [str(programs / "postgres"), "-D", f"{data}/db", "-p", str(port)]
+        ready = [str(programs / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
+        command = [*user, *server, *(part for one in switches for part in ("-c", one))]
+        with running(command, folder, dict(os.environ)):
+            until("Postgres", lambda: subprocess.run(ready, capture_output=True, check=False).returncode == 0)
+            yield
+
+
+def written(folder: Path, platform: Any) -> dict[str, str]:
+    """The files of a deployment, with this test's ports, and the environment of its processes."""
+    home = folder / "dagster"
+    home.mkdir()
+    (home / "storage").mkdir()
+    ports = {name: free_port() for name in ("postgres", "code")}
+    dagster = (ROOT / "deploy/compose/dagster.yaml").read_text("utf-8")
+    (home / "dagster.yaml").write_text(dagster.replace("port: 5432", f"port: {ports['postgres']}"))
+    workspace = (ROOT / "deploy/compose/workspace.yaml").read_text("utf-8")
+    (folder / "workspace.yaml").write_text(
+        workspace.replace("host: code", "host: 127.0.0.1").replace("port: 4000", f"port: {ports['code']}")
+    )
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "DAGSTER_"))}
+    return {
+        **plain,
+        **{f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")},
+        "DAGSTER_HOME": str(home),
+        "DAGSTER_PG_HOST": "127.0.0.1",
+        "DAGSTER_PG_USER": "dagster",
+        "DAGSTER_PG_PASSWORD": "secret",
+        "DAGSTER_PG_DB": "postgres",
+        "DAGSTER_EVENT_BATCH_SIZE": "500",
+        "VETL_CONFIG": str(write_settings(folder, platform, practices=2)),
+        "VETL_WEBHOOKS__SECRETS": "a-secret-of-32-characters-at-least",
+        "PORTS": json.dumps(ports),
+    }
+
+
+@pytest.fixture(scope="module")
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Generator[Deployment]:
+    folder = tmp_path_factory.mktemp("deployed")
+    with ExitStack() as stack:
+        platform = stack.enter_context(sandbox.running(practices=2, days=10, calls=120))
+        environment = written(folder, platform)
+        ports = json.loads(environment.pop("PORTS"))
+        stack.enter_context(postgres(folder, ports["postgres"]))
+        pages, hooks = free_port(), free_port()
+        served = ["-h", "127.0.0.1", "-p", str(ports["code"]), "-m", "pipelines.definitions"]
+        workspace = ["-w", str(folder / "workspace.yaml")]
+        code = [str(BIN / "dagster"), "code-server", "start", *served]
+        check = [str(BIN / "dagster"), "api", "grpc-health-check", "-p", str(ports["code"])]
+        process = stack.enter_context(running(code, folder, environment))
+        until(
+            "the code location",
+            lambda: subprocess.run(check, env=environment, capture_output=True, check=False).returncode == 0,
+        )
+        webserver = [str(BIN / "dagster-webserver"), "-h", "127.0.0.1", "-p", str(pages), *workspace]
+        stack.enter_context(running(webserver, folder, environment))
+        stack.enter_context(running([str(BIN / "dagster-daemon"), "run", *workspace], folder, environment))
+        receiver = [str(BIN / "vetl"), "webhooks", "serve", "--port", str(hooks)]
+        stack.enter_context(running(receiver, folder, environment))
+        until("Dagster's pages", lambda: answers(f"http://127.0.0.1:{pages}/server_info"))
+        yield Deployment(folder, f"http://127.0.0.1:{pages}", f"http://127.0.0.1:{hooks}", process)
+
+
+def ended(deployment: Deployment, run_id: str) -> str:
+    """The status with which a run ends."""
+    done = {"SUCCESS", "FAILURE", "CANCELED"}
+    return until(run_id, lambda: status if (status := deployment.status(run_id)) in done else None)
+
+
+def test_a_run_that_is_asked_for_on_the_page_publishes(deployment: Deployment) -> None:
+    assert ended(deployment, deployment.launch("everything")) == "SUCCESS"
+
+    published = deployment.folder / "warehouse/data/analytics.duckdb"
+    with duckdb.connect(published, read_only=True) as connection:
+        assert connection.sql("select count(*) from marts.practices").fetchall() == [(2,)]
+        assert connection.sql("select bool_and(warehouse_count > 0) from marts.proof").fetchall() == [(True,)]
+
+
+def test_the_daemons_are_healthy_and_the_receiver_is_ready(deployment: Deployment) -> None:
+    def healthy() -> bool:
+        told = deployment.ask(DAEMONS)["instance"]["daemonHealth"]["allDaemonStatuses"]
+        needed = {"SCHEDULER", "SENSOR", "QUEUED_RUN_COORDINATOR", "MONITORING"}
+        return needed <= {one["daemonType"] for one in told if one["healthy"]}
+
+    until("the daemons", healthy)
+    assert answers(f"{deployment.receiver}/readyz")
+
+
+def test_a_second_run_waits_for_the_first_and_both_succeed(deployment: Deployment) -> None:
+    both = [deployment.launch("everything"), deployment.launch("everything")]
+
+    assert [ended(deployment, run_id) for run_id in both] == ["SUCCESS", "SUCCESS"]
+
+
+def test_a_run_beside_a_run_from_a_shell(deployment: Deployment) -> None:
+    environment = dict(os.environ) | {
+        name: value
+        for name, value in _environment_of(deployment.code.pid).items()
+        if name.startswith(("VETL_", "DAGSTER_"))
+    }
+    run_id = deployment.launch("everything")
+    beside = subprocess.run(
+        [str(BIN / "vetl"), "run"], cwd=deployment.folder, env=environment, capture_output=True, check=False
+    )
+
+    assert beside.returncode == 0, beside.stderr
+    assert ended(deployment, run_id) == "SUCCESS"
+
+
+def _environment_of(pid: int) -> dict[str, str]:
+    told = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    return dict(line.split("=", 1) for line in told if "=" in line)

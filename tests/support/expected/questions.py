@@ -1,0 +1,250 @@
+"""The answers to the questions of warehouse/README.md, worked out from expected marts in plain Python.
+
+Each function answers the question of its number with all rows, in any order. Two numbers are not told by the
+platform's records, and taken from the chapter: the rows of `proof`.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from statistics import median
+from typing import Any
+
+from support.cells import count, rate
+from support.expected import EXPECTED
+from support.expected.overview import monday
+from support.known import Known
+from support.random_rows import Row
+from support.story import Chapter
+
+Answer = list[tuple[Any, ...]]
+Marts = Callable[[str], list[Row]]
+
+
+def expected_marts(chapter: Chapter, known: Known) -> Marts:
+    """The rows of a mart as they should be, by its name."""
+
+    def rows(name: str) -> list[Row]:
+        if name not in EXPECTED:
+            return chapter.rows(name)
+        width, function = EXPECTED[name]
+        columns = chapter.marts[name].columns
+        return [
+            {**dict(zip(columns, key, strict=False)), **row}
+            if isinstance(row, dict)
+            else dict(zip(columns, (*key, *row), strict=True))
+            for key, row in function(known).items()
+            if len(key) == width
+        ]
+
+    return rows
+
+
+def rounded(value: float | None, digits: int) -> float | None:
+    """As the database rounds: halves away from zero."""
+    return None if value is None else math.floor(value * 10**digits + 0.5) / 10**digits
+
+
+def grouped(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
+    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[column] for column in columns)].append(row)
+    return found
+
+
+def total(rows: Iterable[Row], column: str) -> int | None:
+    """The sum of what is known; nothing where nothing is."""
+    known = [row[column] for row in rows if row[column] is not None]
+    return sum(known) if known else None
+
+
+def picked(rows: Iterable[Row], *columns: str) -> Answer:
+    return [tuple(row[column] for column in columns) for row in rows]
+
+
+def missed_by_hour(marts: Marts) -> Answer:
+    return [
+        (
+            *(row["practice_id"], row["weekday"], row["hour"]),
+            *(row["missed_bookable_inbound_calls"], row["unanswered_inbound_calls"]),
+            rounded(row["missed_bookable_inbound_calls"] / row["hours"], 2),
+        )
+        for row in marts("booking_intent_hourly")
+        if row["hours"]
+    ]
+
+
+def campaigns(marts: Marts) -> Answer:
+    kept = {row["session_id"] for row in marts("appointments") if row["is_kept"]}
+    sessions = [row for row in marts("booking_sessions") if row["client_type"] == "new"]
+    return [
+        (
+            campaign,
+            len(rows),
+            count(rows, lambda row: row["status"] == "completed"),
+            count(rows, lambda row: row["session_id"] in kept),
+        )
+        for (campaign,), rows in grouped(sessions, "referral_campaign").items()
+    ]
+
+
+def leaks_by_week(marts: Marts) -> Answer:
+    weeks = [row for row in marts("practice_weekly") if row["week"]]
+    return picked(weeks, "practice_id", "week", "leaks", "previous_leaks", "is_final")
+
+
+def refills(marts: Marts) -> Answer:
+    old = {row["practice_id"]: row["today"] - timedelta(days=14) for row in marts("practices")}
+    days = [
+        row
+        for row in marts("outreach_outcomes_daily")
+        if row["purpose"] == "refill" and row["day"] and row["day"] < old[row["practice_id"]]
+    ]
+    columns = ("requests", "contacted", "no_response", "opted_out")
+    return [(*key, *(total(rows, one) for one in columns)) for key, rows in grouped(days, "channel").items()]
+
+
+def called_back(marts: Marts) -> Answer:
+    tasks = grouped(
+        (row for row in marts("staff_tasks") if row["status"] == "completed"), "practice_id", "client_id"
+    )
+    taken: dict[str, list[float]] = defaultdict(list)
+    for call in marts("demand_contacts"):
+        if call["channel"] != "call" or call["begun_by"] != "client" or call["is_booked"] or not call["client_id"]:
+            continue
+        began = call["began_at"]
+        ends = [
+            row["finalized_at"]
+            for row in tasks.get((call["practice_id"], call["client_id"]), ())
+            if row["finalized_at"] and began <= row["finalized_at"] <= began + timedelta(days=14)
+        ]
+        if ends:
+            taken[call["practice_id"]].append((minute(min(ends)) - minute(began)) / timedelta(hours=1))
+    return [(practice, len(hours), rounded(median(hours), 1)) for practice, hours in taken.items()]
+
+
+def minute(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0)
+
+
+def callers(marts: Marts) -> Answer:
+    weeks = [row for row in marts("practice_weekly") if row["is_final"] and row["new_booking_callers"]]
+    columns = ("new_booking_callers", "booked_within_7_days", "recovered_within_7_days")
+    return picked(weeks, "practice_id", "week", *columns)
+
+
+def months(marts: Marts) -> Answer:
+    today = {row["practice_id"]: row["today"] for row in marts("practices")}
+    found: dict[tuple[str, date], list[Row]] = defaultdict(list)
+    for row in marts("practice_daily"):
+        day, now = row["day"], today.get(row["practice_id"])
+        if day and now and day < now and day.day <= (now - timedelta(days=1)).day:
+            found[row["practice_id"], day.replace(day=1)].append(row)
+    columns = ("calls", "new_booking_intent_calls", "sessions", "leaks")
+    return [
+        (*key, len(days), *(total(days, one) for one in columns), all(one["is_final"] for one in days))
+        for key, days in found.items()
+    ]
+
+
+def stages(marts: Marts) -> Answer:
+    found = grouped(marts("booking_funnel_stages"), "stage", "position")
+    answer: Answer = []
+    for key, rows in found.items():
+        reached, continued = total(rows, "reached"), total(rows, "continued")
+        lost = None if reached is None or continued is None else reached - continued
+        answer.append(
+            (*key, reached, lost, rounded(rate(lost, reached), 3) if lost is not None and reached else None)
+        )
+    return answer
+
+
+def to_call(marts: Marts) -> Answer:
+    return [
+        (
+            *(row["practice_id"], row["urgency"], row["client_id"] is not None, row["wanted"], row["contacts"]),
+            *(row["reason"], rounded(row["age_hours"], 1)),
+        )
+        for row in marts("leak_list")
+    ]
+
+
+def appointments_by_week(marts: Marts) -> Answer:
+    days = [{**row, "week": monday(row["day"]) if row["day"] else None} for row in marts("appointments_daily")]
+    return [
+        (
+            *(*key, total(rows, "appointments"), total(rows, "kept")),
+            sum(row["canceled"] + row["no_show"] for row in rows),
+        )
+        for key, rows in grouped(days, "week", "booked_via").items()
+    ]
+
+
+def suppressed(marts: Marts) -> Answer:
+    requests = marts("outreach_requests")
+    reasons = Counter(
+        (row["suppression_reason"] or "(not told)") if row["status"] == "suppressed" else "(not suppressed)"
+        for row in requests
+    )
+    return [(reason, times, rounded(times / len(requests), 3)) for reason, times in reasons.items()]
+
+
+def opt_outs(marts: Marts) -> Answer:
+    days = [row for row in marts("outreach_outcomes_daily") if row["is_mature"]]
+    answer: Answer = []
+    for (channel,), rows in grouped(days, "channel").items():
+        contacted, out = total(rows, "contacted"), total(rows, "opted_out")
+        answer.append((channel, contacted, out, rounded(rate(out or 0, contacted or 0), 3)))
+    return answer
+
+
+def deliveries(marts: Marts) -> Answer:
+    messages = [{**row, "by": row["channel_used"] or row["channel_requested"]} for row in marts("messages")]
+    answer: Answer = []
+    for (channel,), rows in grouped(messages, "by").items():
+        sent, delivered, read = (
+            count(rows, lambda row, at=at: row[at]) for at in ("is_sent", "is_delivered", "is_read")
+        )
+        answer.append((channel, sent, delivered, read, rounded(rate(delivered, sent), 3)))
+    return answer
+
+
+def reminders(marts: Marts) -> Answer:
+    since = {row["practice_id"]: row["as_of"] - timedelta(days=30) for row in marts("practices")}
+    of_practices = [row for row in marts("service_reminders") if row["practice_id"] in since]
+    return [
+        (
+            *(rule, len(rows), count(rows, lambda row: (row["hours_to_appointment"] or math.inf) <= 30 * 24)),
+            count(rows, lambda row: row["first_told_at"] < since[row["practice_id"]]),
+        )
+        for (rule,), rows in grouped(of_practices, "notification_rule").items()
+    ]
+
+
+def final_through(marts: Marts) -> Answer:
+    proof, answer = grouped(marts("proof"), "practice_id"), list[tuple[Any, ...]]()
+    for (practice,), rows in grouped(marts("practice_daily"), "practice_id").items():
+        final = {row["day"] for row in rows if row["is_final"]} - {None}
+        moving = {row["day"] for row in rows if not row["is_final"]} - {None}
+        certain = [row["certified_through"] for row in proof[practice,] if row["certified_through"]]
+        answer.append((practice, max(final, default=None), len(moving), min(certain, default=None)))
+    return answer
+
+
+def completeness(marts: Marts) -> Answer:
+    columns = ("source_count", "warehouse_count", "quarantined_rows")
+    found = grouped(marts("proof"), "endpoint").items()
+    return [(*key, *(total(rows, one) for one in columns)) for key, rows in found]
+
+
+def unlisted(marts: Marts) -> Answer:
+    found = grouped(marts("unknown_values"), "mart", "field").items()
+    return [(*key, len({row["unknown_value"] for row in rows}), total(rows, "occurrences")) for key, rows in found]
+
+
+ANSWERS: tuple[Callable[[Marts], Answer], ...] = (
+    *(missed_by_hour, campaigns, leaks_by_week, refills, called_back, callers, months, stages, to_call),
+    *(appointments_by_week, suppressed, opt_outs, deliveries, reminders, final_through, completeness, unlisted),
+)
+"""In the order of the page."""
