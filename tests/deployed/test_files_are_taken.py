@@ -16,10 +16,10 @@ SECRETS = {
 }
 
 
-def accepted(command: Sequence[str], cwd: Path = DEPLOY, **environment: str) -> str:
+def accepted(command: Sequence[str], environment: dict[str, str] | None = None, cwd: Path = DEPLOY) -> str:
     """Run a command that must succeed; what it printed."""
     done = subprocess.run(
-        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        command, cwd=cwd, env={**os.environ, **(environment or {})}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -34,7 +34,7 @@ def test_docker_compose_reads_the_file_and_asks_for_what_is_missing(tmp_path: Pa
     copy = tmp_path / "compose.yaml"
     copy.write_text((DEPLOY / "compose.yaml").read_text("utf-8").replace("name: vetl\n", "", 1))
     command = ["docker-compose", "--file", str(copy), "--project-directory", str(DEPLOY), "config"]
-    resolved = yaml.safe_load(accepted(command, **SECRETS))
+    resolved = yaml.safe_load(accepted(command, SECRETS))
 
     assert resolved["services"]["code"]["environment"]["VETL_PARTNER__USERNAME"] == "x"
     for name in SECRETS:
@@ -54,7 +54,7 @@ def test_caddy_takes_the_proxys_file(tmp_path: Path) -> None:
     digest = "$2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG"
     given = {"VETL_HOST": "vetl.example.com", "VETL_ADMIN": "admin", "VETL_ADMIN_HASH": digest}
 
-    accepted(["caddy", "validate", "--adapter", "caddyfile", "--config", str(tmp_path / "Caddyfile")], **given)
+    accepted(["caddy", "validate", "--adapter", "caddyfile", "--config", str(tmp_path / "Caddyfile")], given)
 
 
 def test_systemd_takes_the_units(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ import sandbox
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 Process = subprocess.Popen[bytes]
-PATIENCE = 180
+PATIENCE = 400
 """Seconds until something must have happened."""
 
 LAUNCH = """mutation($job: String!) { launchRun(executionParams: {mode: "default", selector: {
