@@ -81,12 +81,20 @@ def _try_start(known: ListKnowledge, name: str) -> Generator[Step, Any, Page | N
                 if (yield from is_unknown(known, name, query)):
                     break  # an end beside it would not help; a day might, where all faults have one message
                 continue
-            if page.total_count:
+            if not (yield from _is_empty(known, query, page)):
                 return None  # taken, and without effect
             whole = yield from _whole(known, name, bounds)
             if whole is not None:
                 return whole
     return None
+
+
+def _is_empty(known: ListKnowledge, query: Mapping[str, str], page: Page) -> Generator[Step, Any, bool]:
+    """Whether an answer holds no row; where its total promises some all the same, whether a second one agrees."""
+    if page.total_count and not page.rows:
+        again = yield from ask(known, query)
+        return again is not None and not again.rows
+    return not page.rows
 
 
 def _whole(known: ListKnowledge, name: str, bounds: Bounds) -> Generator[Step, Any, Page | None]:

@@ -8,8 +8,8 @@ time until a window fits one page, which cannot shift; where it cannot be split,
 while every total agrees.
 
 Requests: pages of the window, and one look beyond a full last page. At most: `RE_READS` passes more before a
-split, `UNITED_PASSES` where no split is possible, in as many windows as `Purpose.allowed` says (256 and one for
-every 20 rows); a window of one page costs one request or two and is certain at once.
+split, `UNITED_PASSES` where no split is possible, in as many windows as `Purpose.may_split` says (256 and one for
+every 20 rows that came); a window of one page costs one request or two and is certain at once.
 """
 
 from collections.abc import Generator, Sequence
@@ -21,7 +21,8 @@ from pipelines.core.pages import Page, Window
 from pipelines.core.steps import MergeRows, MoveCursor, SideBySide, Step
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.coverage import Coverage
-from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, tolerant, uncertified, united
+from pipelines.reading.following import tolerant
+from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, uncertified, united
 from pipelines.reading.rows import updated_at
 
 RE_READS = 2
@@ -32,8 +33,10 @@ ROWS_AT_ONCE = 2_000
 MOST_PARTS = 64
 WINDOWS_ALLOWED = 256
 ROWS_PER_WINDOW_ALLOWED = 20
-"""Windows that one purpose may be split into, and one more for so many rows: a server that tells the same total
-for every part would otherwise be split down to the second."""
+"""Windows that one purpose may be split into, and one more for so many rows that came: a server that tells the
+same total for every part would otherwise be split down to the second."""
+MOST_WINDOWS = 100_000
+"""Windows of one purpose, whatever comes."""
 
 STRAYS = "rows came that the range which was asked for does not hold: it is not honoured"
 HIDDEN = "no end of a range is known to work, so that the newest rows may be hidden"
@@ -50,7 +53,7 @@ class Purpose:
     `hidden`: rows of the window may not be shown, since no end is known to work, so it cannot be certified.
     `strays`: rows outside their window came. `doubts`: why parts are not certified.
     `met`: all ids that were read, where somebody wants to know.
-    `lies`: a total was caught lying. `windows`: how many windows were read so far.
+    `lies`: a total was caught lying. `windows`: how many windows were read so far; `came`: how many rows.
     """
 
     kind: str
@@ -61,7 +64,7 @@ class Purpose:
     met: set[str] | None = None
     lies: bool = False
     windows: int = 0
-    allowed: int = WINDOWS_ALLOWED
+    came: int = 0
     hidden: bool = False
     strays: bool = False
 
@@ -69,6 +72,12 @@ class Purpose:
     def insists(self) -> bool:
         """Whether a window that keeps moving is split, and read until it is certain."""
         return self.kind != "tail"
+
+    @property
+    def may_split(self) -> bool:
+        """Whether one window more may be split: by the rows that came, not by what totals promise."""
+        allowed = WINDOWS_ALLOWED + self.came // ROWS_PER_WINDOW_ALLOWED
+        return not self.strays and self.windows < min(allowed, MOST_WINDOWS)
 
     def unsettled(self, window: Window) -> bool:
         """Whether rows may still come late into a window."""
@@ -86,6 +95,8 @@ def read_window(conventions: QueryConventions, window: Window, purpose: Purpose)
     """Read one window; every row that came is saved in any case. Returns whether it is certified."""
     conventions = replace(conventions, lenient=purpose.lies)
     first = yield from tolerant(conventions, window, 0)
+    purpose.windows += 1
+    purpose.came += len(first.rows)
     purpose.strays = purpose.strays or has_strays(conventions, window, first)
     if purpose.unsettled(window) and first.total_count > len(first.rows):
         yield MergeRows(first.rows, first.server_time, purpose.sealed_before)
@@ -93,6 +104,7 @@ def read_window(conventions: QueryConventions, window: Window, purpose: Purpose)
     if parts := _parts_by_size(conventions, window, first, purpose):
         return (yield from _side_by_side(conventions, parts, purpose))
     passes = [(yield from remaining_pages(conventions, window, first))]
+    purpose.came += sum(len(page.rows) for page in passes[0].pages[1:])
     while not passes[-1].whole and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
         conventions = replace(conventions, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(conventions, window)))
@@ -136,7 +148,7 @@ def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpos
 def _halves(conventions: QueryConventions, window: Window, last: Pass, purpose: Purpose) -> list[Window]:
     """A total that lies about a single page will lie about any part of it."""
     hopeless = last.lie and len(last.pages) == 1
-    return [] if hopeless or purpose.windows >= purpose.allowed else split(conventions, window, 2)
+    return [] if hopeless or not purpose.may_split else split(conventions, window, 2)
 
 
 def _named(window: Window) -> str:
@@ -190,10 +202,7 @@ def _side_by_side(
 
 
 def _parts_by_size(conventions: QueryConventions, window: Window, first: Page, purpose: Purpose) -> list[Window]:
-    if not purpose.windows:
-        purpose.allowed += first.total_count // ROWS_PER_WINDOW_ALLOWED
-    purpose.windows += 1
-    if first.total_count <= 2 * ROWS_AT_ONCE or purpose.windows >= purpose.allowed:
+    if first.total_count <= 2 * ROWS_AT_ONCE or not purpose.may_split:
         return []
     return split(conventions, window, min(MOST_PARTS, -(-first.total_count // ROWS_AT_ONCE)))
 
