@@ -35,8 +35,8 @@ WINDOWS_ALLOWED = 256
 ROWS_PER_WINDOW_ALLOWED = 20
 """Windows that one purpose may be split into, and one more for so many rows that came: a server that tells the
 same total for every part would otherwise be split down to the second."""
-MOST_WINDOWS = 100_000
-"""Windows of one purpose, whatever comes."""
+MOST_READ = 1_000_000
+"""Pages of one purpose, whatever comes: a hundred million rows. The next sync goes on behind what is certified."""
 
 STRAYS = "rows came that the range which was asked for does not hold: it is not honoured"
 HIDDEN = "no end of a range is known to work, so that the newest rows may be hidden"
@@ -53,7 +53,8 @@ class Purpose:
     `hidden`: rows of the window may not be shown, since no end is known to work, so it cannot be certified.
     `strays`: rows outside their window came. `doubts`: why parts are not certified.
     `met`: all ids that were read, where somebody wants to know.
-    `lies`: a total was caught lying. `windows`: how many windows were read so far; `came`: how many rows.
+    `lies`: a total was caught lying. `windows`, `pages`, `came`: how many windows and pages were read so far, and
+    how many rows came.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Purpose:
     met: set[str] | None = None
     lies: bool = False
     windows: int = 0
+    pages: int = 0
     came: int = 0
     hidden: bool = False
     strays: bool = False
@@ -77,7 +79,12 @@ class Purpose:
     def may_split(self) -> bool:
         """Whether one window more may be split: by the rows that came, not by what totals promise."""
         allowed = WINDOWS_ALLOWED + self.came // ROWS_PER_WINDOW_ALLOWED
-        return not self.strays and self.windows < min(allowed, MOST_WINDOWS)
+        return not self.strays and self.windows < allowed
+
+    def met_pages(self, pages: Sequence[Page]) -> None:
+        """Count what was read."""
+        self.pages += len(pages)
+        self.came += sum(len(page.rows) for page in pages)
 
     def unsettled(self, window: Window) -> bool:
         """Whether rows may still come late into a window."""
@@ -93,10 +100,13 @@ class Purpose:
 
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Generator[Step, Any, bool]:
     """Read one window; every row that came is saved in any case. Returns whether it is certified."""
+    if purpose.pages >= MOST_READ:
+        purpose.doubts.append(f"{_named(window)}: {MOST_READ} pages were read, the next sync goes on")
+        return False
     conventions = replace(conventions, lenient=purpose.lies)
     first = yield from tolerant(conventions, window, 0)
     purpose.windows += 1
-    purpose.came += len(first.rows)
+    purpose.met_pages([first])
     purpose.strays = purpose.strays or has_strays(conventions, window, first)
     if purpose.unsettled(window) and first.total_count > len(first.rows):
         yield MergeRows(first.rows, first.server_time, purpose.sealed_before)
@@ -104,7 +114,7 @@ def read_window(conventions: QueryConventions, window: Window, purpose: Purpose)
     if parts := _parts_by_size(conventions, window, first, purpose):
         return (yield from _side_by_side(conventions, parts, purpose))
     passes = [(yield from remaining_pages(conventions, window, first))]
-    purpose.came += sum(len(page.rows) for page in passes[0].pages[1:])
+    purpose.met_pages(passes[0].pages[1:])
     while not passes[-1].whole and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
         conventions = replace(conventions, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(conventions, window)))
