@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused
@@ -35,6 +35,12 @@ class ListKnowledge:
     whole: dict[str, str] = field(default_factory=dict[str, str])
     proven: set[str] = field(default_factory=set[str])
     bounds: Bounds = "none"
+    required: dict[str, str] = field(default_factory=dict[str, str])
+    """A start that makes no difference, and without which the server refuses the list."""
+    taken: tuple[str, Literal["instant", "day"]] | None = None
+    """The first name of a start that was taken and made no difference, and in which form."""
+    end_in_days: bool = False
+    """Ends are taken as days only, of a list whose start is not known to work."""
     page_base: int | None = None
     page_size: int | None = None
     largest: dict[str, str] = field(default_factory=dict[str, str])

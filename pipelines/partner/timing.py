@@ -38,11 +38,11 @@ class ServerClock:
     """The platform's clock, as the `Date` header of its answers tells it, within what is plausible.
 
     What is certified through a time that has not come hides the rows that come later. So a `Date` counts up to
-    five minutes ahead of this machine's clock, or of the latest instant that something else speaks for (`support`):
-    the last sync, the newest row. What is beyond is taken for that latest instant; more than a day beyond, it is
-    remembered in `doubted`. While a client lives, its clock goes on as this machine's does: a header that jumps
-    ahead by more is not followed. Where something else shows that this machine is more than a day behind, a `Date`
-    counts up to a day ahead of that.
+    five minutes ahead of this machine's clock, or of the latest instant that something else speaks for
+    (`support`): the last sync, the newest row. What is beyond is taken for that latest instant; more than a day
+    beyond, it is remembered in `doubted`. While a client lives, its clock goes on as this machine's does: a header
+    that jumps ahead by more is not followed. Where something else shows that this machine is more than a day
+    behind, a `Date` counts up to a day ahead of that.
 
     An answer without a usable `Date` is timed by this machine's clock, set right by the last `Date` seen.
     """

@@ -34,6 +34,7 @@ class Manners:
     default_end: Literal["none", "midnight"] = "none"
     """What a range without an end reaches to; contract: "defaults to the current date"."""
     start_inclusive: bool = True
+    start: Literal["optional", "required", "required, ignored"] = "optional"
     order: Literal["updated_asc", "updated_desc", "created_desc", "id", "shuffled"] = "updated_asc"
     refuses_unknown: bool = False
     refuses_datetimes: bool = False
@@ -157,7 +158,9 @@ class ModelSource:
     def _filtered(self, query: Query) -> list[Row]:
         manners, names = self.manners, self.manners.names
         rows: list[Row] = list(self.rows.values())
-        if (start := query.get(names.start)) is not None:
+        if (start := query.get(names.start)) is None and manners.start != "optional":
+            raise RequestRefused(f"{names.start} is missing", status=400, fields=((names.start, "is missing"),))
+        if start is not None and self._bound(str(start)) and manners.start != "required, ignored":
             edge = self._start(str(start))
             rows = [row for row in rows if _at(row) > edge or (_at(row) == edge and manners.start_inclusive)]
         if (end := query.get(names.end)) is not None:
