@@ -12,6 +12,7 @@ split, `UNITED_PASSES` where no split is possible, in as many windows as `Purpos
 every 20 rows that came); a window of one page costs one request or two and is certain at once.
 """
 
+from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -115,11 +116,13 @@ def read_window(conventions: QueryConventions, window: Window, purpose: Purpose)
         return (yield from _side_by_side(conventions, parts, purpose))
     passes = [(yield from remaining_pages(conventions, window, first))]
     purpose.met_pages(passes[0].pages[1:])
-    while not passes[-1].whole and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
+    while not _are_proof(passes) and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
         conventions = replace(conventions, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(conventions, window)))
     purpose.lies = purpose.lies or bool(passes[-1].lie)
-    if not passes[-1].whole and (purpose.insists or are_unmoved(passes)):
+    if _are_tied(conventions, passes[-1]) and are_unmoved(passes):
+        yield from _insist(conventions, window, passes)
+    if not _are_proof(passes) and (purpose.insists or are_unmoved(passes)):
         if parts := _halves(conventions, window, passes[-1], purpose):
             yield from _keep(passes, purpose)
             return (yield from _side_by_side(conventions, parts, purpose))
@@ -168,8 +171,19 @@ def _named(window: Window) -> str:
 
 def _insist(conventions: QueryConventions, window: Window, passes: list[Pass]) -> Generator[Step, Any, None]:
     """Pass after pass over a window that cannot be split, until one or all together prove it whole."""
-    while not passes[-1].whole and not _proven_united(passes) and len(passes) < UNITED_PASSES:
+    while not _are_proof(passes) and len(passes) < UNITED_PASSES:
         passes.append((yield from read_pass(conventions, window)))
+
+
+def _are_proof(passes: list[Pass]) -> bool:
+    return passes[-1].whole or _proven_united(passes)
+
+
+def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
+    """Whether more rows than a page holds are of one time: they stay together, however a window is split."""
+    unit = conventions.shortest.total_seconds()
+    times = (at.timestamp() // unit for row in done.rows if (at := updated_at(row)) is not None)
+    return max(Counter(times).values(), default=0) > done.size
 
 
 def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
