@@ -8,6 +8,7 @@ the contract assumes, "the current date", may be the midnight behind which all o
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 
 from pipelines.core.capabilities import Key
@@ -20,6 +21,7 @@ from pipelines.discovery.asking import (
     far_ahead,
     fields_at_fault,
     is_unknown,
+    likely_first,
     recall,
     whole_bounds,
     written,
@@ -46,7 +48,8 @@ def check_range(known: ListKnowledge, *, fixed: bool = False) -> Found:
     whole = yield from _try_start(known, configured.start)
     if whole is None and not fixed and (yield from _may_be_found(known, PARTNERS)):
         hints = yield from fields_at_fault(known)
-        for name in candidates(hints, PARTNERS):
+        names = list(PARTNERS) if hints else (yield from likely_first(list(PARTNERS), partial(_any_start, known)))
+        for name in candidates(hints, names):
             if name != configured.start and (whole := (yield from _try_start(known, name))) is not None:
                 break
     if whole is None:
@@ -66,9 +69,14 @@ def _may_be_found(known: ListKnowledge, names: Mapping[str, str]) -> Generator[S
 
     Where each was refused by itself before, they are not tried again.
     """
+    found = yield from _any_start(known, list(names))
+    return "start" not in known.ignored if found is None else found
+
+
+def _any_start(known: ListKnowledge, names: Sequence[str]) -> Generator[Step, Any, bool | None]:
     ahead = written(far_ahead(known.reading.now), "instant")
     page = yield from ask(known, dict.fromkeys(names, ahead))
-    return "start" not in known.ignored if page is None else not page.total_count
+    return None if page is None else not page.total_count
 
 
 def _try_start(known: ListKnowledge, name: str) -> Generator[Step, Any, Page | None]:
@@ -159,9 +167,10 @@ def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> 
     evidence: str | None = None
     for name in likely:
         evidence = evidence or (yield from _end_works(known, start, name))
-    if evidence is None and not fixed and (yield from _any_end_works(known, start, names)):
-        for name in names:
-            if name not in likely and (evidence := (yield from _end_works(known, start, name))):
+    if evidence is None and not fixed and (yield from _any_end_works(known, start, names)) is not False:
+        others = [name for name in names if name not in likely]
+        for name in (yield from likely_first(others, partial(_any_end_works, known, start))):
+            if evidence := (yield from _end_works(known, start, name)):
                 break
     if evidence:
         known.proven.add("end")
@@ -212,18 +221,15 @@ def _obeys(page: Page, end: datetime) -> bool:
 
 def _any_end_works(
     known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]
-) -> Generator[Step, Any, bool]:
-    """Whether all ends together, early, take rows away.
-
-    Each by itself is asked for only then; or where that is refused, once.
-    """
+) -> Generator[Step, Any, bool | None]:
+    """Whether these ends together, early, take rows away; nothing where that is refused for the first time."""
     begun = known.reading.local_midnight(known.reading.history_start)
     form = yield from _form_of_ends(known, start, names)
     early = written(begun + timedelta(seconds=1), form)
     plain = yield from recall(known, start)
     page = yield from ask(known, {**start, **dict.fromkeys(names, early)})
     if page is None or plain is None:
-        return "end" not in known.ignored
+        return False if "end" in known.ignored else None
     return page.total_count < plain.total_count
 
 
