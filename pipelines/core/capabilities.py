@@ -32,7 +32,8 @@ class Parameter(BaseModel):
     """One query parameter. `name` is the one in use, `configured` what the settings said when it was asked for.
 
     `base`: the number of the first page. `size`: the rows of the largest page. `bounds`: the finest that a start
-    and an end tell apart, kept with the start.
+    and an end tell apart, kept with the start; of a start that is ignored, the form in which it is required, and
+    of an end beside such a start, the form in which it is taken.
     """
 
     model_config = ConfigDict(frozen=True)

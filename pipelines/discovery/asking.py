@@ -1,9 +1,9 @@
 """Questions to one list, and what is known of it so far."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused
@@ -35,6 +35,12 @@ class ListKnowledge:
     whole: dict[str, str] = field(default_factory=dict[str, str])
     proven: set[str] = field(default_factory=set[str])
     bounds: Bounds = "none"
+    required: dict[str, str] = field(default_factory=dict[str, str])
+    """A start that makes no difference, and without which the server refuses the list."""
+    taken: tuple[str, Literal["instant", "day"]] | None = None
+    """The first name of a start that was taken and made no difference, and in which form."""
+    end_in_days: bool = False
+    """Ends are taken as days only, of a list whose start is not known to work."""
     page_base: int | None = None
     page_size: int | None = None
     largest: dict[str, str] = field(default_factory=dict[str, str])
@@ -109,6 +115,24 @@ def is_unknown(known: ListKnowledge, name: str, query: Query) -> Generator[Step,
 def _said_of(name: str, refusal: RequestRefused | None) -> str | None:
     fields = refusal.fields if refusal else ()
     return next((message.replace(name, "") for field, message in fields if field == name), None)
+
+
+def likely_first(
+    names: Sequence[str], works: Callable[[Sequence[str]], Generator[Step, Any, bool | None]]
+) -> Generator[Step, Any, list[str]]:
+    """The names in the order in which to try them: first the one that halves of all of them lead to.
+
+    `works` asks with several names together whether one of them changes the answer; nothing where that is refused.
+    Five requests find one of 31 names, which is proven by itself afterwards.
+    """
+    left = list(names)
+    while len(left) > 1:
+        half = left[: len(left) // 2]
+        answer = yield from works(half)
+        if answer is None:
+            return list(names)
+        left = half if answer else left[len(half) :]
+    return candidates(left, names)
 
 
 def candidates(*groups: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ proven.
 """
 
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
 from pipelines.core.endpoint import UpdatedWindows
@@ -34,13 +34,16 @@ def capabilities_of(reading: Reading, doubts: Collection[str] = ()) -> Capabilit
 
 def conventions_of(reading: Reading, known: Capabilities) -> QueryConventions:
     """How a list is asked for, as far as it is known."""
+    ignored = known.result("start") is Result.IGNORED
     start, per_page, page = (known.parameters[key] for key in ("start", "per_page", "page"))
     return QueryConventions(
         known.names,
         page_size=min(per_page.size or reading.endpoint.page_size, reading.endpoint.page_size),
         page_base=page.base if page.result is Result.HONOURED else None,
-        bounds="none" if start.result is Result.IGNORED else start.bounds or _form(start),
+        bounds="none" if ignored else start.bounds or _form(start),
         end=known.result("end"),
+        end_in_days=known.parameters["end"].bounds == "day",
+        required={start.name: whole_bounds(reading, start.bounds)[0]} if ignored and start.bounds else {},
     )
 
 
@@ -80,21 +83,34 @@ def after(known: ListKnowledge, before: Capabilities, findings: Sequence[Finding
 
 
 def _parameter(known: ListKnowledge, before: Capabilities, key: Key, finding: Finding | None) -> Parameter:
-    """A parameter that was not asked for stays as it is; so does the name of one that is ignored."""
+    """A parameter that was not asked for stays as it is; so does the name of one that is ignored.
+
+    But for a start without which the server refuses the list.
+    """
     earlier = before.parameters[key]
     if finding is None:
         return earlier
     result = Result.IGNORED if is_hopeless(finding) else RESULTS[finding.state]
-    name = earlier.configured if result is Result.IGNORED else str(getattr(known.names, key))
-    bounds = "day" if key == "start" and known.bounds == "day" else None
+    is_used = result is not Result.IGNORED or (key == "start" and known.required)
+    name = str(getattr(known.names, key)) if is_used else earlier.configured
     return Parameter(
         name=name,
         configured=earlier.configured,
         result=result,
         base=known.page_base if key == "page" and result is Result.HONOURED else None,
         size=known.page_size if key == "per_page" else None,
-        bounds=bounds,
+        bounds=_bounds(known, key),
     )
+
+
+def _bounds(known: ListKnowledge, key: Key) -> Literal["instant", "day"] | None:
+    if key == "end":
+        return "day" if known.end_in_days else None
+    if key != "start":
+        return None
+    if known.required and known.taken:
+        return known.taken[1]
+    return "day" if known.bounds == "day" else None
 
 
 def record(

@@ -1,15 +1,16 @@
 """Page numbers: the parameter, whether they start at 0 or 1, and what lies beyond the end."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pipelines.core.capabilities import Result
 from pipelines.core.pages import Page
 from pipelines.core.steps import Step
-from pipelines.discovery.asking import Asking, ListKnowledge, ask, candidates, recall
+from pipelines.discovery.asking import Asking, ListKnowledge, ask, candidates, likely_first, recall
 from pipelines.discovery.finding import Finding
-from pipelines.discovery.page_numbers import find_pages
+from pipelines.discovery.page_numbers import are_same, find_pages
 from pipelines.discovery.parameter_names import PAGE_NAMES
 from pipelines.discovery.ranges import name_finding
 
@@ -34,7 +35,13 @@ def check_numbers(known: ListKnowledge, *, fixed: bool = False) -> Found:
         return ask(known, {**known.whole, **size, name: str(number)})
 
     names = candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
-    found = yield from find_pages(names, page)
+
+    def turns(names: Sequence[str]) -> Generator[Step, Any, bool | None]:
+        beyond = yield from ask(known, {**known.whole, **size, **dict.fromkeys(names, str(first.total_count + 2))})
+        plain = yield from recall(known, {**known.whole, **size})
+        return None if beyond is None else not are_same(plain, beyond)
+
+    found = yield from find_pages(names, page, partial(likely_first, works=turns))
     if found.result is Result.IGNORED:
         return [_ignored(known)]
     if found.base is None:

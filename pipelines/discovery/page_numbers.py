@@ -9,7 +9,7 @@ What pages of a few rows hold proves nothing: tied rows change places, and one r
 many rows the last pages hold does: under a total that stands still, the page after the last is empty.
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,19 +45,28 @@ REFUSED = PageNumbers(Result.IGNORED)
 """The server refuses the name, whatever the number."""
 
 
-def find_pages(names: Iterable[str], ask: Ask) -> Generator[Step, Any, PageNumbers]:
+def find_pages(
+    names: Sequence[str],
+    ask: Ask,
+    order: Callable[[Sequence[str]], Generator[Step, Any, Sequence[str]]] | None = None,
+) -> Generator[Step, Any, PageNumbers]:
     """The first of the names that turns pages; ignored where every page repeats the first under each name taken.
 
     Where that is undecided for a name, others are not tried: they would be no clearer. Where the server refuses
-    all of them, nothing is known. The list must hold more rows than one of the pages that are asked for.
+    all of them, nothing is known. The list must hold more rows than one of the pages that are asked for. `order`
+    puts those after the first into the order in which they are tried.
     """
     verdict = UNDECIDED
-    for name in names:
+    left = list(names)
+    while left:
+        name = left.pop(0)
         found = yield from _look(name, ask)
         if found.result is not Result.IGNORED:
             return found
         if found is not REFUSED:
             verdict = IGNORED
+        if order is not None:
+            left, order = list((yield from order(left))), None
     return verdict
 
 

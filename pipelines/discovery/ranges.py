@@ -8,7 +8,8 @@ the contract assumes, "the current date", may be the midnight behind which all o
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 from pipelines.core.capabilities import Key
 from pipelines.core.pages import Page
@@ -20,6 +21,7 @@ from pipelines.discovery.asking import (
     far_ahead,
     fields_at_fault,
     is_unknown,
+    likely_first,
     recall,
     whole_bounds,
     written,
@@ -30,7 +32,7 @@ from pipelines.reading.conventions import Bounds
 from pipelines.reading.rows import updated_at
 
 Found = Generator[Step, Any, list[Finding]]
-FORMS: tuple[Bounds, ...] = ("instant", "day")
+FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The end that goes with a start."""
 SLACK = timedelta(days=2)
@@ -46,11 +48,12 @@ def check_range(known: ListKnowledge, *, fixed: bool = False) -> Found:
     whole = yield from _try_start(known, configured.start)
     if whole is None and not fixed and (yield from _may_be_found(known, PARTNERS)):
         hints = yield from fields_at_fault(known)
-        for name in candidates(hints, PARTNERS):
+        names = list(PARTNERS) if hints else (yield from likely_first(list(PARTNERS), partial(_any_start, known)))
+        for name in candidates(hints, names):
             if name != configured.start and (whole := (yield from _try_start(known, name))) is not None:
                 break
     if whole is None:
-        start = yield from _no_start(known)
+        start = yield from _no_start(known, fixed=fixed)
         if start.state == "contradicts":
             return [start]
         return [start, (yield from check_end(known, configured.end, fixed=fixed))]
@@ -66,9 +69,14 @@ def _may_be_found(known: ListKnowledge, names: Mapping[str, str]) -> Generator[S
 
     Where each was refused by itself before, they are not tried again.
     """
+    found = yield from _any_start(known, list(names))
+    return "start" not in known.ignored if found is None else found
+
+
+def _any_start(known: ListKnowledge, names: Sequence[str]) -> Generator[Step, Any, bool | None]:
     ahead = written(far_ahead(known.reading.now), "instant")
     page = yield from ask(known, dict.fromkeys(names, ahead))
-    return "start" not in known.ignored if page is None else not page.total_count
+    return None if page is None else not page.total_count
 
 
 def _try_start(known: ListKnowledge, name: str) -> Generator[Step, Any, Page | None]:
@@ -81,12 +89,21 @@ def _try_start(known: ListKnowledge, name: str) -> Generator[Step, Any, Page | N
                 if (yield from is_unknown(known, name, query)):
                     break  # an end beside it would not help; a day might, where all faults have one message
                 continue
-            if page.total_count:
-                return None  # taken, and without effect
+            if not (yield from _is_empty(known, query, page)):
+                known.taken = known.taken or (name, bounds)
+                return None
             whole = yield from _whole(known, name, bounds)
             if whole is not None:
                 return whole
     return None
+
+
+def _is_empty(known: ListKnowledge, query: Mapping[str, str], page: Page) -> Generator[Step, Any, bool]:
+    """Whether an answer holds no row; where its total promises some all the same, whether a second one agrees."""
+    if page.total_count and not page.rows:
+        again = yield from ask(known, query)
+        return again is not None and not again.rows
+    return not page.rows
 
 
 def _whole(known: ListKnowledge, name: str, bounds: Bounds) -> Generator[Step, Any, Page | None]:
@@ -150,9 +167,10 @@ def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> 
     evidence: str | None = None
     for name in likely:
         evidence = evidence or (yield from _end_works(known, start, name))
-    if evidence is None and not fixed and (yield from _any_end_works(known, start, names)):
-        for name in names:
-            if name not in likely and (evidence := (yield from _end_works(known, start, name))):
+    if evidence is None and not fixed and (yield from _any_end_works(known, start, names)) is not False:
+        others = [name for name in names if name not in likely]
+        for name in (yield from likely_first(others, partial(_any_end_works, known, start))):
+            if evidence := (yield from _end_works(known, start, name)):
                 break
     if evidence:
         known.proven.add("end")
@@ -171,16 +189,18 @@ def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> 
 
 def _end_works(known: ListKnowledge, start: Mapping[str, str], name: str) -> Generator[Step, Any, str | None]:
     """The evidence that an end is honoured, if it is. Fills in its name."""
-    _, late = whole_bounds(known.reading, known.bounds)
+    form = yield from _form_of_ends(known, start, (name,))
+    _, late = whole_bounds(known.reading, form)
     wide = yield from recall(known, {**start, name: late})
     for early_start, early in _early(known, start):
         if wide is None or not wide.total_count:
             return None
-        narrow = yield from ask(known, {**early_start, name: written(early, known.bounds)})
+        narrow = yield from ask(known, {**early_start, name: written(early, form)})
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
         known.names = replace(known.names, end=name)
         known.whole = {**start, name: late}
+        known.end_in_days = known.bounds == "none" and form == "day"
         return f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
     return None
 
@@ -201,22 +221,29 @@ def _obeys(page: Page, end: datetime) -> bool:
 
 def _any_end_works(
     known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]
-) -> Generator[Step, Any, bool]:
-    """Whether all ends together, early, take rows away.
-
-    Each by itself is asked for only then; or where that is refused, once.
-    """
+) -> Generator[Step, Any, bool | None]:
+    """Whether these ends together, early, take rows away; nothing where that is refused for the first time."""
     begun = known.reading.local_midnight(known.reading.history_start)
-    early = written(begun + timedelta(seconds=1), _form(known))
+    form = yield from _form_of_ends(known, start, names)
+    early = written(begun + timedelta(seconds=1), form)
     plain = yield from recall(known, start)
     page = yield from ask(known, {**start, **dict.fromkeys(names, early)})
     if page is None or plain is None:
-        return "end" not in known.ignored
+        return False if "end" in known.ignored else None
     return page.total_count < plain.total_count
 
 
-def _form(known: ListKnowledge) -> Bounds:
-    return "instant" if known.bounds == "none" else known.bounds
+def _form_of_ends(
+    known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]
+) -> Generator[Step, Any, Bounds]:
+    """As a start is taken; where none is known to work, as an instant, or as a day where that alone is taken."""
+    if known.bounds != "none":
+        return known.bounds
+    for form in FORMS:
+        _, late = whole_bounds(known.reading, form)
+        if (yield from recall(known, {**start, **dict.fromkeys(names, late)})) is not None:
+            return form
+    return "instant"
 
 
 def name_finding(known: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
@@ -235,10 +262,20 @@ def name_finding(known: ListKnowledge, key: Key, configured: str, evidence: str)
     )
 
 
-def _no_start(known: ListKnowledge) -> Generator[Step, Any, Finding]:
+def _no_start(known: ListKnowledge, *, fixed: bool) -> Generator[Step, Any, Finding]:
     name = known.names.start
     known.bounds, known.whole = "none", {}
-    if (yield from recall(known, {})) is None:
+    refused = (yield from recall(known, {})) is None
+    if refused and not fixed and "start" not in known.ignored:
+        hints = yield from fields_at_fault(known)
+        for other in candidates(hints, PARTNERS):
+            if known.taken is None:
+                yield from _try_start(known, other)
+    if refused and known.taken is not None:
+        name, form = known.taken
+        known.names = replace(known.names, start=name)
+        known.whole = known.required = {name: whole_bounds(known.reading, form)[0]}
+    elif refused:
         return Finding(
             known.endpoint,
             "start",

@@ -1,12 +1,13 @@
 """How many rows a page holds: the parameter, the default, the most (contract: Limits)."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pipelines.core.pages import Page
 from pipelines.core.steps import Step
-from pipelines.discovery.asking import LARGEST, ListKnowledge, ask, candidates, recall
+from pipelines.discovery.asking import LARGEST, ListKnowledge, ask, likely_first, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import SIZE_NAMES
 from pipelines.discovery.ranges import name_finding
@@ -32,22 +33,35 @@ def check_size(known: ListKnowledge, *, fixed: bool = False) -> Found:
 
 
 def _name(known: ListKnowledge, *, fixed: bool) -> Generator[Step, Any, str | None]:
-    contrast = _holds if known.thorough else _holds_more
-    for name in candidates((known.names.per_page,), () if fixed else SIZE_NAMES):
-        if (yield from _holds(known, name, 1)) and (yield from contrast(known, name, 2)):
-            known.names = replace(known.names, per_page=name)
-            known.proven.add("per_page")
-            known.smallest = {name: "1"}
+    configured = known.names.per_page
+    if (yield from _is_proven(known, configured)):
+        return configured
+    together = yield from _any_holds_one(known, SIZE_NAMES)
+    if fixed or together is False:
+        return None
+    others = list(SIZE_NAMES)
+    names = (yield from likely_first(others, partial(_any_holds_one, known))) if together else others
+    for name in names:
+        if name != configured and (yield from _is_proven(known, name)):
             return name
-        if name == known.names.per_page and not (yield from _any_holds_one(known)):
-            return None
     return None
 
 
-def _any_holds_one(known: ListKnowledge) -> Generator[Step, Any, bool]:
-    """Whether all names together give a page of one row, or are refused: else none works, for one request."""
-    page = yield from ask(known, {**known.whole, **dict.fromkeys(SIZE_NAMES, "1")})
-    return page is None or len(page.rows) == 1
+def _is_proven(known: ListKnowledge, name: str) -> Generator[Step, Any, bool]:
+    """Whether a name gives pages of one row and of two. Fills in what is known."""
+    contrast = _holds if known.thorough else _holds_more
+    if not ((yield from _holds(known, name, 1)) and (yield from contrast(known, name, 2))):
+        return False
+    known.names = replace(known.names, per_page=name)
+    known.proven.add("per_page")
+    known.smallest = {name: "1"}
+    return True
+
+
+def _any_holds_one(known: ListKnowledge, names: Sequence[str]) -> Generator[Step, Any, bool | None]:
+    """Whether these names together give a page of one row; nothing where they are refused."""
+    page = yield from ask(known, {**known.whole, **dict.fromkeys(names, "1")})
+    return None if page is None else len(page.rows) == 1
 
 
 def _holds(known: ListKnowledge, name: str, size: int) -> Generator[Step, Any, bool]:

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pipelines.core.pages import Page
 from pipelines.core.steps import Step
-from pipelines.discovery.asking import ListKnowledge, ask, candidates, recall
+from pipelines.discovery.asking import ListKnowledge, ask, likely_first, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import STATUS_NAMES
 from pipelines.discovery.ranges import name_finding
@@ -26,17 +27,22 @@ def check_statuses(
     if plain is None or not plain.total_count:
         return [Finding(known.endpoint, "status", "unknown", configured, "the list is empty")]
     tried = _contrasting(plain, statuses, column)
-    for name in candidates((configured,), () if fixed else STATUS_NAMES):
-        evidence = yield from _evidence(known, name, tried, column)
-        if evidence is None:
-            if name == configured and not (yield from _any_works(known, plain, tried[-1])):
+    evidence = yield from _evidence(known, configured, tried, column)
+    if (
+        evidence is None
+        and not fixed
+        and (yield from _any_works(known, plain, tried[-1], STATUS_NAMES)) is not False
+    ):
+        works = partial(_any_works, known, plain, tried[-1])
+        for name in (yield from likely_first(STATUS_NAMES, works)):
+            if name != configured and (evidence := (yield from _evidence(known, name, tried, column))):
+                known.names = replace(known.names, status=name)
                 break
-            continue
-        known.names = replace(known.names, status=name)
-        known.proven.add("status")
-        found = name_finding(known, "status", configured, f"{evidence}, of {plain.total_count}")
-        return [found, (yield from _unknown_status(known))] if known.thorough else [found]
-    return [_ignored(known)]
+    if evidence is None:
+        return [_ignored(known)]
+    known.proven.add("status")
+    found = name_finding(known, "status", configured, f"{evidence}, of {plain.total_count}")
+    return [found, (yield from _unknown_status(known))] if known.thorough else [found]
 
 
 def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]:
@@ -59,10 +65,12 @@ def _evidence(
     return f"{shown} rows" if any(totals) else None
 
 
-def _any_works(known: ListKnowledge, plain: Page, status: str) -> Generator[Step, Any, bool]:
-    """Whether all names together narrow the list, or are refused: else none of them works, for one request."""
-    page = yield from ask(known, {**known.whole, **known.smallest, **dict.fromkeys(STATUS_NAMES, status)})
-    return page is None or page.total_count < plain.total_count
+def _any_works(
+    known: ListKnowledge, plain: Page, status: str, names: Sequence[str]
+) -> Generator[Step, Any, bool | None]:
+    """Whether these names together narrow the list; nothing where they are refused."""
+    page = yield from ask(known, {**known.whole, **known.smallest, **dict.fromkeys(names, status)})
+    return None if page is None else page.total_count < plain.total_count
 
 
 def _unknown_status(known: ListKnowledge) -> Generator[Step, Any, Finding]:

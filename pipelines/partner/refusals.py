@@ -17,7 +17,7 @@ from pipelines.core.errors import (
     Unreachable,
     VetlError,
 )
-from pipelines.partner.headers import retry_after
+from pipelines.partner.headers import http_date, retry_after
 from pipelines.partner.protocol import Answer, payload, says_no
 from pipelines.partner.redaction import redact
 
@@ -41,7 +41,8 @@ def refusal(answer: Answer) -> VetlError:
         return TokenRejected(text)
     message, fields = _reasons(answer)
     text += f": {message}" if message else ""
-    wait = retry_after(answer.headers.get("retry-after"), answer.server_time)
+    told = http_date(answer.headers.get("date")) or answer.server_time
+    wait = retry_after(answer.headers.get("retry-after"), told)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return RateLimited(text, retry_after=wait)
     if status in _LOST:

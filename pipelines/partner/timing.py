@@ -11,8 +11,11 @@ import structlog
 
 from pipelines.partner.headers import http_date
 
+SKEW = timedelta(minutes=5)
+"""How far ahead of whatever else tells the time the platform's clock is followed. Less than what each sync reads
+again, so that rows which come in a time that was certified too early are met."""
 LEEWAY = timedelta(days=1)
-"""How far the platform's clock may be ahead of whatever else tells the time."""
+"""How far ahead it may be without a word: this machine's clock may be the one that is wrong."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -34,10 +37,12 @@ class Timing:
 class ServerClock:
     """The platform's clock, as the `Date` header of its answers tells it, within what is plausible.
 
-    What is certified through a time that has not come hides the rows that come later. So a `Date` counts up to a
-    day ahead of this machine's clock, or of the latest instant that something else speaks for (`support`): the
-    last sync, the newest row. What is beyond is taken for that latest instant, and remembered in `doubted`. While
-    a client lives, its clock goes on as this machine's does: a header that jumps ahead by more is not followed.
+    What is certified through a time that has not come hides the rows that come later. So a `Date` counts up to
+    five minutes ahead of this machine's clock, or of the latest instant that something else speaks for
+    (`support`): the last sync, the newest row. What is beyond is taken for that latest instant; more than a day
+    beyond, it is remembered in `doubted`. While a client lives, its clock goes on as this machine's does: a header
+    that jumps ahead by more is not followed. Where something else shows that this machine is more than a day
+    behind, a `Date` counts up to a day ahead of that.
 
     An answer without a usable `Date` is timed by this machine's clock, set right by the last `Date` seen.
     """
@@ -61,14 +66,16 @@ class ServerClock:
         self._first = self.doubted = None
 
     def bounded(self, told: datetime) -> datetime:
-        """What is told, or the latest plausible instant where that is more than a day ahead of it."""
+        """What is told, or the latest plausible instant where that is ahead of it."""
         latest = self.latest_plausible
+        room = LEEWAY if self._supported - self._timing.now() > LEEWAY else SKEW
         if self._first is not None:
             seen, at = self._first
             latest = min(latest, seen + timedelta(seconds=self._timing.monotonic() - at))
-        if told - latest <= LEEWAY:
+        if told - latest <= room:
             return told
-        self.doubted = max(self.doubted or told, told)
+        if told - latest > LEEWAY:
+            self.doubted = max(self.doubted or told, told)
         return latest
 
     def read(self, header: str | None) -> datetime:

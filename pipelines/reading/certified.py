@@ -8,10 +8,11 @@ time until a window fits one page, which cannot shift; where it cannot be split,
 while every total agrees.
 
 Requests: pages of the window, and one look beyond a full last page. At most: `RE_READS` passes more before a
-split, `UNITED_PASSES` where no split is possible, in as many windows as `Purpose.allowed` says (256 and one for
-every 20 rows); a window of one page costs one request or two and is certain at once.
+split, `UNITED_PASSES` where no split is possible, in as many windows as `Purpose.may_split` says (256 and one for
+every 20 rows that came); a window of one page costs one request or two and is certain at once.
 """
 
+from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -21,7 +22,8 @@ from pipelines.core.pages import Page, Window
 from pipelines.core.steps import MergeRows, MoveCursor, SideBySide, Step
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.coverage import Coverage
-from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, tolerant, uncertified, united
+from pipelines.reading.following import tolerant
+from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, uncertified, united
 from pipelines.reading.rows import updated_at
 
 RE_READS = 2
@@ -32,8 +34,10 @@ ROWS_AT_ONCE = 2_000
 MOST_PARTS = 64
 WINDOWS_ALLOWED = 256
 ROWS_PER_WINDOW_ALLOWED = 20
-"""Windows that one purpose may be split into, and one more for so many rows: a server that tells the same total
-for every part would otherwise be split down to the second."""
+"""Windows that one purpose may be split into, and one more for so many rows that came: a server that tells the
+same total for every part would otherwise be split down to the second."""
+MOST_READ = 1_000_000
+"""Pages of one purpose, whatever comes: a hundred million rows. The next sync goes on behind what is certified."""
 
 STRAYS = "rows came that the range which was asked for does not hold: it is not honoured"
 HIDDEN = "no end of a range is known to work, so that the newest rows may be hidden"
@@ -50,7 +54,8 @@ class Purpose:
     `hidden`: rows of the window may not be shown, since no end is known to work, so it cannot be certified.
     `strays`: rows outside their window came. `doubts`: why parts are not certified.
     `met`: all ids that were read, where somebody wants to know.
-    `lies`: a total was caught lying. `windows`: how many windows were read so far.
+    `lies`: a total was caught lying. `windows`, `pages`, `came`: how many windows and pages were read so far, and
+    how many rows came.
     """
 
     kind: str
@@ -61,7 +66,8 @@ class Purpose:
     met: set[str] | None = None
     lies: bool = False
     windows: int = 0
-    allowed: int = WINDOWS_ALLOWED
+    pages: int = 0
+    came: int = 0
     hidden: bool = False
     strays: bool = False
 
@@ -69,6 +75,17 @@ class Purpose:
     def insists(self) -> bool:
         """Whether a window that keeps moving is split, and read until it is certain."""
         return self.kind != "tail"
+
+    @property
+    def may_split(self) -> bool:
+        """Whether one window more may be split: by the rows that came, not by what totals promise."""
+        allowed = WINDOWS_ALLOWED + self.came // ROWS_PER_WINDOW_ALLOWED
+        return not self.strays and self.windows < allowed
+
+    def met_pages(self, pages: Sequence[Page]) -> None:
+        """Count what was read."""
+        self.pages += len(pages)
+        self.came += sum(len(page.rows) for page in pages)
 
     def unsettled(self, window: Window) -> bool:
         """Whether rows may still come late into a window."""
@@ -84,8 +101,13 @@ class Purpose:
 
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Generator[Step, Any, bool]:
     """Read one window; every row that came is saved in any case. Returns whether it is certified."""
+    if purpose.pages >= MOST_READ:
+        purpose.doubts.append(f"{_named(window)}: {MOST_READ} pages were read, the next sync goes on")
+        return False
     conventions = replace(conventions, lenient=purpose.lies)
     first = yield from tolerant(conventions, window, 0)
+    purpose.windows += 1
+    purpose.met_pages([first])
     purpose.strays = purpose.strays or has_strays(conventions, window, first)
     if purpose.unsettled(window) and first.total_count > len(first.rows):
         yield MergeRows(first.rows, first.server_time, purpose.sealed_before)
@@ -93,11 +115,14 @@ def read_window(conventions: QueryConventions, window: Window, purpose: Purpose)
     if parts := _parts_by_size(conventions, window, first, purpose):
         return (yield from _side_by_side(conventions, parts, purpose))
     passes = [(yield from remaining_pages(conventions, window, first))]
-    while not passes[-1].whole and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
+    purpose.met_pages(passes[0].pages[1:])
+    while not _are_proof(passes) and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
         conventions = replace(conventions, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(conventions, window)))
     purpose.lies = purpose.lies or bool(passes[-1].lie)
-    if not passes[-1].whole and (purpose.insists or are_unmoved(passes)):
+    if _are_tied(conventions, passes[-1]) and are_unmoved(passes):
+        yield from _insist(conventions, window, passes)
+    if not _are_proof(passes) and (purpose.insists or are_unmoved(passes)):
         if parts := _halves(conventions, window, passes[-1], purpose):
             yield from _keep(passes, purpose)
             return (yield from _side_by_side(conventions, parts, purpose))
@@ -136,7 +161,7 @@ def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpos
 def _halves(conventions: QueryConventions, window: Window, last: Pass, purpose: Purpose) -> list[Window]:
     """A total that lies about a single page will lie about any part of it."""
     hopeless = last.lie and len(last.pages) == 1
-    return [] if hopeless or purpose.windows >= purpose.allowed else split(conventions, window, 2)
+    return [] if hopeless or not purpose.may_split else split(conventions, window, 2)
 
 
 def _named(window: Window) -> str:
@@ -146,8 +171,19 @@ def _named(window: Window) -> str:
 
 def _insist(conventions: QueryConventions, window: Window, passes: list[Pass]) -> Generator[Step, Any, None]:
     """Pass after pass over a window that cannot be split, until one or all together prove it whole."""
-    while not passes[-1].whole and not _proven_united(passes) and len(passes) < UNITED_PASSES:
+    while not _are_proof(passes) and len(passes) < UNITED_PASSES:
         passes.append((yield from read_pass(conventions, window)))
+
+
+def _are_proof(passes: list[Pass]) -> bool:
+    return passes[-1].whole or _proven_united(passes)
+
+
+def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
+    """Whether more rows than a page holds are of one time: they stay together, however a window is split."""
+    unit = conventions.shortest.total_seconds()
+    times = (at.timestamp() // unit for row in done.rows if (at := updated_at(row)) is not None)
+    return max(Counter(times).values(), default=0) > done.size
 
 
 def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
@@ -190,10 +226,7 @@ def _side_by_side(
 
 
 def _parts_by_size(conventions: QueryConventions, window: Window, first: Page, purpose: Purpose) -> list[Window]:
-    if not purpose.windows:
-        purpose.allowed += first.total_count // ROWS_PER_WINDOW_ALLOWED
-    purpose.windows += 1
-    if first.total_count <= 2 * ROWS_AT_ONCE or purpose.windows >= purpose.allowed:
+    if first.total_count <= 2 * ROWS_AT_ONCE or not purpose.may_split:
         return []
     return split(conventions, window, min(MOST_PARTS, -(-first.total_count // ROWS_AT_ONCE)))
 

@@ -4,7 +4,8 @@ Contract, Endpoints: names of the date-range, page and page-size parameters, and
 count from zero, are "not shown". What a server was seen to do is kept in `control.capabilities`.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
@@ -27,6 +28,8 @@ class QueryConventions:
     `end`: whether a range's end was seen to work; one that is `undecided` is sent and not relied upon.
     `page_base`: the number of the first page, `None` where it is not known: then the first page is asked for
     without a number, and one page more is read, so that all are here whichever it is.
+    `end_in_days`: an end is taken as a day, whatever is known of the start. `required`: sent with each request,
+    because the server refuses the list without it, although it makes no difference.
     `lenient`: totals of this list were caught lying, so a page is no longer asked for again because of its own.
     """
 
@@ -35,6 +38,8 @@ class QueryConventions:
     page_base: int | None = 0
     bounds: Bounds = "instant"
     end: Result = Result.HONOURED
+    end_in_days: bool = False
+    required: Mapping[str, str] = field(default_factory=dict[str, str])
     lenient: bool = False
 
     def page(self, window: Window, number: int, *, lenient: bool = False) -> ReadPage:
@@ -53,7 +58,7 @@ class QueryConventions:
 
     def filters(self, window: Window) -> dict[str, str]:
         """The query that narrows the list to a window; no page yet."""
-        query: dict[str, str] = {}
+        query = dict(self.required)
         if self.bounds != "none" and window.start is not None:
             query[self.names.start] = self._bound(window.start, -1)
         if self.end is not Result.IGNORED and window.end is not None:
@@ -71,7 +76,7 @@ class QueryConventions:
         if not isinstance(bound, datetime):
             return bound.isoformat()
         at = bound.astimezone(UTC)
-        if self.bounds == "day":
+        if self.bounds == "day" or (self.end_in_days and outward > 0):
             return (at.date() + timedelta(days=outward)).isoformat()
         return at.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 

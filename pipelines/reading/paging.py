@@ -10,10 +10,11 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from pipelines.core.errors import PracticeRefused, RequestRefused, WrongTotal
+from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Certificate, Page, Row, Window
-from pipelines.core.steps import SideBySide, Step
+from pipelines.core.steps import Step
 from pipelines.reading.conventions import QueryConventions, contradiction
+from pipelines.reading.following import MOST_PAGES, follow, tolerant
 from pipelines.reading.rows import key_of
 
 
@@ -22,12 +23,14 @@ class Pass:
     """One pass over one window, in the order of the pages. `size`: the rows of a full page.
 
     `shifted`: it is not known whether pages count from 0 or from 1, so each page may also be the one before it.
+    `unkept`: why not all pages were read that the total promises.
     """
 
     window: Window
     pages: tuple[Page, ...]
     size: int
     shifted: bool = False
+    unkept: str | None = None
 
     @property
     def started(self) -> datetime:
@@ -59,7 +62,7 @@ class Pass:
         """The first page that contradicts its own total, in words: such a total proves nothing."""
         given = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
         told = (self._contradiction(number, page) for number, page in given)
-        return next((words for words in told if words), None)
+        return self.unkept or next((words for words in told if words), None)
 
     def _contradiction(self, number: int, page: Page) -> str | None:
         told = contradiction(page, number, self.size)
@@ -116,45 +119,17 @@ def uncertified(evidence: Certificate, reason: str) -> Certificate:
     return replace(evidence, certified=False, reason=reason)
 
 
-def tolerant(conventions: QueryConventions, window: Window, number: int) -> Generator[Step, Any, Page]:
-    """One page, taken as it is where it goes on contradicting its own total: `Pass.lie` tells of it."""
-    if conventions.page_base is None:  # how many rows it should hold is not known
-        return (yield conventions.page(window, number, lenient=True))
-    try:
-        return (yield conventions.page(window, number))
-    except WrongTotal:
-        return (yield conventions.page(window, number, lenient=True))
-
-
-def promised(
-    conventions: QueryConventions, window: Window, number: int, first: Page
-) -> Generator[Step, Any, Page]:
-    """A page after the first. One that is refused is an empty one, which no certificate survives.
-
-    The list may have shrunk meanwhile, and how a page beyond the end is answered is not shown; nor is how deep a
-    server lets its lists be paged, which a window that is split stays above.
-    """
-    try:
-        return (yield from tolerant(conventions, window, number))
-    except PracticeRefused:
-        raise
-    except RequestRefused as error:
-        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
-
-
 def remaining_pages(conventions: QueryConventions, window: Window, first: Page) -> Generator[Step, Any, Pass]:
     """The pages after the first, as many as its total promises, and what lies beyond them if anything does."""
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     if conventions.page_base is None and first.total_count > len(first.rows):
         return (yield from _pages_of_either_base(conventions, window, first, size))
-    pages = [first]
-    if not contradiction(first, 0, size):
-        count = -(-first.total_count // size)
-        readers = [promised(conventions, window, number, first) for number in range(1, count)]
-        pages += (yield SideBySide(readers)) if readers else ()
-    if len(pages[-1].rows) >= size:
+    count = 1 if contradiction(first, 0, size) else -(-first.total_count // size)
+    followed = yield from follow(conventions, window, first, count, size)
+    pages = [first, *followed.pages]
+    if followed.unkept is None and len(pages[-1].rows) >= size:
         pages += yield from _beyond(conventions, window, pages)
-    return Pass(window, tuple(pages), size)
+    return Pass(window, tuple(pages), size, unkept=followed.unkept)
 
 
 def _pages_of_either_base(
@@ -166,12 +141,11 @@ def _pages_of_either_base(
     """
     size = max(1, min(size, len(first.rows) or size))
     count = -(-first.total_count // size)
-    pages: list[Page] = yield SideBySide(
-        [promised(conventions, window, number, first) for number in range(1, count + 1)]
-    )
-    if pages and pages[-1].refused:
+    followed = yield from follow(conventions, window, first, count + 1, size)
+    pages = list(followed.pages)
+    if len(pages) == count and pages[-1].refused:
         pages[-1] = replace(pages[-1], refused=None, total_count=first.total_count)
-    return Pass(window, (first, *pages), size, shifted=True)
+    return Pass(window, (first, *pages), size, shifted=True, unkept=followed.unkept)
 
 
 def _beyond(
@@ -184,7 +158,7 @@ def _beyond(
     """
     seen = {key_of(row) for page in pages for row in page.rows}
     more: list[Page] = []
-    while True:
+    while len(pages) + len(more) < MOST_PAGES:
         try:
             page: Page = yield conventions.page(window, len(pages) + len(more), lenient=True)
         except RequestRefused:
@@ -195,7 +169,8 @@ def _beyond(
         seen |= fresh
         more.append(page)
         if page.total_count != pages[0].total_count:
-            return more
+            break
+    return more
 
 
 def read_pass(conventions: QueryConventions, window: Window) -> Generator[Step, Any, Pass]:
@@ -216,4 +191,4 @@ def fell(totals: Sequence[int]) -> bool:
 
 def most_followed(conventions: QueryConventions, total: int) -> int:
     """Pages after which a list is not followed any more that is read one page at a time and may grow meanwhile."""
-    return 2 * (total // conventions.page_size + 1) + 1
+    return min(MOST_PAGES, 2 * (total // conventions.page_size + 1) + 1)

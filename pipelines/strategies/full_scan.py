@@ -33,14 +33,13 @@ from pipelines.core.steps import (
 )
 from pipelines.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
 from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.following import promised, tolerant
 from pipelines.reading.paging import (
     Pass,
     certificate,
     fell,
     most_followed,
-    promised,
     read_pass,
-    tolerant,
     uncertified,
     united,
 )
@@ -211,6 +210,7 @@ def _read_top(conventions: QueryConventions, through: datetime | None) -> Genera
     """
     totals: list[int] = []
     rows: list[Row] = []
+    met: set[str] = set()
     page: Page | None = None
     while not totals or len(totals) < most_followed(conventions, totals[0]):
         page = yield from (
@@ -218,9 +218,11 @@ def _read_top(conventions: QueryConventions, through: datetime | None) -> Genera
         )
         yield MergeRows(page.rows, page.server_time)
         totals.append(page.total_count)
+        fresh = {key_of(row) for row in page.rows} - met
+        met |= fresh
         rows += page.rows
         times = [at for row in page.rows if (at := updated_at(row)) is not None]
-        if not page.rows or (times and through and min(times) < through) or len(rows) >= page.total_count:
+        if not fresh or (times and through and min(times) < through) or len(rows) >= page.total_count:
             return _never_rises(rows) and not fell(totals)
     return False
 

@@ -25,8 +25,9 @@ from pipelines.core.pages import Certificate, Page, Row, Window
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Step
 from pipelines.reading.by_id import get_by_id
-from pipelines.reading.conventions import QueryConventions
-from pipelines.reading.paging import fell, most_followed, promised, tolerant
+from pipelines.reading.conventions import QueryConventions, contradiction
+from pipelines.reading.following import promised, tolerant
+from pipelines.reading.paging import fell, most_followed
 from pipelines.reading.rows import instant, key_of
 from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, mark_vanished, read_whole_list
 
@@ -53,6 +54,8 @@ def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions)
             yield MoveCursor({"through": reading.now.isoformat()})
             yield Flush()
             return Outcome(True, reading.now, "totals by status agree")
+        if descent.lied:
+            break
     return (yield from _read_all(conventions, reading))
 
 
@@ -70,11 +73,12 @@ def _horizon(reading: Reading) -> datetime | None:
 
 @dataclass(slots=True)
 class _Descent:
-    """What a read from the top has met so far."""
+    """What a read from the top has met so far. `lied`: the last page did not bring what its own total promises."""
 
     seen: set[str] = field(default_factory=set[str])
     lowest: datetime | None = None
     ordered: bool = True
+    lied: bool = False
     totals: list[int] = field(default_factory=list[int])
     rows: int = 0
     requests: int = 0
@@ -88,12 +92,14 @@ class _Descent:
     def pages(self) -> int:
         return len(self.totals)
 
-    def meet(self, page: Page) -> None:
+    def meet(self, page: Page, size: int) -> None:
+        met, contradicts = len(self.seen), contradiction(page, self.pages, size) is not None
         self.totals.append(page.total_count)
         self.rows += len(page.rows)
         self.requests += page.requests
         for row in page.rows:
             self._meet_row(row)
+        self.lied = contradicts or (len(self.seen) == met and met < page.total_count)
 
     def _meet_row(self, row: Row) -> None:
         created_at = instant(row.get("created_at"))
@@ -116,10 +122,10 @@ def _descend(conventions: QueryConventions, horizon: datetime | None) -> Generat
         page = yield from (
             promised(conventions, WHOLE, descent.pages, page) if page else tolerant(conventions, WHOLE, 0)
         )
-        descent.meet(page)
+        descent.meet(page, conventions.page_size)
         yield MergeRows(page.rows, page.server_time)
         below = horizon is not None and descent.lowest is not None and descent.lowest < horizon
-        if not descent.ordered or not page.rows or below or descent.rows >= page.total_count:
+        if not descent.ordered or descent.lied or not page.rows or below or descent.rows >= page.total_count:
             return descent
         descent.ordered = descent.pages < most_followed(conventions, descent.total)
 

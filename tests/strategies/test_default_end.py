@@ -94,6 +94,37 @@ def test_without_one_nothing_is_certified_through_hidden_rows_and_nothing_is_del
 
 
 @LISTS
+@pytest.mark.parametrize("refuses_datetimes", [False, True], ids=["instants", "days"])
+@pytest.mark.parametrize("names", [QueryNames(), ONE_OF_TWO_PAIRS], ids=["as configured", "of two pairs"])
+def test_a_start_that_makes_no_difference_is_sent_where_the_list_is_refused_without(
+    endpoint: Endpoint, names: QueryNames, *, refuses_datetimes: bool
+) -> None:
+    source, store = filled(names), ModelStore()
+    source.manners = replace(source.manners, start="required, ignored", refuses_datetimes=refuses_datetimes)
+
+    for _ in range(2):
+        outcome = sync(endpoint, source, store)
+
+        assert outcome.certified
+        assert any("the date range is ignored" in note for note in outcome.notes)
+        assert store.rows == source.rows
+
+
+@LISTS
+def test_an_end_that_is_taken_as_a_day_only_is_found_also_without_a_start(endpoint: Endpoint) -> None:
+    source, store = filled(NO_START), ModelStore()
+    source.manners = replace(source.manners, refuses_datetimes=True)
+
+    for _ in range(2):
+        outcome = sync(endpoint, source, store)
+
+        assert outcome.certified
+        assert outcome.through is not None
+        assert outcome.through > START - timedelta(minutes=1)
+        assert store.rows == source.rows
+
+
+@LISTS
 def test_a_practice_on_its_first_day_is_not_empty(endpoint: Endpoint) -> None:
     """All of its rows are behind the midnight that the server assumes, under whatever name it takes an end."""
     source = ModelSource(Random(1), Manners(names=ONE_OF_TWO_PAIRS, default_end="midnight"))

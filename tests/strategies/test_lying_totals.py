@@ -18,6 +18,7 @@ from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.reading import certified, following, paging
 from pipelines.strategies import plan
 
 STATUSES = {
@@ -89,6 +90,45 @@ def test_every_row_is_here_and_the_reason_says_what_is_uncertain(
     assert source.rows == store.rows
     assert not outcome.certified
     assert "its own total of" in outcome.reason
+
+
+@pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, AI_OUTBOUND, STAFF_TASKS], ids=lambda item: item.name)
+@pytest.mark.parametrize("order", ["created_desc", "id"])
+@pytest.mark.parametrize(("beyond", "rows", "most"), [("empty", 47, 150), ("repeats", 50, 600)])
+def test_a_total_of_a_billiard_costs_few_requests_and_brings_every_row(
+    endpoint: Endpoint,
+    order: Literal["created_desc", "id"],
+    beyond: Literal["empty", "repeats"],
+    rows: int,
+    most: int,
+) -> None:
+    """Where pages beyond the end repeat the last rows, no page contradicts its own total."""
+    manners = Manners(total="huge", order=order, beyond=beyond)
+    source, store = filled(endpoint, Random(1), manners, rows), ModelStore()
+
+    outcome = sync(endpoint, source, store)
+
+    assert source.rows == store.rows
+    assert not outcome.certified
+    assert f"total of {10**15}" in outcome.reason
+    assert source.requests < most
+
+
+@pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, AI_OUTBOUND, STAFF_TASKS], ids=lambda item: item.name)
+def test_a_server_that_never_runs_out_of_rows_is_read_to_an_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ceilings, a hundredth of what they are."""
+    monkeypatch.setattr(following, "MOST_PAGES", 200)
+    monkeypatch.setattr(paging, "MOST_PAGES", 200)
+    monkeypatch.setattr(certified, "MOST_READ", 10_000)
+    manners = Manners(total="huge", beyond="invents", order="created_desc")
+    source, store = filled(endpoint, Random(1), manners, 47), ModelStore()
+
+    outcome = sync(endpoint, source, store)
+
+    assert not outcome.certified
+    assert source.requests < 30_000
 
 
 def test_a_capped_total_is_found_by_looking_beyond_it() -> None:

@@ -3,9 +3,12 @@
 import multiprocessing
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
-from pipelines.partner import retrying
+from pipelines.partner import client, retrying
+from pipelines.partner.timing import Timing
 from pipelines.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
@@ -18,11 +21,13 @@ def impatient() -> None:
     retrying.FIRST_WAIT = 0.05
 
 
-def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None) -> None:
+def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None, now: datetime | None) -> None:
     """What the process does. The exit code is left in a file, since a killed one leaves none."""
     from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
 
     impatient()
+    if now is not None:
+        client.Timing = partial(Timing, now=lambda: now)
     result = run_sync(settings, practices=None, endpoints=endpoints, since=None, progress=lambda _: None)
     ended.write_text(str(result.exit_code), "utf-8")
 
@@ -34,13 +39,14 @@ def sync_until_killed(
     *,
     after: Callable[[], bool] | None = None,
     endpoints: Sequence[str] | None = None,
+    now: datetime | None = None,
 ) -> bool:
     """Start a sync and kill it (SIGKILL) so long after `after` holds, by default that the warehouse is there.
 
-    Returns whether it was still at work.
+    `now`: what its machine's clock says. Returns whether it was still at work.
     """
     ended.unlink(missing_ok=True)
-    process = processes.Process(target=sync_and_exit, args=(settings, ended, endpoints))
+    process = processes.Process(target=sync_and_exit, args=(settings, ended, endpoints, now))
     process.start()
     deadline = time.monotonic() + 20
     sign = after or settings.warehouse.path.exists

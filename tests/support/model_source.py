@@ -34,12 +34,15 @@ class Manners:
     default_end: Literal["none", "midnight"] = "none"
     """What a range without an end reaches to; contract: "defaults to the current date"."""
     start_inclusive: bool = True
+    start: Literal["optional", "required", "required, ignored"] = "optional"
     order: Literal["updated_asc", "updated_desc", "created_desc", "id", "shuffled"] = "updated_asc"
     refuses_unknown: bool = False
     refuses_datetimes: bool = False
     status_ignored: bool = False
     echoes: bool = True
-    total: Literal["true", "too high", "too low", "capped", "unfiltered"] = "true"
+    total: Literal["true", "too high", "too low", "capped", "unfiltered", "huge"] = "true"
+    beyond: Literal["empty", "repeats", "invents"] = "empty"
+    """What pages beyond the end hold: nothing, the last rows again, or rows that were never there."""
     refuses_beyond_end: bool = False
     deepest: int | None = None
     """The last page, counted from 0, that is given at all; `None`: as many as there are."""
@@ -118,7 +121,8 @@ class ModelSource:
             raise NotFound("no such page", status=404)
         if manners.deepest is not None and at > manners.deepest * size:
             raise RequestRefused("too deep", status=400)
-        page = Page(tuple(rows[at : at + size]), self._total(rows), *echo, server_time=self.now)
+        shown = rows[at : at + size] if at < len(rows) or not rows else self._beyond(rows, size)
+        page = Page(tuple(shown), self._total(rows), *echo, server_time=self.now)
         check_page(step, page)
         return page
 
@@ -134,6 +138,13 @@ class ModelSource:
                 return min(20, len(rows))
             case "unfiltered":
                 return len(self.rows)
+            case "huge":
+                return 10**15
+
+    def _beyond(self, rows: Sequence[Row], size: int) -> Sequence[Row]:
+        if self.manners.beyond == "invents":
+            return [{**self.rng.choice(rows), "id": f"invented-{next(self._numbers)}"} for _ in range(size)]
+        return rows[-size:] if self.manners.beyond == "repeats" else ()
 
     def record(self, identity: str) -> Row | None:
         self._tick()
@@ -147,7 +158,9 @@ class ModelSource:
     def _filtered(self, query: Query) -> list[Row]:
         manners, names = self.manners, self.manners.names
         rows: list[Row] = list(self.rows.values())
-        if (start := query.get(names.start)) is not None:
+        if (start := query.get(names.start)) is None and manners.start != "optional":
+            raise RequestRefused(f"{names.start} is missing", status=400, fields=((names.start, "is missing"),))
+        if start is not None and self._bound(str(start)) and manners.start != "required, ignored":
             edge = self._start(str(start))
             rows = [row for row in rows if _at(row) > edge or (_at(row) == edge and manners.start_inclusive)]
         if (end := query.get(names.end)) is not None:

@@ -163,7 +163,7 @@ class HeldTime:
         self.seconds = 1000.0
         self.slept: list[float] = []
         self.timing = Timing(
-            now=lambda: datetime(2026, 11, 21, tzinfo=UTC) + timedelta(seconds=self.seconds),
+            now=lambda: datetime(2026, 11, 21, 9, 41, tzinfo=UTC) + timedelta(seconds=self.seconds),
             monotonic=lambda: self.seconds,
             sleep=self.sleep,
             chance=lambda: 1.0,

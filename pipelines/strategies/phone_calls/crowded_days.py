@@ -18,9 +18,10 @@ from datetime import datetime
 from typing import Any
 
 from pipelines.core.pages import Certificate, Page, Row, Window
-from pipelines.core.steps import SideBySide, Step
+from pipelines.core.steps import Step
 from pipelines.reading.conventions import QueryConventions, contradiction
-from pipelines.reading.paging import Pass, certificate, promised, tolerant, uncertified
+from pipelines.reading.following import follow, tolerant
+from pipelines.reading.paging import Pass, certificate, uncertified
 from pipelines.reading.rows import key_of
 
 PASSES = 5
@@ -94,10 +95,8 @@ def _one_pass(conventions: QueryConventions, window: Window) -> Generator[Step, 
     first: Page = yield from tolerant(conventions, window, 0)
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     count = 1 if contradiction(first, 0, size) else first.total_count // size + 1
-    others: Sequence[Page] = yield SideBySide(
-        [promised(conventions, window, number, first) for number in range(1, count)]
-    )
-    return Pass(window, (first, *others), size)
+    followed = yield from follow(conventions, window, first, count, size)
+    return Pass(window, (first, *followed.pages), size, unkept=followed.unkept)
 
 
 def _evidence(passes: Sequence[Pass], number: int, kind: str, rows: Sequence[Row]) -> Certificate:

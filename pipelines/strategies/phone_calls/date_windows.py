@@ -154,18 +154,24 @@ def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Generator[Step,
     windows: list[_Days] = []
     for start, end in due.spans:
         here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
-        per_day = yield from _expected_per_day(start, end, here)
+        per_day = yield from _expected_per_day(start, end, here, rows_at_once)
         windows += [_Days(*days, here) for days in _packed((start, end), here, per_day, rows_at_once)]
     return windows
 
 
-def _expected_per_day(start: date, end: date, here: Mapping[date, int]) -> Generator[Step, Any, float]:
-    """Calls on a day that is not known here: the mean of the span, from its total, for one small request."""
+def _expected_per_day(
+    start: date, end: date, here: Mapping[date, int], most: float
+) -> Generator[Step, Any, float]:
+    """Calls on a day that is not known here: the mean of the span, from its total, for one small request.
+
+    More than a page holds is not believed: windows of many days are cut by what their answers hold.
+    """
     unknown = (end - start).days - len(here)
     if unknown <= 1:
         return 0.0
     page: CallsPage = yield ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True)
-    return max(0.0, page.total_count - sum(here.values())) / unknown
+    expected = max(0.0, page.total_count - sum(here.values())) / unknown
+    return expected if expected <= most else 0.0
 
 
 def _packed(

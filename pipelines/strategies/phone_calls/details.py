@@ -177,4 +177,6 @@ def _read_window(
             evidence = certificate(done, "details", retries=attempt)
             yield AttachDetails(done.rows, window.start, window.end, certificate=evidence)
             return done.rows if last else ()
+        if done.lie:
+            break
     return ()

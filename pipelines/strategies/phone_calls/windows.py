@@ -33,6 +33,10 @@ DAY = timedelta(days=1)
 FILLED = 0.7
 """How full the pages of the parts should be that a window is cut into."""
 
+PAGES_AT_ONCE = 8
+MOST_PAGES_OF_A_DAY = 1_000
+"""Of a day that is paged, without a certificate: five million calls, or as many as its total promises."""
+
 OnCertified = Callable[[date, date], MoveCursor]
 
 
@@ -182,15 +186,17 @@ def _read_crowded(
 
 
 def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Generator[Step, Any, Sequence[CallsPage]]:
-    """The pages of a day behind its first: better calls without a proof than none."""
-    size = _size(strategy, first)
+    """The pages of a day behind its first, up to an empty one: better calls without a proof than none."""
     asked = strategy.csv_page_size
-    steps = [
-        ReadCalls(calls_query(day, day + DAY, size=asked, page=number), number, asked, lenient=True)
-        for number in range(1, -(-first.total_count // size))
-    ]
-    others: Sequence[CallsPage] = yield SideBySide([_ask(step) for step in steps])
-    return (first, *others)
+    pages = [first]
+    most = min(MOST_PAGES_OF_A_DAY, -(-first.total_count // _size(strategy, first)))
+    while len(pages) < most and pages[-1].rows:
+        steps = [
+            ReadCalls(calls_query(day, day + DAY, size=asked, page=number), number, asked, lenient=True)
+            for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
+        ]
+        pages += yield SideBySide([_ask(step) for step in steps])
+    return pages
 
 
 def _ask(step: ReadCalls) -> Generator[Step, Any, CallsPage]:

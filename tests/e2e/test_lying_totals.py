@@ -1,0 +1,59 @@
+"""A total of a milliard or a billiard costs neither the memory nor requests without an end, on any list."""
+
+import json
+import multiprocessing
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.partner import retrying
+from pipelines.settings import Settings
+
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["pipelines.jobs.sync"])
+
+ROOM = 1024 * 2**20
+"""Bytes of address space beside what a sync of an honest list took: threads of DuckDB and polars reserve some."""
+LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+
+
+def sync_within(room: int, settings: Settings, told: Path) -> None:
+    """In a process of its own: what came of each list, written as JSON."""
+    from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
+
+    retrying.FIRST_WAIT = 0.001
+
+    def sync(*endpoints: str) -> Any:
+        return run_sync(settings, practices=None, endpoints=endpoints, since=None, progress=lambda _: None)
+
+    sync("clients")
+    size = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
+    result = sync(*LISTS)
+    lists = {one.endpoint: [one.state, one.reason, one.requests] for one in result.results}
+    told.write_text(json.dumps([result.exit_code, lists]), "utf-8")
+
+
+@pytest.mark.parametrize("total", [10**9, 10**15])
+def test_lists_whose_totals_lie_end_uncertified_each_in_one_line(opened: Any, tmp_path: Path, total: int) -> None:
+    practices = opened(practices=1, days=20, calls=300)
+    practices.platform.set(**{name: {"told_total": total} for name in LISTS})
+    told = tmp_path / "told"
+
+    process = processes.Process(target=sync_within, args=(ROOM, practices.settings, told))
+    process.start()
+    process.join(120)
+    process.kill()
+
+    assert process.exitcode == 0
+    exit_code, lists = json.loads(told.read_text("utf-8"))
+    assert exit_code == 3
+    assert set(lists) == set(LISTS)
+    for name, (state, reason, requests) in lists.items():
+        assert state == "uncertified", name
+        assert str(total) in reason
+        assert "\n" not in reason
+        assert requests < 100, name
+    assert practices.differences(LISTS) == []
