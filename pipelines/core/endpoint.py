@@ -94,7 +94,8 @@ Strategy = DateWindows | UpdatedWindows | NewestFirst | FullScan | ByReference |
 class Endpoint:
     """One list that vetl keeps in step. Asset, raw table, CLI name and conformance tests follow from it.
 
-    `path` is relative to `/services/core/open_api/v1`; `record` is the model of a row of `raw.<table>`.
+    `path` is relative to `/services/core/open_api/v1`, and may hold `{practice_id}`; `record` is the model of a
+    row of `raw.<table>`.
     """
 
     name: str
@@ -105,6 +106,10 @@ class Endpoint:
     key: tuple[str, ...] = ("id",)
     page_size: int = 100
     names: QueryNames = QueryNames()
+
+    def path_of(self, practice_id: str) -> str:
+        """Where the platform has this list of a practice."""
+        return self.path.replace("{practice_id}", practice_id)
 
     def columns(self) -> tuple[Column, ...]:
         """The columns of the raw table that the source fills, in the model's order."""

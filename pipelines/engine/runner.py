@@ -84,6 +84,7 @@ class StepRunner:
         self._run = run
         self._practice = practice
         self._endpoint = endpoint
+        self._path = endpoint.path_of(practice.id)
         self._requests = 0
         self._rows_read = 0
         self._expected = ExpectedRows()
@@ -149,7 +150,7 @@ class StepRunner:
 
     async def _read_page(self, step: ReadPage) -> Page:
         page = await self._run.source.page(
-            self._practice.id, self._endpoint.path, step.query, check=partial(check_page, step)
+            self._practice.id, self._path, step.query, check=partial(check_page, step)
         )
         self._met(step, page)
         return page
@@ -179,7 +180,7 @@ class StepRunner:
     async def _get_record(self, identity: str) -> Row | None:
         """One row; an id that the source refuses to look up costs that row only, not its list."""
         try:
-            return await self._run.source.record(self._practice.id, self._endpoint.path, identity)
+            return await self._run.source.record(self._practice.id, self._path, identity)
         except RequestRefused as error:
             if error.status in UNKNOWN_ID:
                 return None

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pipelines import bundled
 from pipelines.core.errors import WarehouseBusy, WarehouseError
@@ -35,13 +36,16 @@ def build_marts(
     while True:
         ready_for_dbt(settings, max(0.0, deadline - now()))
         try:
-            return dbt_build(
-                path, full_refresh=full_refresh, advance=advance, variables=settings.definitions.variables()
-            )
+            return dbt_build(path, full_refresh=full_refresh, advance=advance, variables=dbt_variables(settings))
         except WarehouseBusy:
             # Someone was quicker between our look and dbt's start.
             if now() >= deadline:
                 raise
+
+
+def dbt_variables(settings: Settings) -> dict[str, Any]:
+    """What dbt is told: the lists of the registry with their tables, and the definitions that are set."""
+    return {"lists": {item.name: item.table for item in REGISTRY}, **settings.definitions.variables()}
 
 
 def whats_new(settings: Settings) -> str | None:
@@ -50,7 +54,7 @@ def whats_new(settings: Settings) -> str | None:
     Raises:
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
-    return news(existing(settings.warehouse.path), fingerprint(settings.definitions.variables()))
+    return news(existing(settings.warehouse.path), fingerprint(dbt_variables(settings)))
 
 
 def publish_marts(settings: Settings) -> Published:

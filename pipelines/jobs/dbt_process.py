@@ -89,14 +89,14 @@ def dbt_build(
     return _summary(json.loads(results.read_text("utf-8")), tuple(dict.fromkeys(log.deprecations)))
 
 
-def dbt_parse(warehouse: Path) -> Path:
+def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:
     """Write the manifest of the shipped project without touching the warehouse; returns its path.
 
     Raises:
         BuildFailed: the project does not parse.
     """
     log = _Log()
-    code = _run(warehouse, ["parse"], log, lambda _done, _total: None)
+    code = _run(warehouse, ["parse", *as_options(variables or {})], log, lambda _done, _total: None)
     if code:
         raise BuildFailed(log.errors[0] if log.errors else f"dbt parse ended with exit code {code}")
     return state_folder(warehouse) / "target" / "manifest.json"

@@ -21,7 +21,7 @@ from dagster_dbt import (
 )
 
 from pipelines import bundled
-from pipelines.jobs.build import existing, ready_for_dbt, whats_new
+from pipelines.jobs.build import dbt_variables, existing, ready_for_dbt, whats_new
 from pipelines.jobs.dbt_process import DATA_ONLY, as_options, dbt_parse, state_folder
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
@@ -110,7 +110,7 @@ def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: S
     warehouse = settings.warehouse.path
     target = state_folder(warehouse) / "target"
     with _environment(warehouse, target):
-        command = ["build", *DATA_ONLY, *as_options(settings.definitions.variables())]
+        command = ["build", *DATA_ONLY, *as_options(dbt_variables(settings))]
         return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
 
 
@@ -140,13 +140,13 @@ def areas_of(manifest: Path) -> Areas:
     return Areas(json.loads(manifest.read_text("utf-8")))
 
 
-def manifest_of(warehouse: Path) -> Path:
+def manifest_of(settings: Settings) -> Path:
     """The project's manifest, made anew where it is missing or older than the project."""
-    manifest = state_folder(warehouse) / "target" / "manifest.json"
+    manifest = state_folder(settings.warehouse.path) / "target" / "manifest.json"
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
     sources = (path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"})
     if any(path.stat().st_mtime > written for path in sources):
-        return dbt_parse(warehouse)
+        return dbt_parse(settings.warehouse.path, dbt_variables(settings))
     return manifest
 
 

@@ -32,7 +32,7 @@ def vetl_definitions(
     """
     vetl = VetlResource(config=fspath(config) if config is not None else None)
     settings = vetl.settings()
-    manifest = manifest_of(settings.warehouse.path)
+    manifest = manifest_of(settings)
     areas = areas_of(manifest)
     models, received = dbt_models(manifest), received_tables(areas)
     return dg.Definitions(

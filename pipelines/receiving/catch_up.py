@@ -140,7 +140,7 @@ class CatchUp:
         async def one(identity: str) -> None:
             async with turn:
                 if len(answers.failed) < FAILURES:
-                    await self._ask(practice_id, endpoint.path, identity, answers)
+                    await self._ask(practice_id, endpoint.path_of(practice_id), identity, answers)
 
         await together(one(identity) for identity in ids)
         return answers

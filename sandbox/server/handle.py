@@ -22,17 +22,17 @@ class Handle:
     """What a client needs to know, and what a test may do behind its back."""
 
     base_url: str
-    _app: Starlette
+    app: Starlette
     _fresh: Callable[[], Platform]
 
     @property
     def platform(self) -> Platform:
         """What is behind the door now."""
-        return self._app.state.platform
+        return self.app.state.platform
 
     def reset(self) -> None:
         """Put a fresh platform over the same world behind the same address: as at the start in everything."""
-        self._app.state.platform = self._fresh()
+        self.app.state.platform = self._fresh()
 
     @property
     def username(self) -> str:

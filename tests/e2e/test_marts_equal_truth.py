@@ -1,6 +1,6 @@
 """From the platform's own truth to the last cell of every mart: at rest, and thirty days later.
 
-Three stories, three seeds; past vetl's models on both sides (`support.seen`, `support.expected`). Practices lie in
+Two stories, two seeds; past vetl's models on both sides (`support.seen`, `support.expected`). Practices lie in
 zones with and without summer time, one of them half an hour off, and the days cross both changes of the clock.
 """
 

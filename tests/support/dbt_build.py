@@ -34,7 +34,11 @@ def build(warehouse: Path, scratch: Path, *options: str, project: Path | None = 
     """Run `dbt build` and wait for it; `scratch` takes what dbt writes."""
     folder = str(project or dbt_project())
     target = scratch / "target"
-    command = [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", "build", *options]
+    command = [
+        *(sys.executable, "-c", "from dbt.cli.main import cli; cli()"),
+        *("--no-version-check", "--no-use-colors", "--log-level-file", "none", "build"),
+        *options,
+    ]
     folders = ["--project-dir", folder, "--profiles-dir", folder, "--target-path", str(target)]
     done = subprocess.run(
         [*command, *folders, "--log-path", str(scratch / "logs")],

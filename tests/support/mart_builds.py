@@ -18,7 +18,7 @@ def command(warehouse: Path, *options: str) -> list[str]:
     """`dbt build` as vetl runs it, without tests: what is asked here is what the models hold."""
     folder, scratch = str(dbt_project()), warehouse.parent
     return [
-        *(*DBT, "--no-use-colors", "build"),
+        *(*DBT, "--no-version-check", "--no-use-colors", "--log-level-file", "none", "build"),
         *("--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"),
         *options,
         *("--project-dir", folder, "--profiles-dir", folder),

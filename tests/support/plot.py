@@ -78,18 +78,15 @@ class Plot:
 
 
 STORIES = {
-    "New York, London without a server id, St John's without a group": Plot(
-        "story-1", 3, ("loc-001", "loc-004", "loc-008"), {"loc-001": "Atlantic", "loc-004": "Atlantic"}
+    "New York, London without a server id, Phoenix, Los Angeles without a group, one that cannot be read": Plot(
+        "story-1",
+        29,
+        ("loc-001", "loc-002", "loc-004", "loc-005", "quiet"),
+        {"loc-001": "Atlantic", "loc-004": "Atlantic", "loc-002": "West", "quiet": "Andes"},
+        withdrawn=True,
     ),
     "Sydney, St John's, a stage in doubt": Plot(
         "story-2", 11, ("loc-003", "loc-008"), {"loc-003": "Ports", "loc-008": "Ports"}, loose_end=True
-    ),
-    "Phoenix, Los Angeles, one that cannot be read": Plot(
-        "story-3",
-        29,
-        ("loc-002", "loc-005", "quiet"),
-        {"loc-002": "West", "loc-005": "West", "quiet": "Andes"},
-        withdrawn=True,
     ),
 }
 

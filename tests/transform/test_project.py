@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
+import yaml
 from support.dbt_build import Build
 from support.written_out import reads
 
@@ -98,6 +99,13 @@ def test_every_source_is_described_and_every_list_is_one(filled: Build) -> None:
     found = {source["name"] for source in sources if source["source_name"] == "partner"}
     lists = {endpoint.table for endpoint in REGISTRY}
     assert lists <= found <= lists | {endpoint.table for endpoint in RECEIVED}
+
+
+def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
+    """Of those that vetl hands over; the project's own are for a dbt that is run by hand."""
+    project = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))
+
+    assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
 
 
 def test_sources_lie_where_loading_puts_them(filled: Build) -> None:

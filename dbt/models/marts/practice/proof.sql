@@ -1,14 +1,3 @@
-{#- The lists by their names, and the tables that hold their rows. -#}
-{% set tables = {
-    'phone_calls': 'phone_calls',
-    'booking_sessions': 'booking_sessions',
-    'appointments': 'appointments',
-    'ai_outbound': 'ai_outbound_requests',
-    'staff_tasks': 'staff_tasks',
-    'clients': 'clients',
-    'patients': 'patients',
-} %}
-
 with practices as (
     select * from {{ ref('stg_control__practices') }}
 ),
@@ -127,7 +116,7 @@ certified as (
 ),
 
 held as (
-    {% for endpoint, table in tables.items() -%}
+    {% for endpoint, table in var('lists').items() -%}
     select
         practice_id,
         '{{ endpoint }}' as endpoint,
@@ -182,7 +171,7 @@ reconciled as (
 
 -- A list that could not be read yet is there too: nothing is known of it.
 known as (
-    {% for endpoint in tables -%}
+    {% for endpoint in var('lists') -%}
     select
         practice_id,
         '{{ endpoint }}' as endpoint

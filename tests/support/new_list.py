@@ -1,0 +1,108 @@
+"""A list that the contract does not have: what a contributor writes for it, and a platform that serves it."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pipelines.bundled import dbt_project
+from sandbox import Handle
+from sandbox.contract import ROOT as INTERFACE
+from sandbox.server.auth import practice_of
+from sandbox.server.envelopes import success
+
+ROOT = Path(__file__).resolve().parents[2]
+CREATED = "2025-05-01T12:00:00Z"
+
+ENDPOINT = """
+from pipelines.core.endpoint import Endpoint, FullScan
+from pipelines.core.records import Instant, Record, Text
+
+class Estimate(Record):
+    id: Text
+    status: Text | None = None
+    created_at: Instant | None = None
+
+ESTIMATES = Endpoint(
+    name="estimates",
+    path="location/{practice_id}/estimates",
+    table="estimates",
+    record=Estimate,
+    strategy=FullScan(statuses=("draft", "sent"), open_statuses=("draft",)),
+)
+"""
+SQL = """
+select practice_id, id as estimate_id, status, created_at
+from {{ source('partner', 'estimates') }}
+where _deleted_at is null
+"""
+YML = """
+sources:
+  - name: partner
+    schema: raw
+    tables:
+      - name: estimates
+        description: The mirror of the platform's estimates.
+models:
+  - name: stg_partner__estimates
+    description: One row per estimate that the source still has.
+"""
+
+
+def serve_estimates(platform: Handle, rows: int) -> None:
+    """Give every practice so many estimates, in pages as the contract's lists have them."""
+    estimates = [
+        {"id": f"e{number}", "status": ("draft", "sent")[number % 2], "created_at": CREATED}
+        for number in range(rows)
+    ]
+
+    async def answer(request: Request) -> Response:
+        assert request.path_params["practice_id"] == practice_of(request).id
+        asked = request.query_params
+        page, size = int(asked.get("page", 0)), min(int(asked.get("per_page", 100)), 100)
+        chosen = [row for row in estimates if asked.get("status", row["status"]) == row["status"]]
+        content: list[Any] = chosen[page * size : (page + 1) * size]
+        return success({"page": page, "per_page": size, "total_count": len(chosen), "content": content})
+
+    platform.app.router.routes.insert(0, Route(f"{INTERFACE}/location/{{practice_id}}/estimates", answer))
+
+
+def checkout_with_estimates(folder: Path) -> Path:
+    """A copy of vetl with what CONTRIBUTING.md asks for, and nothing else."""
+    skip = shutil.ignore_patterns("target", "logs", "__pycache__")
+    shutil.copytree(ROOT / "pipelines", folder / "pipelines", ignore=skip)
+    shutil.copytree(dbt_project(), folder / "dbt", ignore=skip)
+    for name in ("sandbox", "warehouse", "dashboards"):
+        (folder / name).symlink_to(ROOT / name)
+    endpoints, staging = folder / "pipelines/endpoints", folder / "dbt/models/staging/partner"
+    (endpoints / "estimates.py").write_text(ENDPOINT, "utf-8")
+    (staging / "stg_partner__estimates.sql").write_text(SQL, "utf-8")
+    (staging / "stg_partner__estimates.yml").write_text(YML, "utf-8")
+    registry = (endpoints / "__init__.py").read_text("utf-8")
+    registry = registry.replace("    STAFF_TASKS,\n", "    STAFF_TASKS,\n    ESTIMATES,\n")
+    imported = "from pipelines.endpoints.estimates import ESTIMATES\nfrom pipelines.endpoints.patients"
+    registry = registry.replace("from pipelines.endpoints.patients", imported)
+    (endpoints / "__init__.py").write_text(registry, "utf-8")
+    return folder
+
+
+DAGSTER = """
+import json, sys
+import dagster as dg
+from pipelines.definitions import vetl_definitions
+job = vetl_definitions(sys.argv[1]).resolve_job_def("everything")
+with dg.DagsterInstance.ephemeral() as instance:
+    result = job.execute_in_process(instance=instance, raise_on_error=False)
+    assets = [event.asset_key.to_user_string() for event in result.all_events if event.is_step_materialization]
+print(json.dumps({"success": result.success, "assets": assets}))
+"""
+"""The job that the schedules ask for, in a process of its own, which imports the copy."""
+
+
+def last_line(output: str) -> dict[str, Any]:
+    """What that process says in the end."""
+    return json.loads(output.splitlines()[-1])
