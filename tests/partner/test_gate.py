@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.scripted_server import HeldTime
 
-from pipelines.core.errors import RateLimited
+from pipelines.core.errors import RateLimited, Unreachable
 from pipelines.partner.limits import RateLimiter
 
 Scene = Callable[[RateLimiter, HeldTime], Coroutine[Any, Any, None]]
@@ -44,6 +44,17 @@ def test_a_429_halves_and_each_round_that_goes_well_adds_one() -> None:
         for _round in range(40):
             await passed(limiter)
         assert limiter.limit == 8
+
+    play(scene)
+
+
+def test_no_answer_halves_as_a_429_does() -> None:
+    async def scene(limiter: RateLimiter, time: HeldTime) -> None:
+        with pytest.raises(Unreachable):
+            async with limiter.passing():
+                raise Unreachable("no answer")
+        assert limiter.limit == 4
+        assert time.slept == []
 
     play(scene)
 
