@@ -161,9 +161,10 @@ def _start_beside(known: ListKnowledge, end: str) -> Generator[Step, Any, bool]:
 
 def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> Generator[Step, Any, Finding]:
     """Prove the end that is configured, or find one: a range that ends early lacks what a late one shows."""
-    names = candidates((configured, PARTNERS.get(known.names.start, configured)), PARTNERS.values())
+    names = candidates((configured,), PARTNERS.values())
     start = {name: value for name, value in known.whole.items() if name == known.names.start}
-    likely = candidates((configured,), (name for name in known.whole if name not in start))
+    partner = () if fixed else (PARTNERS.get(known.names.start, configured),)
+    likely = candidates((configured,), (name for name in known.whole if name not in start), partner)
     evidence: str | None = None
     for name in likely:
         evidence = evidence or (yield from _end_works(known, start, name))

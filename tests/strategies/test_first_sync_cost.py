@@ -1,0 +1,86 @@
+"""What a first sync of a list costs beside plain paging: at most twice the pages and 40 requests."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.model_driver import Driver
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
+
+from pipelines.core.endpoint import Endpoint, QueryNames
+from pipelines.core.reading import Reading
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.endpoints.appointments import APPOINTMENTS
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.strategies import plan
+
+RANGED = (BOOKING_SESSIONS, APPOINTMENTS)
+LISTS = (*RANGED, AI_OUTBOUND, STAFF_TASKS)
+MOST_OF_SEVEN_PAGES = {"booking_sessions": 22, "appointments": 20, "ai_outbound": 21, "staff_tasks": 15}
+OTHER = QueryNames("updatedAtStart", "updatedAtEnd", "page[number]", "page[size]", "statusFilter")
+"""The last of the names that are tried, of each parameter."""
+
+
+def cost(endpoint: Endpoint, manners: Manners, rows: int, *, tied: bool = False) -> int:
+    """Requests of the first sync, which must bring every row under a certificate."""
+    source, store = ModelSource(Random(1), manners), ModelStore()
+    for number in range(rows):
+        apart = timedelta(days=3) if tied else timedelta(hours=5) + timedelta(days=10) * (rows - number) / rows
+        source.add(START - apart, status="completed")
+    reading = Reading(
+        endpoint=endpoint,
+        names=endpoint.names,
+        now=source.now,
+        time_zone=ZoneInfo("America/New_York"),
+        history_start=date(2026, 2, 15),
+    )
+
+    assert Driver(source, store, source.rng).run(plan(reading)).certified
+
+    assert store.rows == source.rows
+    return source.requests
+
+
+manners = st.builds(
+    Manners,
+    names=st.sampled_from([QueryNames(), QueryNames(start="from", end="to", page="page_number"), OTHER]),
+    page_base=st.sampled_from([0, 1]),
+    largest_page=st.sampled_from([3, 7, 25, 100]),
+    bounds=st.sampled_from(["instant", "day"]),
+    default_end=st.sampled_from(["none", "midnight"]),
+    order=st.sampled_from(["updated_asc", "updated_desc", "created_desc", "id"]),
+    refuses_beyond_end=st.booleans(),
+    status_ignored=st.booleans(),
+    echoes=st.booleans(),
+)
+
+
+@settings(deadline=None)
+@given(endpoint=st.sampled_from(LISTS), kind=manners, rows=st.sampled_from([0, 1, 2, 5, 13, 60, 200, 700]))
+def test_it_is_twice_the_pages_and_forty_requests_at_most(endpoint: Endpoint, kind: Manners, rows: int) -> None:
+    """Where each of five parameters has the last of the names that are tried, twelve more."""
+    pages = -(-rows // kind.largest_page) or 1
+    kind = kind if endpoint in RANGED else replace(kind, default_end="none")
+
+    assert cost(endpoint, kind, rows) <= 2 * pages + (52 if kind.names == OTHER else 40)
+
+
+@pytest.mark.parametrize("endpoint", LISTS, ids=lambda item: item.name)
+def test_of_seven_pages_it_is_that_many(endpoint: Endpoint) -> None:
+    assert (
+        cost(endpoint, Manners(largest_page=100, order="created_desc"), 650) <= MOST_OF_SEVEN_PAGES[endpoint.name]
+    )
+
+
+@pytest.mark.parametrize("endpoint", LISTS, ids=lambda item: item.name)
+def test_tied_rows_that_change_places_are_proven_by_passes_that_are_united(endpoint: Endpoint) -> None:
+    """260 rows of one time on pages of 7, in another order for each answer: a pass shows two thirds of them."""
+    manners = Manners(largest_page=7, order="shuffled")
+
+    assert cost(endpoint, manners, 260, tied=True) < 650
