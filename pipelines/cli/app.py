@@ -168,18 +168,27 @@ def dbt(context: typer.Context) -> int:
 
 @app.command()
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="One statement, for example 'show all tables'.")],
+    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="One statement; without any, a prompt.")] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="FILE", help="Take it from there; - is standard input.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Name the worked questions.")] = False,
+    question: Annotated[
+        str | None, typer.Option("--question", metavar="NAME", help="Answer a worked question.")
+    ] = None,
     style: Annotated[
         Literal["table", "csv", "json", "parquet", "markdown"],
-        typer.Option("--format", help="How to write the rows."),
+        typer.Option("--format", help="How to write the rows; a table shows 40 of them."),
     ] = "table",
     private: Annotated[bool, typer.Option("--private", help="Ask the private file instead.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Ask the published file."""
-    from pipelines.cli.query import query
+    from pipelines.cli.query import list_questions, query
 
-    return query(sql, style, private=private, as_json=as_json)
+    if list_all:
+        return list_questions(as_json=as_json)
+    return query(sql, file, question, style, private=private, as_json=as_json)
 
 
 @app.command()
