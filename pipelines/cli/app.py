@@ -123,11 +123,14 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 @app.command()
-def publish(as_json: AsJson = False) -> int:
+def publish(
+    rollback: Annotated[bool, typer.Option("--rollback", help="Publish the file of before again.")] = False,
+    as_json: AsJson = False,
+) -> int:
     """Replace the published file by the marts as they are."""
     from pipelines.cli.run import publish
 
-    return publish(as_json=as_json)
+    return publish(rollback=rollback, as_json=as_json)
 
 
 @app.command()
@@ -189,6 +192,19 @@ def query(
     if list_all:
         return list_questions(as_json=as_json)
     return query(sql, file, question, style, private=private, as_json=as_json)
+
+
+@app.command()
+def forget(
+    practice: Annotated[str, typer.Option("--practice", metavar="ID", help="Whose client it is.")],
+    client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")],
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Take a person out of everything that vetl keeps; the counts stay."""
+    from pipelines.cli.forget import forget
+
+    return forget(practice, client, as_json=as_json, verbosity=verbose)
 
 
 @app.command()

@@ -19,6 +19,7 @@ import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError, WrongUse
 from pipelines.loading.connection import CAUSE_OF_THE_MACHINE, MEMORY_LIMIT, first_line, literal
+from pipelines.loading.published.contacts import attach_contacts
 from pipelines.loading.published.marts import marts_of
 
 T = TypeVar("T")
@@ -121,8 +122,9 @@ def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) 
         return "".join(rows.column(1).to_pylist()), ""
     lines = io.StringIO()
     with redirect_stdout(lines):
-        room = {"max_width": width} if width else {"max_width": _BOUNDLESS, "max_col_width": _BOUNDLESS}
-        connection.from_arrow(rows).show(max_rows=rows.num_rows + 1, **room)
+        connection.from_arrow(rows).show(
+            max_width=width or _BOUNDLESS, max_rows=rows.num_rows + 1, max_col_width=None if width else _BOUNDLESS
+        )
     box, edge, below = lines.getvalue().rpartition("\u2518\n")
     columns = re.search(r"\d+ columns \(\d+ shown\)", below)
     return box + edge, columns[0] if columns else ""
@@ -169,6 +171,7 @@ def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConn
             connection.execute("set arrow_lossless_conversion = true")
             if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
                 connection.execute("set search_path = 'marts,main'")
+            attach_contacts(connection, file)
             if writes_to:
                 connection.execute(f"set allowed_directories = [{literal(str(writes_to))}]")
             connection.execute("set enable_external_access = false")
