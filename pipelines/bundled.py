@@ -26,6 +26,11 @@ def example_settings() -> Path:
     return _find("vetl.example.toml", "vetl.example.toml")
 
 
+def analysts_page() -> Path:
+    """The page for analysts with the worked questions, in a wheel or in a checkout."""
+    return _find("analysts.md", "warehouse/README.md")
+
+
 def dashboards() -> Path:
     """The folder with the dashboard's `app.py`, in a wheel or in a checkout."""
     return _find("dashboards", "dashboards")

@@ -123,11 +123,14 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 @app.command()
-def publish(as_json: AsJson = False) -> int:
+def publish(
+    rollback: Annotated[bool, typer.Option("--rollback", help="Publish the file of before again.")] = False,
+    as_json: AsJson = False,
+) -> int:
     """Replace the published file by the marts as they are."""
     from pipelines.cli.run import publish
 
-    return publish(as_json=as_json)
+    return publish(rollback=rollback, as_json=as_json)
 
 
 @app.command()
@@ -168,18 +171,40 @@ def dbt(context: typer.Context) -> int:
 
 @app.command()
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="One statement, for example 'show all tables'.")],
+    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="One statement; without any, a prompt.")] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="FILE", help="Take it from there; - is standard input.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Name the worked questions.")] = False,
+    question: Annotated[
+        str | None, typer.Option("--question", metavar="NAME", help="Answer a worked question.")
+    ] = None,
     style: Annotated[
         Literal["table", "csv", "json", "parquet", "markdown"],
-        typer.Option("--format", help="How to write the rows."),
+        typer.Option("--format", help="How to write the rows; a table shows 40 of them."),
     ] = "table",
     private: Annotated[bool, typer.Option("--private", help="Ask the private file instead.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Ask the published file."""
-    from pipelines.cli.query import query
+    from pipelines.cli.query import list_questions, query
 
-    return query(sql, style, private=private, as_json=as_json)
+    if list_all:
+        return list_questions(as_json=as_json)
+    return query(sql, file, question, style, private=private, as_json=as_json)
+
+
+@app.command()
+def forget(
+    practice: Annotated[str, typer.Option("--practice", metavar="ID", help="Whose client it is.")],
+    client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")],
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Take a person out of everything that vetl keeps; the counts stay."""
+    from pipelines.cli.forget import forget
+
+    return forget(practice, client, as_json=as_json, verbosity=verbose)
 
 
 @app.command()

@@ -5,9 +5,20 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Timer
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from pipelines.cli.output import OUTPUT, say
@@ -16,6 +27,8 @@ from pipelines.jobs.dbt_process import Advance
 
 LINES_EVERY = 5.0
 """Seconds between two lines, where nobody watches."""
+SPINS_AFTER = 0.5
+"""Seconds before a spinner: what is answered sooner needs none."""
 ENDED = frozenset(("certified", "uncertified", "withdrawn", "failed"))
 
 
@@ -83,6 +96,32 @@ def showing_nodes() -> Generator[Advance]:
     with _bars() as bars:
         task = bars.add_task("building", total=None, mark=" ", unit="models and tests", practices="")
         yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+@contextmanager
+def waiting(what: str) -> Generator[None]:
+    """A spinner with the time that has passed, once that is a while; nothing where nobody watches."""
+    if OUTPUT.quiet or not sys.stderr.isatty():
+        yield
+        return
+    spinner = Progress(
+        SpinnerColumn(),
+        TextColumn(f"{what}, Ctrl-C ends it"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    spinner.add_task("")
+    late = Timer(SPINS_AFTER, spinner.start)
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+        late.join()
+        spinner.stop()
 
 
 class _Count(ProgressColumn):

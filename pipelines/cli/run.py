@@ -11,7 +11,7 @@ from pipelines.cli.terminal import print_json, say
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
 from pipelines.core.errors import VetlError
 from pipelines.core.results import SyncResult
-from pipelines.jobs.build import build_marts, publish_marts, whats_new
+from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, whats_new
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings, load_settings
@@ -46,8 +46,16 @@ def build(*, full_refresh: bool, as_json: bool, verbosity: int) -> int:
     return report["exit_code"]
 
 
-def publish(*, as_json: bool) -> int:
-    """`vetl publish`."""
+def publish(*, rollback: bool, as_json: bool) -> int:
+    """`vetl publish`; with `rollback` the file of before takes the place of the published one."""
+    if rollback:
+        settings = load_settings()
+        before = roll_back_published(settings)
+        if as_json:
+            print_json({"exit_code": 0, "path": settings.warehouse.published, "before": before})
+        else:
+            say(f"{settings.warehouse.published} is what {before.name} was, until the next publication")
+        return 0
     published = publish_marts(load_settings())
     if as_json:
         print_json({"exit_code": 0, "published": asdict(published)})

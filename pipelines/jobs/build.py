@@ -10,7 +10,10 @@ from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.dbt_process import Advance, BuildResult, dbt_build, fingerprint
 from pipelines.loading.control.news import news
+from pipelines.loading.published.contacts import remove_contacts, write_contacts
 from pipelines.loading.published.descriptions import grains, pii_columns
+from pipelines.loading.published.kept import roll_back
+from pipelines.loading.published.parquet import remove_parquet, write_parquet
 from pipelines.loading.published.publish import Published
 from pipelines.loading.published.publish import publish as publish_file
 from pipelines.loading.warehouse import Warehouse
@@ -58,19 +61,46 @@ def whats_new(settings: Settings) -> str | None:
 
 
 def publish_marts(settings: Settings) -> Published:
-    """Replace the published file by the marts as they are now.
+    """Replace the published file by the marts as they are now, then what is published beside it.
 
     Raises:
         WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
     """
-    key = settings.warehouse.pii_key
-    return publish_file(
-        existing(settings.warehouse.path),
-        settings.warehouse.published,
+    warehouse = settings.warehouse
+    key = warehouse.pii_key
+    published = publish_file(
+        existing(warehouse.path),
+        warehouse.published,
         pii=pii_columns(bundled.dbt_project()),
         pii_key=key.get_secret_value() if key else None,
         grains=grains(bundled.dbt_project()),
+        keep=warehouse.keep,
     )
+    if warehouse.contacts:
+        write_contacts(warehouse.path, warehouse.published)
+    else:
+        remove_contacts(warehouse.published)
+    _publish_parquet(settings)
+    return published
+
+
+def roll_back_published(settings: Settings) -> Path:
+    """Put the file that was published before in the place of the published one; returns the name that it had.
+
+    Raises:
+        WarehouseError: none is kept, or a file cannot be written.
+    """
+    before = roll_back(settings.warehouse.published)
+    _publish_parquet(settings)
+    return before
+
+
+def _publish_parquet(settings: Settings) -> None:
+    warehouse = settings.warehouse
+    if warehouse.parquet:
+        write_parquet(warehouse.published, warehouse.keep)
+    else:
+        remove_parquet(warehouse.published)
 
 
 def ready_for_dbt(settings: Settings, seconds: float) -> None:

@@ -33,6 +33,7 @@ from pipelines.loading.control import (
 )
 from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
+from pipelines.loading.forget import Forgotten, forget
 from pipelines.loading.migrate import migrate
 from pipelines.loading.store import source_clock, store
 from pipelines.loading.tables import RawTable, ensure
@@ -199,6 +200,15 @@ class Warehouse:
         """What the source was seen to do on this list, by name."""
         with self._turn:
             return state.capabilities(self._connection, practice_id, endpoint_name)
+
+    def forget(self, practice_id: str, client_id: str) -> Forgotten:
+        """Put pseudonyms in the place of a client, in one transaction.
+
+        Raises:
+            WrongUse: no row names this client.
+        """
+        with self._writing():
+            return forget(self._connection, tuple(self._tables.values()), practice_id, client_id)
 
     def status(self) -> list[dict[str, Any]]:
         """How every list of every practice stands, in plain JSON values."""

@@ -5,6 +5,7 @@ fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
 """
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
@@ -183,6 +184,21 @@ class Inbox:
         while some := self._forget_some(drained_before.astimezone(UTC).isoformat()):
             forgotten += some
         return forgotten
+
+    def erase(self, practice_id: str, mentions: Sequence[str]) -> int:
+        """Delete drained deliveries of a practice with one of these texts, bytes and all; returns how many."""
+        spelt = [text.encode() for mention in mentions for text in {mention, json.dumps(mention)[1:-1]}]
+        held = " or ".join(["instr(body, ?) > 0"] * len(spelt))
+        self._connection.execute("pragma secure_delete = on")
+        with self._writing():
+            erased = self._connection.execute(
+                f"delete from deliveries where drained_at is not null and practice_id in (?, '') and ({held})",  # noqa: S608 - question marks
+                [practice_id, *spelt],
+            ).rowcount
+        with told_in_one_line(self._path):
+            self._connection.execute("vacuum")
+            self._connection.execute("pragma wal_checkpoint(truncate)")
+        return erased
 
     def backlog(self) -> Backlog:
         """How much waits to be drained."""

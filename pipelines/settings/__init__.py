@@ -95,6 +95,9 @@ class WarehouseSettings(Section):
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: Annotated[SecretStr, AfterValidator(masking_key)] | None = None
     lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
+    keep: Positive = 3
+    parquet: bool = False
+    contacts: bool = False
 
 
 class PhoneCallsSettings(Section):

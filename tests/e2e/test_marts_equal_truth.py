@@ -59,13 +59,13 @@ def test_a_mart_equals_the_truth(story: str, moment: str, mart: str, told: Told)
     assert_mart_is_true(mart, chapter.marts[mart], known)
 
 
-@pytest.mark.parametrize("question", range(len(ANSWERS)), ids=[answer.__name__ for answer in ANSWERS])
+@pytest.mark.parametrize("question", ANSWERS)
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("story", STORIES)
-def test_a_question_is_answered_with_the_truth(story: str, moment: str, question: int, told: Told) -> None:
+def test_a_question_is_answered_with_the_truth(story: str, moment: str, question: str, told: Told) -> None:
     """Rows of the story's published file, in any order."""
     chapter, known = told(story, moment)
-    assert len(chapter.answers) == len(ANSWERS)
+    assert chapter.answers.keys() == ANSWERS.keys()
 
     expected = sorted(ANSWERS[question](expected_marts(chapter, known)), key=repr)
     assert len(chapter.answers[question]) == len(expected)

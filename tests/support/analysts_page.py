@@ -1,49 +1,24 @@
-"""The questions of warehouse/README.md, and a way to write their outputs anew.
+"""A way to write the outputs of warehouse/README.md anew.
 
 python tests/support/analysts_page.py FILE: answer each question from a published file, the one that
 `vetl demo --days 60` makes, and put what it answers under the statement.
 """
 
-import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.bundled import dbt_project
+from pipelines.bundled import analysts_page
+from pipelines.cli.questions import WORKED
 from pipelines.core.text import markdown
 from pipelines.loading.published.query import query
 
-PAGE = dbt_project().parent / "warehouse" / "README.md"
-_QUESTION = re.compile(r"(### \d+\. ([^\n]+)\n\n(?:[^#`\n][^\n]*\n)*\n?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, the statement that answers it, and the output that the page shows."""
-
-    title: str
-    statement: str
-    output: str
-
-    @property
-    def unlimited(self) -> str:
-        """The statement that answers with all its rows."""
-        return re.sub(r"\blimit \d+\s*$", "", self.statement)
-
-    @property
-    def columns(self) -> list[str]:
-        header, *_ = self.output.splitlines()
-        return header.strip("| ").split(" | ")
-
-
-def questions(page: str) -> list[Question]:
-    return [Question(title, statement, output) for _, title, statement, output in _QUESTION.findall(page)]
+PAGE = analysts_page()
 
 
 def answered(page: str, answer: Callable[[str], str]) -> str:
     """The page with each output replaced by what its statement answers, a Markdown table."""
-    return _QUESTION.sub(lambda found: found[1] + answer(found[3]), page)
+    return WORKED.sub(lambda found: found[1] + answer(found[4]), page)
 
 
 def main(published: Path) -> None:

@@ -5,6 +5,7 @@ kept of it is plain data, so that several test processes can share one story.
 """
 
 import json
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from support.analysts_page import PAGE, questions
 from support.expected import Mart
 from support.partner_side import Partner
 from support.worlds import settings_for
 
 import sandbox
+from pipelines.cli.questions import worked_questions
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Reconcile
 from pipelines.jobs.build import build_marts, publish_marts
@@ -57,7 +58,7 @@ class Chapter:
     messages: list[dict[str, Any]]
     webhooks: list[tuple[str, dict[str, Any]]]
     marts: dict[str, Mart]
-    answers: list[list[tuple[Any, ...]]]
+    answers: dict[str, list[tuple[Any, ...]]]
     unpublished: list[str]
     in_full: bool
     began: datetime
@@ -179,8 +180,11 @@ def _is_in_full(path: Path) -> bool:
         return in_full
 
 
-def _answers(published: Path) -> list[list[tuple[Any, ...]]]:
-    return [query(published, one.unlimited).rows for one in questions(PAGE.read_text("utf-8"))]
+def _answers(published: Path) -> dict[str, list[tuple[Any, ...]]]:
+    return {
+        one.name: query(published, re.sub(r"\blimit \d+\s*$", "", one.statement)).rows
+        for one in worked_questions()
+    }
 
 
 def _unpublished(settings: Settings) -> list[str]:

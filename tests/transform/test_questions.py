@@ -4,11 +4,15 @@ import re
 
 import duckdb
 import pytest
-from support.analysts_page import PAGE, Question, answered, questions
+from support.analysts_page import PAGE, answered
 from support.dbt_build import Build
 
+from pipelines.cli import app
+from pipelines.cli.questions import Question, worked_questions
+from pipelines.core.text import markdown
+
 TEXT = PAGE.read_text("utf-8")
-QUESTIONS = questions(TEXT)
+QUESTIONS = worked_questions()
 
 
 def test_there_are_at_least_fifteen() -> None:
@@ -24,8 +28,41 @@ def test_every_heading_that_asks_is_answered() -> None:
 def test_a_question_is_answered_by_one_statement(question: Question, filled: Build) -> None:
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         cursor = connection.execute(question.statement)
-        assert question.columns == [column[0] for column in cursor.description or ()]
+        assert columns(question) == [column[0] for column in cursor.description or ()]
         assert cursor.fetchall(), "an answer without a row shows nothing"
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.name)
+def test_a_question_is_asked_by_its_name(
+    question: Question, filled: Build, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it shows in Markdown is what the page shows, of other data."""
+    monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(filled.warehouse))
+
+    assert app.execute(["query", "--question", question.name, "--format", "markdown"]) == 0
+
+    with duckdb.connect(filled.warehouse, read_only=True) as connection:
+        connection.execute("set TimeZone = 'UTC'")
+        rows = connection.execute(question.statement).fetchall()
+    assert capsys.readouterr().out == markdown(columns(question), rows)
+
+
+def test_every_question_is_listed_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["query", "--list"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [line.split(maxsplit=1)[0] for line in lines] == [question.name for question in QUESTIONS]
+    assert len(set(lines)) == len(QUESTIONS)
+
+
+def test_a_question_that_is_not_there_is_answered_by_one_like_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["query", "--question", "call-lists"]) == 2
+    assert "did you mean call-list?" in capsys.readouterr().err
+
+
+def columns(question: Question) -> list[str]:
+    header, *_ = question.output.splitlines()
+    return header.strip("| ").split(" | ")
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.title)
@@ -46,9 +83,9 @@ def test_outputs_are_written_anew_and_nothing_else() -> None:
     outputs = {question.statement: question.output for question in QUESTIONS}
 
     assert answered(TEXT, lambda statement: outputs[statement]) == TEXT
-    assert [question.output for question in questions(answered(TEXT, lambda _: "| a |\n"))] == ["| a |\n"] * len(
-        QUESTIONS
-    )
+    assert [question.output for question in worked_questions(answered(TEXT, lambda _: "| a |\n"))] == [
+        "| a |\n"
+    ] * len(QUESTIONS)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.title)

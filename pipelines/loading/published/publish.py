@@ -14,6 +14,7 @@ import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.loading.connection import first_line, literal
+from pipelines.loading.published.kept import keep_before, remove_kept
 from pipelines.loading.published.marts import (
     Columns,
     Masking,
@@ -60,13 +61,14 @@ def publish(
     pii: Mapping[str, frozenset[str]],
     pii_key: str | None,
     grains: Grains | None = None,
+    keep: int = 1,
 ) -> Published:
     """Bring the marts of the private file into a new one, check it, and put it in the place of the old.
 
     `pii` names the personal columns of every mart: without a key they are null, with one a keyed hash. Where the
     old file shows the build before, it is copied, and marts with a grain are changed in it as they were in the
     private one. Who has the old file open goes on reading it. On failure the old file stays as it was and nothing
-    is left behind.
+    is left behind. The last `keep` files stay, the new one among them (kept.py).
 
     Raises:
         WarehouseBusy: another process writes to the private file.
@@ -79,7 +81,7 @@ def publish(
         _remove_stale(published)
         draft = published.with_name(f".{published.name}.{os.getpid()}.{time.monotonic_ns()}")
         try:
-            return _publish(private, published, draft, Masking(pii, pii_key), grains or {})
+            return _publish(private, published, draft, Masking(pii, pii_key), grains or {}, keep)
         finally:
             _remove(draft)
     except OSError as error:
@@ -90,7 +92,9 @@ def publish(
         raise WarehouseError(f"{published}: cannot be published: {_safe(error)}") from None
 
 
-def _publish(private: Path, published: Path, draft: Path, masking: Masking, grains: Grains) -> Published:
+def _publish(
+    private: Path, published: Path, draft: Path, masking: Masking, grains: Grains, keep: int
+) -> Published:
     record = read_record(private)
     masking = replace(masking, salt=record.salt if record else token_hex(16))
     with closing(duckdb.connect()) as connection:
@@ -119,7 +123,9 @@ def _publish(private: Path, published: Path, draft: Path, masking: Masking, grai
         _check(draft, result)
         _give_access(draft, published)
         _sync_to_disk(draft)
+        keep_before(published, keep)
         draft.replace(published)
+        remove_kept(published, keep)
         _sync_to_disk(published.parent)
         with suppress(OSError):  # then the next one is copied whole
             write_record(

@@ -4,11 +4,13 @@ The statement runs in a thread of its own and its rows come in batches: memory i
 an interrupt ends it at once.
 """
 
+import io
 import re
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -17,6 +19,8 @@ import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError, WrongUse
 from pipelines.loading.connection import CAUSE_OF_THE_MACHINE, MEMORY_LIMIT, first_line, literal
+from pipelines.loading.published.contacts import attach_contacts
+from pipelines.loading.published.marts import marts_of
 
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
@@ -24,8 +28,14 @@ Rows = list[tuple[Any, ...]]
 BATCH = 10_000
 """Rows that are in Python's memory at once."""
 
+_BOUNDLESS = 1_000_000
+"""Characters that no row of a table fills."""
+
 _READS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.MULTI})
 """`MULTI` is a PIVOT: the columns that it finds, then a SELECT."""
+
+_HINT = re.compile(r"(?:Did you mean|Candidate bindings:) ([^\n?]+)")
+_NO_TABLE = re.compile(r'Table with name "?([\w.]+)"? does not exist')
 
 _EXPLAIN = re.compile(r"\s*explain(?:\s+analyze)?\s+(.*)", re.IGNORECASE | re.DOTALL)
 
@@ -36,6 +46,20 @@ class Answer:
 
     columns: tuple[str, ...]
     rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The first rows of a statement, drawn. `columns` tells how many there are, where some are left out.
+
+    `rows` are all, as far as that is known; `count` finds it out, and reads the statement to its end for that.
+    """
+
+    drawn: str
+    shown: int
+    columns: str
+    rows: int | None
+    count: Callable[[], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +95,53 @@ def streamed(file: Path, sql: str) -> Generator[Stream]:
         yield Stream(columns, iter(lambda: statement.run(lambda: connection.fetchmany(BATCH)), []))
 
 
+@contextmanager
+def looked_at(file: Path, sql: str, *, width: int | None, most: int) -> Generator[Look]:
+    """Run a statement as far as its first rows, drawn as DuckDB's own shell draws them in so many characters.
+
+    Without a `width` no column is left out and no cell is cut.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with _statement(file, sql) as (connection, statement):
+        relation = statement.run(lambda: connection.sql(sql))
+        found = statement.run(relation.limit(most + 1).to_arrow_table)
+        rows = None if found.num_rows > most else found.num_rows
+        box, columns = _drawn(connection, found.slice(0, most), width)
+
+        def count() -> int:
+            return statement.run(lambda: relation.count("*").fetchall())[0][0]
+
+        yield Look(box, min(found.num_rows, most), columns, rows, count)
+
+
+def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) -> tuple[str, str]:  # noqa: ANN401 - Arrow's
+    """The box of a table, and what DuckDB says below it of columns; a plan, text of many lines, as it is."""
+    if rows.column_names == ["explain_key", "explain_value"]:
+        return "".join(rows.column(1).to_pylist()), ""
+    lines = io.StringIO()
+    with redirect_stdout(lines):
+        connection.from_arrow(rows).show(
+            max_width=width or _BOUNDLESS, max_rows=rows.num_rows + 1, max_col_width=None if width else _BOUNDLESS
+        )
+    box, edge, below = lines.getvalue().rpartition("\u2518\n")
+    columns = re.search(r"\d+ columns \(\d+ shown\)", below)
+    return box + edge, columns[0] if columns else ""
+
+
+def tables_and_columns(file: Path) -> dict[str, list[str]]:
+    """The columns of every mart, by name, for completion.
+
+    Raises:
+        WarehouseBusy: another process holds the file.
+        WarehouseError: the file is missing or is no warehouse.
+    """
+    with _opened(file, None) as connection:
+        (database,) = connection.execute("select current_database()").fetchall()[0]
+        return {name: list(columns) for name, columns in marts_of(connection, database).items()}
+
+
 def query_to_parquet(file: Path, sql: str, target: Path) -> None:
     """Run a statement and write its rows to a Parquet file.
 
@@ -97,8 +168,10 @@ def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConn
             raise WarehouseError(f"{file}: {first_line(error)}") from None
         with closing(connection):
             connection.execute("set TimeZone = 'UTC'")
+            connection.execute("set arrow_lossless_conversion = true")
             if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
                 connection.execute("set search_path = 'marts,main'")
+            attach_contacts(connection, file)
             if writes_to:
                 connection.execute(f"set allowed_directories = [{literal(str(writes_to))}]")
             connection.execute("set enable_external_access = false")
@@ -132,6 +205,20 @@ def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.State
         raise WrongUse(first_line(error)) from None
 
 
+def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
+    """What is wrong, and what may have been meant: DuckDB says it on a second line, or leaves it to us."""
+    line = first_line(error).rstrip("!.")
+    hint = _HINT.search(str(error))
+    if hint:
+        return f"{line}; did you mean {hint[1].replace(chr(34), '')}?"
+    unknown = _NO_TABLE.search(line)
+    if unknown:
+        there = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
+        nearest = get_close_matches(unknown[1].rpartition(".")[2], there, n=1)
+        return f"{line}; did you mean {nearest[0]}?" if nearest else line
+    return line
+
+
 class _Statement:
     """Runs its work in a thread, so that a signal is met here while it goes on, and ends it."""
 
@@ -148,7 +235,7 @@ class _Statement:
         except CAUSE_OF_THE_MACHINE as error:
             raise WarehouseError(f"{self._file}: {first_line(error)}") from None
         except duckdb.Error as error:
-            raise WrongUse(first_line(error)) from None
+            raise WrongUse(_wording(error, self._connection)) from None
         finally:
             while not future.done():  # a signal came; DuckDB may not have begun yet
                 self._connection.interrupt()

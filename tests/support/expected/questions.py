@@ -1,12 +1,12 @@
 """The answers to the questions of warehouse/README.md, worked out from expected marts in plain Python.
 
-Each function answers the question of its number with all rows, in any order. Two numbers are not told by the
-platform's records, and taken from the chapter: the rows of `proof`.
+Each function answers with all rows, in any order. The rows of `proof` are the chapter's own: a test of theirs
+holds them against the platform.
 """
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from statistics import median
 from typing import Any
@@ -243,8 +243,23 @@ def unlisted(marts: Marts) -> Answer:
     return [(*key, len({row["unknown_value"] for row in rows}), total(rows, "occurrences")) for key, rows in found]
 
 
-ANSWERS: tuple[Callable[[Marts], Answer], ...] = (
-    *(missed_by_hour, campaigns, leaks_by_week, refills, called_back, callers, months, stages, to_call),
-    *(appointments_by_week, suppressed, opt_outs, deliveries, reminders, final_through, completeness, unlisted),
-)
-"""In the order of the page."""
+ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
+    "missed-hours": missed_by_hour,
+    "campaigns": campaigns,
+    "leaks-by-week": leaks_by_week,
+    "refill-outreach": refills,
+    "call-back-time": called_back,
+    "callers-booked": callers,
+    "month-on-month": months,
+    "online-drop-off": stages,
+    "call-list": to_call,
+    "ways-of-booking": appointments_by_week,
+    "suppressions": suppressed,
+    "opt-outs": opt_outs,
+    "message-delivery": deliveries,
+    "reminders": reminders,
+    "final-days": final_through,
+    "completeness": completeness,
+    "unlisted-values": unlisted,
+}
+"""By the names of the questions."""

@@ -1,0 +1,41 @@
+"""`vetl forget`: a person leaves, the counts stay."""
+
+from typing import Any
+
+from pipelines.cli.output import configure_logs
+from pipelines.cli.run import build_and_publish
+from pipelines.cli.terminal import count, print_json, print_line, say
+from pipelines.jobs.forget import forget_person
+from pipelines.loading.published.kept import remove_kept
+from pipelines.settings import load_settings
+
+
+def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
+    """Take the person out of everything private, build in full, publish, and remove what was published before."""
+    configure_logs(verbosity)
+    settings = load_settings()
+    person = forget_person(settings, practice, client)
+    published = build_and_publish(settings, full_refresh=True, quiet=as_json)
+    removed = remove_kept(settings.warehouse.published) if published["exit_code"] == 0 else []
+    forgotten = person.warehouse
+    report: dict[str, Any] = {
+        **published,
+        "pseudonym": forgotten.pseudonym,
+        "rows": forgotten.rows,
+        "deliveries": person.deliveries,
+        "removed": removed,
+    }
+    if as_json:
+        print_json(report)
+        return report["exit_code"]
+    rows = count(sum(forgotten.rows.values()), "row")
+    erased = count(person.deliveries, "delivery").replace("deliverys", "deliveries")
+    print_line(f"Forgotten: {rows} stay under {forgotten.pseudonym}, {erased} erased")
+    for file in removed:
+        say(f"removed {file}: it was published before")
+    if report["exit_code"]:
+        say(f"warning: {settings.warehouse.published} still holds the person, as the marts could not be built")
+    say(
+        "What the platform still tells of the person comes in again: have it forget them first. Backups keep them."
+    )
+    return report["exit_code"]

@@ -1,0 +1,41 @@
+"""The worked questions: read from the page that shows them to analysts, so that both are the same."""
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from pipelines import bundled
+from pipelines.core.errors import WrongUse
+
+WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
+"""A heading that asks, the question's name, its statement, and the output as a Markdown table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a manager asks, the statement that answers it, and the output that the page shows."""
+
+    name: str
+    title: str
+    statement: str
+    output: str
+
+
+def worked_questions(page: str | None = None) -> list[Question]:
+    """The questions of `warehouse/README.md`, in its order."""
+    text = bundled.analysts_page().read_text("utf-8") if page is None else page
+    return [Question(name, title, statement, output) for _, title, name, statement, output in WORKED.findall(text)]
+
+
+def statement_of(name: str) -> str:
+    """The statement of one question.
+
+    Raises:
+        WrongUse: there is none of this name; one like it is told.
+    """
+    known = {question.name: question.statement for question in worked_questions()}
+    if name not in known:
+        nearest = get_close_matches(name, known, n=1)
+        hint = f"did you mean {nearest[0]}?" if nearest else "`vetl query --list` names them"
+        raise WrongUse(f"--question {name}: there is no such question; {hint}")
+    return known[name]

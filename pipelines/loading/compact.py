@@ -1,0 +1,60 @@
+"""The private file written anew: what was deleted or changed leaves its bytes in the blocks of the old one."""
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.loading.connection import ROW_GROUP_SIZE, first_line, literal, quoted
+
+_KEPT = ("raw", "history", "control")
+
+
+def rewrite(path: Path) -> None:
+    """Copy raw, history and control into a new file and rename it into place; the next build makes the rest anew.
+
+    Raises:
+        WarehouseBusy: another process holds it.
+        WarehouseError: the new file cannot be written; the old one stays.
+    """
+    draft = path.with_name(f".{path.name}.rewritten")
+    try:
+        _remove(draft)
+        with closing(duckdb.connect()) as connection:
+            connection.execute(f"attach {literal(str(path))} as old")
+            schemas = connection.execute(
+                "select schema_name from duckdb_schemas() where database_name = 'old' and not internal"
+            ).fetchall()
+            for (schema,) in schemas:
+                if schema not in (*_KEPT, "main"):
+                    connection.execute(f"drop schema old.{quoted(schema)} cascade")
+            connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
+            connection.execute("copy from database old to new")
+            connection.execute("detach new")
+            connection.execute("checkpoint old")  # no log of the old file may be left for the new one
+            draft.chmod(path.stat().st_mode & 0o777)
+            draft.replace(path)  # while we hold the old one nobody writes to it
+        _sync(path.parent)
+    except OSError as error:
+        raise WarehouseError(f"{path}: cannot be written anew: {error.strerror}") from None
+    except duckdb.Error as error:
+        if "Could not set lock" in str(error):
+            raise WarehouseBusy(f"{path}: another process writes to it; try again when it is done") from None
+        raise WarehouseError(f"{path}: cannot be written anew: {first_line(error)}") from None
+    finally:
+        _remove(draft)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove(draft: Path) -> None:
+    for file in (draft, draft.with_name(f"{draft.name}.wal")):
+        file.unlink(missing_ok=True)

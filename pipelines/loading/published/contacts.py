@@ -1,0 +1,126 @@
+"""`contacts.duckdb`: name, number and address of whom the marts name (docs/contacts.md)."""
+
+import os
+from contextlib import closing, suppress
+from pathlib import Path
+
+import duckdb
+
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.loading.connection import first_line, literal
+from pipelines.loading.forget import FAKE_NUMBER
+
+_MODE = 0o640
+_NOBODY_ELSE = 0o770
+_STORAGE_VERSION = "v1.0.0"
+_TABLES = {
+    "clients": "select practice_id, client_id, name, {phone} as phone_number, email from source.marts.clients",
+    "phone_calls": """
+        select practice_id, call_key, client_name as name, {phone_number} as phone_number
+        from source.marts.phone_calls where client_id is null
+    """,
+    "leak_list": """
+        select leaks.practice_id, leaks.episode_id, coalesce(clients.name, calls.client_name) as name,
+            coalesce({leaks.phone_number}, {clients.phone}) as phone_number, clients.email
+        from source.marts.leak_list as leaks
+        left join source.marts.clients as clients using (practice_id, client_id)
+        left join source.marts.phone_calls as calls
+            on leaks.practice_id = calls.practice_id and leaks.last_contact_id = calls.call_key
+            and leaks.last_contact_kind = 'call'
+    """,
+}
+
+
+def contacts_file(published: Path) -> Path:
+    """Where it lies: beside the published file."""
+    return published.resolve().with_name("contacts.duckdb")
+
+
+def write_contacts(private: Path, published: Path) -> Path:
+    """Write it from the marts of the private file, in one rename, unless it is as new as the published file.
+
+    It is made for its owner and group; both stay with the next one, and nobody else is ever let in.
+
+    Raises:
+        WarehouseBusy: another process writes to the private file.
+        WarehouseError: it cannot be written; the one of before stays.
+    """
+    file = contacts_file(published)
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        if file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns:
+            return file
+        draft.unlink(missing_ok=True)
+        _write(private, draft)
+        before = file.stat() if file.exists() else None
+        mode = before.st_mode & _NOBODY_ELSE if before else _MODE
+        if before and before.st_gid != draft.stat().st_gid:
+            try:
+                os.chown(draft, -1, before.st_gid)
+            except PermissionError:  # not a group of ours: then our own must not read in its place
+                mode &= 0o700
+        draft.chmod(mode)
+        draft.replace(file)
+    except OSError as error:
+        raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
+    except duckdb.Error as error:
+        if "Could not set lock" in str(error):
+            raise WarehouseBusy(f"{private}: another process writes to it; try again when it is done") from None
+        raise WarehouseError(f"{file}: cannot be written: {first_line(error)}") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    return file
+
+
+def remove_contacts(published: Path) -> bool:
+    """Take it away, where it is. Returns whether it was.
+
+    Raises:
+        WarehouseError: it cannot be removed.
+    """
+    file = contacts_file(published)
+    try:
+        file.unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise WarehouseError(f"{file}: cannot be removed: {error.strerror}") from None
+    return True
+
+
+def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> None:
+    """Make it `contacts` in a connection, where it is there and may be read."""
+    file = contacts_file(published)
+    if os.access(file, os.R_OK):
+        with suppress(duckdb.Error):  # replaced, removed or damaged meanwhile: the marts are answered all the same
+            connection.execute(f"attach {literal(str(file))} as contacts (read_only)")
+
+
+def _write(private: Path, draft: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        with closing(duckdb.connect()) as connection:
+            connection.execute(f"attach {literal(str(private))} as source (read_only)")
+            connection.execute(
+                f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})"
+            )
+            for name, statement in _TABLES.items():
+                connection.execute(
+                    f"create table target.{name} as from ({_filled(statement)}) where {_told(name)}"
+                )
+            connection.execute("detach target")
+    finally:
+        os.umask(before)
+
+
+def _filled(statement: str) -> str:
+    """The statement with its numbers; what stands in the place of a forgotten one is none."""
+    for column in ("phone", "phone_number", "leaks.phone_number", "clients.phone"):
+        number = f"case when not starts_with({column}, {literal(FAKE_NUMBER)}) then {column} end"
+        statement = statement.replace(f"{{{column}}}", number)
+    return statement
+
+
+def _told(name: str) -> str:
+    told = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
+    return f"coalesce({told}) is not null"

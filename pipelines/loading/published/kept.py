@@ -1,0 +1,50 @@
+"""Published files of before, beside the one that is published: `analytics.20260116T120000000000Z.duckdb`."""
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipelines.core.errors import WarehouseError
+
+
+def kept(published: Path) -> list[Path]:
+    """The files of before, the latest first."""
+    published = published.resolve()
+    return sorted(published.parent.glob(f"{published.stem}.[0-9]*Z{published.suffix}"), reverse=True)
+
+
+def keep_before(published: Path, files: int) -> None:
+    """Give the published file another name too, before the next takes its own; of all, so many `files` stay."""
+    if published.exists() and files > 1:
+        made = datetime.fromtimestamp(published.stat().st_mtime, UTC)
+        with suppress(FileExistsError):
+            os.link(published, published.with_name(f"{published.stem}.{made:%Y%m%dT%H%M%S%fZ}{published.suffix}"))
+
+
+def remove_kept(published: Path, files: int = 1) -> list[Path]:
+    """Remove what is older than the last so many `files`, the published one among them. Returns what went."""
+    gone = kept(published)[files - 1 :]
+    for file in gone:
+        file.unlink(missing_ok=True)
+    return gone
+
+
+def roll_back(published: Path) -> Path:
+    """Put the file that was published before in the place of the published one, in one rename.
+
+    Returns:
+        The name that it had. What was published until now is gone; the next publication makes it again.
+
+    Raises:
+        WarehouseError: none is kept, or it cannot be renamed.
+    """
+    published = published.resolve()
+    before = kept(published)
+    if not before:
+        raise WarehouseError(f"{published}: no file of before is kept; see warehouse.keep")
+    try:
+        before[0].replace(published)
+    except OSError as error:
+        raise WarehouseError(f"{published}: cannot be rolled back: {error.strerror}") from None
+    return before[0]

@@ -1,0 +1,90 @@
+"""The published file as Parquet, for tools that cannot open DuckDB: a folder of files and a manifest.
+
+A reader that begins with the manifest sees one publication whole: it is replaced in one rename, after the files
+that it names, and these are never written to again.
+"""
+
+import json
+import shutil
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.connection import first_line, literal, quoted
+from pipelines.loading.published.marts import count, marts_of
+
+MANIFEST = "manifest.json"
+
+
+def parquet_folder(published: Path) -> Path:
+    """Where it lies: `analytics.parquet`, beside `analytics.duckdb`."""
+    return published.resolve().with_suffix(".parquet")
+
+
+def write_parquet(published: Path, files: int) -> Path:
+    """Write every mart of the published file, unless that was done; of all publications the last `files` stay.
+
+    Raises:
+        WarehouseError: it cannot be read or written; what the manifest names stays.
+    """
+    folder, stat = parquet_folder(published), published.stat()
+    version = f"{stat.st_mtime_ns}"
+    manifest = folder / MANIFEST
+    try:
+        if not manifest.exists() or json.loads(manifest.read_text("utf-8"))["version"] != version:
+            draft = folder / f".{version}"
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir(parents=True)
+            told = {"version": version, "tables": _write(published, draft, version)}
+            shutil.rmtree(folder / version, ignore_errors=True)
+            draft.replace(folder / version)
+            _readable(folder, published)
+            new = folder / f".{MANIFEST}"
+            new.write_text(json.dumps(told, indent=2), "utf-8")
+            new.chmod(stat.st_mode & 0o777)
+            new.replace(manifest)
+        for old in sorted((old for old in folder.iterdir() if old.name.isdigit()), reverse=True)[files:]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise WarehouseError(f"{folder}: cannot be written: {error.strerror}") from None
+    except duckdb.Error as error:
+        raise WarehouseError(f"{folder}: cannot be written: {first_line(error)}") from None
+    return folder
+
+
+def remove_parquet(published: Path) -> bool:
+    """Take it away, where it is. Returns whether it was."""
+    folder = parquet_folder(published)
+    there = (folder / MANIFEST).exists()
+    if there:
+        shutil.rmtree(folder)
+    return there
+
+
+def _write(published: Path, draft: Path, version: str) -> list[dict[str, Any]]:
+    with closing(duckdb.connect()) as connection:
+        connection.execute(f"attach {literal(str(published))} as target (read_only)")
+        tables: list[dict[str, Any]] = []
+        for name, columns in marts_of(connection, "target").items():
+            file = draft / f"{name}.parquet"
+            connection.execute(f"copy target.marts.{quoted(name)} to {literal(str(file))} (compression zstd)")
+            tables.append(
+                {
+                    "name": name,
+                    "path": f"{version}/{file.name}",
+                    "rows": count(connection, "target", name),
+                    "bytes": file.stat().st_size,
+                    "columns": dict(columns),
+                }
+            )
+        return tables
+
+
+def _readable(folder: Path, published: Path) -> None:
+    """Who may read the published file may read these; a folder is entered by whom it can be read."""
+    mode = published.stat().st_mode & 0o777
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(mode | (mode & 0o444) >> 2 if path.is_dir() else mode)

@@ -1,0 +1,160 @@
+"""`vetl forget`: nothing of a person is left in any file, and every mart has as many rows as before."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support.worlds import settings_for
+
+import sandbox
+from pipelines.cli import app, forget
+from pipelines.jobs.build import build_marts, publish_marts
+from pipelines.jobs.sync import run_sync
+from pipelines.loading.published.kept import kept
+from pipelines.partner.webhooks import Channel
+from pipelines.receiving.inbox import Entry, Inbox
+from pipelines.settings import Settings, WebhooksSettings
+
+DAYS = 30
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """A platform of one practice, synced, built and published, with all that is published beside the file."""
+    folder = tmp_path_factory.mktemp("forget")
+    world: Any = {"practices": 1, "calls": 400, "seed": 3}
+    with sandbox.running(frozen=True, days=DAYS, **world) as platform:
+        settings = settings_for(platform, folder, DAYS)
+        beside = settings.warehouse.model_copy(update={"contacts": True, "parquet": True})
+        settings = settings.model_copy(
+            update={"warehouse": beside, "webhooks": WebhooksSettings(inbox=folder / "inbox.sqlite")}
+        )
+        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+    assert not build_marts(settings).failures
+    publish_marts(settings)
+    return settings
+
+
+def ask(file: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(file), read_only=True) as connection:
+        return connection.execute(sql, list(parameters)).fetchall()
+
+
+def somebody(settings: Settings) -> tuple[str, str, dict[str, str]]:
+    """A client of many calls whom no other has name, number and address in common with."""
+    practice, client, name, email, phone = ask(
+        settings.warehouse.path,
+        """
+        select practice_id, id, name, email, phone from raw.clients as one
+        where email <> '' and phone like '+%' and name like '% %'
+            and not exists (
+                select 1 from raw.clients as other
+                where other.id <> one.id and (other.name = one.name or other.phone = one.phone)
+            )
+            and not exists (
+                select 1 from raw.phone_calls
+                where client_id <> one.id and (client_name = one.name or phone_number = one.phone)
+            )
+        order by (select count(*) from raw.phone_calls where client_id = one.id) desc limit 1
+        """,
+    )[0]
+    return practice, client, {"id": client, "name": name, "email": email, "phone": phone}
+
+
+def holding(folder: Path, values: dict[str, str]) -> dict[str, list[str]]:
+    """The files that hold a value, as it is or as JSON writes it."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = file.read_bytes()
+        if told := [key for key, text in values.items() if text.encode() in content]:
+            found[str(file.relative_to(folder))] = told
+    return found
+
+
+def counts(file: Path) -> dict[str, int]:
+    marts = [name for (name,) in ask(file, "select table_name from duckdb_tables() where schema_name = 'marts'")]
+    return {name: ask(file, f"select count(*) from marts.{name}")[0][0] for name in marts}
+
+
+@pytest.fixture
+def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
+    """In history, in quarantine, in a delivery, in another's words, and in a spelling that is not E.164, too."""
+    practice, client, values = somebody(settings)
+    path = settings.warehouse.path
+    told = {"message_id": "m-1", "client_id": client, "said": f"this is {values['name']}"}
+    with duckdb.connect(str(path)) as connection:
+        for table in ("clients", "phone_calls"):
+            key = "id" if table == "clients" else "client_id"
+            connection.execute(
+                f"insert into history.{table} by name select *, _loaded_at as _valid_from, _loaded_at as _valid_to"
+                f" from raw.{table} where {key} = ? limit 1",
+                [client],
+            )
+        connection.execute(
+            "update raw.phone_calls set summary = 'has seen ' || ? || ' (' || ? || ') there' where call_key ="
+            " (select min(call_key) from raw.phone_calls where client_id <> ?)",
+            [values["name"], values["phone"], client],
+        )
+        connection.execute(
+            "insert into control.quarantine by name select ? as practice_id, 'clients' as endpoint, ? as row_key,"
+            " 'bad' as reason, ? as payload, 'run' as run_id, now() as first_seen, now() as last_seen",
+            [practice, client, json.dumps({**values, "extra": "Zoë"})],
+        )
+    with Inbox.open(settings.webhooks.inbox) as inbox:
+        body = json.dumps(told).encode()
+        clock = ask(path, "select now()")[0][0]
+        inbox.keep(
+            [Entry(Channel.MESSAGES, practice, body, clock), Entry(Channel.MESSAGES, practice, b"{}", clock)]
+        )
+    assert not build_marts(settings).failures
+    publish_marts(settings)
+    return practice, client, values
+
+
+def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
+    settings: Settings,
+    person: tuple[str, str, dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    practice, client, values = person
+    folder = settings.warehouse.path.parent
+    before, older = counts(settings.warehouse.published), kept(settings.warehouse.published)
+    held = holding(folder, values)
+    assert {"vetl.duckdb", "analytics.duckdb", "contacts.duckdb", "inbox.sqlite"} <= held.keys() | {"inbox.sqlite"}
+    assert older
+    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+
+    assert app.execute(["forget", "--practice", practice, "--client", client, "--json"]) == 0
+
+    report = json.loads(capsys.readouterr().out)
+    assert holding(folder, values) == {}
+    assert counts(settings.warehouse.published) == before
+    assert {str(file) for file in older} <= set(report["removed"])
+    assert not kept(settings.warehouse.published)
+    kept_rows = ask(settings.warehouse.path, "select practice_id, pseudonym, rows from control.forgotten")
+    assert kept_rows == [(practice, report["pseudonym"], sum(report["rows"].values()))]
+    assert (
+        report["rows"]["raw.phone_calls"]
+        == ask(
+            settings.warehouse.path,
+            "select count(*) from raw.phone_calls where client_id = ?",
+            report["pseudonym"],
+        )[0][0]
+        > 0
+    )
+
+
+def test_a_client_whom_nobody_names_is_refused(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+    before = settings.warehouse.path.read_bytes()
+
+    assert app.execute(["forget", "--practice", "loc-001", "--client", "nobody"]) == 2
+
+    assert "names this client" in capsys.readouterr().err
+    assert ask(settings.warehouse.path, "select count(*) from raw.phone_calls")[0][0] > 0
+    assert len(before) > 0

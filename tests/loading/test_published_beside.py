@@ -1,0 +1,179 @@
+"""What stays of published files, what goes back, and what is published beside the file."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.published.contacts import contacts_file, remove_contacts, write_contacts
+from pipelines.loading.published.kept import kept, roll_back
+from pipelines.loading.published.parquet import parquet_folder, remove_parquet, write_parquet
+from pipelines.loading.published.publish import publish
+from pipelines.loading.published.query import query
+
+PII = {
+    "clients": frozenset({"name", "phone", "email"}),
+    "phone_calls": frozenset({"client_name", "phone_number"}),
+    "leak_list": frozenset({"phone_number"}),
+}
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    path = tmp_path / "vetl.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("""
+            create schema marts;
+            create table marts.clients as select * from (values
+                ('p', 'c1', 'Jane Doe', '+12125550100', 'jane@example.com'), ('p', 'c2', null, null, null),
+                ('p', 'c3', null, '+99912345678901', null)
+            ) as rows (practice_id, client_id, name, phone, email);
+            create table marts.phone_calls as select * from (values
+                ('p', 'k1', 'c1', 'Jane Doe', '+12125550100'), ('p', 'k2', null, 'Max', '+12125550111')
+            ) as rows (practice_id, call_key, client_id, client_name, phone_number);
+            create table marts.leak_list as select * from (values
+                ('p', 'e1', 'c1', 'session', 's1', null), ('p', 'e2', null, 'call', 'k2', '+12125550111'),
+                ('p', 'e3', null, 'session', 's2', null)
+            ) as rows (practice_id, episode_id, client_id, last_contact_kind, last_contact_id, phone_number);
+        """)
+    return path
+
+
+def one_more(private: Path) -> None:
+    with duckdb.connect(str(private)) as connection:
+        connection.execute("insert into marts.clients values ('p', 'c' || random()::varchar, null, null, null)")
+
+
+def clients(file: Path) -> int:
+    with duckdb.connect(str(file), read_only=True) as connection:
+        return connection.execute("select count(*) from marts.clients").fetchall()[0][0]
+
+
+def published_times(private: Path, target: Path, times: int, keep: int = 3) -> None:
+    for turn in range(times):
+        publish(private, target, pii=PII, pii_key=None, keep=keep)
+        os.utime(target, (1_700_000_000 + turn, 1_700_000_000 + turn))
+        one_more(private)
+
+
+def test_the_last_files_are_kept_and_older_ones_go(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+
+    published_times(private, target, 5)
+
+    assert [clients(file) for file in (target, *kept(target))] == [7, 6, 5]
+    assert kept(target)[0].name == "analytics.20231114T221323000000Z.duckdb"
+
+
+def test_with_one_file_nothing_of_before_stays(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    published_times(private, target, 3)
+
+    published_times(private, target, 1, keep=1)
+
+    assert kept(target) == []
+
+
+def test_rolling_back_goes_one_file_back_each_time(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    published_times(private, target, 3)
+
+    roll_back(target)
+    assert clients(target) == 4
+    roll_back(target)
+    assert clients(target) == 3
+    with pytest.raises(WarehouseError, match=r"no file of before is kept; see warehouse\.keep"):
+        roll_back(target)
+    publish(private, target, pii=PII, pii_key=None, keep=3)
+    assert clients(target) == 6
+
+
+def test_a_reader_of_the_manifest_finds_every_mart_masked(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    published_times(private, target, 1)
+
+    folder = write_parquet(target, 2)
+
+    assert folder == parquet_folder(target) == tmp_path / "analytics.parquet"
+    tables = {item["name"]: item for item in json.loads((folder / "manifest.json").read_text("utf-8"))["tables"]}
+    assert {name: item["rows"] for name, item in tables.items()} == {
+        "clients": 3,
+        "leak_list": 3,
+        "phone_calls": 2,
+    }
+    frame = pl.read_parquet(folder / tables["clients"]["path"])
+    assert frame["client_id"].to_list() == ["c1", "c2", "c3"]
+    assert frame["name"].null_count() == 3
+    assert tables["clients"]["columns"]["name"] == "VARCHAR"
+    assert not any(b"Jane" in file.read_bytes() for file in folder.rglob("*.*") if file.is_file())
+    assert stat.S_IMODE((folder / tables["clients"]["path"]).stat().st_mode) == 0o644
+
+
+def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    seen: list[str] = []
+    for _ in range(3):
+        one_more(private)
+        publish(private, target, pii=PII, pii_key=None)
+        folder = write_parquet(target, 2)
+        assert write_parquet(target, 2) == folder
+        seen.append(json.loads((folder / "manifest.json").read_text("utf-8"))["version"])
+
+    assert len(set(seen)) == 3
+    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == seen[1:]
+    assert remove_parquet(target)
+    assert not remove_parquet(target)
+
+
+def test_contacts_name_whom_the_marts_name_and_nobody_forgotten(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    published_times(private, target, 1)
+
+    file = write_contacts(private, target)
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    with duckdb.connect(str(file), read_only=True) as connection:
+        rows = {
+            table: connection.execute(f"from {table}").fetchall()
+            for table in ("clients", "phone_calls", "leak_list")
+        }
+    assert rows["clients"] == [("p", "c1", "Jane Doe", "+12125550100", "jane@example.com")]
+    assert rows["phone_calls"] == [("p", "k2", "Max", "+12125550111")]
+    assert sorted(rows["leak_list"]) == [
+        ("p", "e1", "Jane Doe", "+12125550100", "jane@example.com"),
+        ("p", "e2", "Max", "+12125550111", None),
+    ]
+
+
+def test_a_statement_joins_contacts_where_they_may_be_read(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    published_times(private, target, 1)
+    both = "leak_list left join contacts.leak_list as told using (practice_id, episode_id)"
+    joined = f"select told.name from {both} order by all"
+    with pytest.raises(Exception, match="contacts"):
+        query(target, joined)
+
+    write_contacts(private, target)
+
+    assert query(target, joined).rows == [("Jane Doe",), ("Max",), (None,)]
+    assert remove_contacts(target)
+    assert query(target, "select count(*) from leak_list").rows == [(3,)]
+
+
+def test_group_and_mode_of_contacts_stay_and_everybody_else_is_kept_out(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    published_times(private, target, 1)
+    file = write_contacts(private, target)
+    group = 12_345 if os.geteuid() == 0 else file.stat().st_gid
+    os.chown(file, -1, group)
+    file.chmod(0o604)
+    os.utime(file, (0, 0))
+
+    assert write_contacts(private, target) == contacts_file(target)
+
+    assert (stat.S_IMODE(file.stat().st_mode), file.stat().st_gid) == (0o600, group)
