@@ -14,7 +14,9 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser(published: Path) -> Iterator[Browser]:
+    """Started once the file is there: playwright's client keeps a loop running, beside which a sync cannot run."""
+    del published
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
