@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -51,22 +52,23 @@ def serving(published: Path, folder: Path, **environment: str) -> Generator[Dash
     )
     address = f"http://localhost:{port}"
     try:
-        _wait_for(address, process)
+        answered(f"{address}/_stcore/health", process)
         yield Dashboard(address, file)
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:
+def answered(url: str, process: "subprocess.Popen[Any]") -> None:
+    """Returns once a process that starts answers there; fails once it has ended."""
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urlopen(f"{address}/_stcore/health"):
+            with urlopen(url):
                 return
         except OSError:
             time.sleep(0.2)
-    pytest.fail(f"vetl dashboard did not answer; exit code {process.poll()}")
+    pytest.fail(f"{url} did not answer; exit code {process.poll()}")
 
 
 def drawn(page: Page, title: str | None = None) -> Page:
