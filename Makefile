@@ -90,7 +90,8 @@ audit:  ## Compare the lock with the Python advisory database (needs the network
 	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
 lock:  ## Resolve the dependencies anew (needs uv)
-	uv pip compile --quiet pyproject.toml --extra dashboard --extra deploy --group dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile --quiet pyproject.toml --extra dashboard --extra notebook --extra deploy --group dev --universal \
+	  --python-version 3.11 --generate-hashes \
 	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
 
 clean:  ## Remove everything that was made, the demo's data included

@@ -8,7 +8,7 @@ from board.config import Config, read_config
 from board.pages import PAGES, Page
 from board.parts import View
 from board.published import MissingError, Published, UnreadableError, now_published
-from board.scope import choose
+from board.scope import choose, said
 from board.style import ICON, STYLE
 from board.words import words_for
 
@@ -39,6 +39,7 @@ def _draw(page: Page, config: Config) -> None:
         file, words = now_published(config.published), words_for(st.context.locale)
         st.title(page.title, anchor=False)
         view = View(file, choose(file, words, page.channels), words)
+        st.caption(said(view.scope, words))
         page.draw(view)
         st.caption(f"Read until {words.moment(view.scope.read_until)}, from {file.path.name}.")
         _look_for_another(file)

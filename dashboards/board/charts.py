@@ -1,5 +1,6 @@
 """The shapes of charts. Colours come from the theme, so that they hold in light and in dark."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -7,11 +8,26 @@ import altair as alt
 import polars as pl
 from babel.dates import get_day_names, get_month_names
 
-from board.words import Words
+from board.words import Words, label, named
 
 Chart = alt.Chart | alt.LayerChart
 HEIGHT = 280
 _BAR = 26
+_LEGEND = alt.Legend(
+    orient="top", title=None, columns=alt.ExprRef("width < 300 ? 1 : width < 520 ? 2 : 8"), labelLimit=240
+)
+"""One name or two a line on a phone, where one line would be cut."""
+
+
+def worded(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Values of the marts in the words of people."""
+    return table.with_columns(pl.col(name).map_elements(named, pl.String, skip_nulls=False) for name in columns)
+
+
+def by_measure(table: pl.DataFrame, by: str, measures: Sequence[str], step: str, amount: str) -> pl.DataFrame:
+    """One row for each of `by` and each measure, whose label stands in `step`; its value in `amount`."""
+    long = table.select(by, *measures).unpivot(index=by, variable_name=step, value_name=amount)
+    return long.with_columns(pl.col(step).replace_strict({name: label(name) for name in measures}))
 
 
 def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None, share: bool = False) -> Chart:
@@ -19,13 +35,13 @@ def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None
     axis = alt.Axis(format=".0%" if share else ",.0f", tickCount=8)
     chart = alt.Chart(table, height=alt.Step(_BAR)).mark_bar()
     encoded: dict[str, Any] = {
-        "x": alt.X(f"{amount}:Q", axis=axis, title=_said(amount)),
+        "x": alt.X(f"{amount}:Q", axis=axis, title=label(amount)),
         "y": alt.Y(f"{by}:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
-        "tooltip": list(table.columns),
+        "tooltip": _tooltips(table),
     }
     if colour:
         order = table.get_column(colour).unique(maintain_order=True).to_list()
-        encoded["color"] = alt.Color(f"{colour}:N", sort=order, legend=alt.Legend(orient="top", title=None))
+        encoded["color"] = alt.Color(f"{colour}:N", sort=order, legend=_LEGEND)
         encoded["order"] = alt.Order(f"color_{colour}_sort_index:Q")
     return chart.encode(**encoded)
 
@@ -37,11 +53,11 @@ def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str) -> Chart:
         alt.Chart(table, height=alt.Step(_BAR / 2))
         .mark_bar()
         .encode(
-            x=alt.X(f"{amount}:Q", axis=alt.Axis(format=",.0f", tickCount=8), title=_said(amount)),
+            x=alt.X(f"{amount}:Q", axis=alt.Axis(format=",.0f", tickCount=8), title=label(amount)),
             y=alt.Y(f"{by}:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
             yOffset=alt.YOffset(f"{step}:N", sort=steps),
-            color=alt.Color(f"{step}:N", sort=steps, legend=alt.Legend(orient="top", title=None)),
-            tooltip=list(table.columns),
+            color=alt.Color(f"{step}:N", sort=steps, legend=_LEGEND),
+            tooltip=_tooltips(table),
         )
     )
 
@@ -53,18 +69,25 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
             f"{day}:T", title=None, axis=alt.Axis(values=_dates(table, day), format="%-d %b", labelOverlap=True)
         ),
         "y": alt.Y(
-            f"{amount}:Q", axis=alt.Axis(format=".0%" if share else ",.0f", tickCount=6), title=_said(amount)
+            f"{amount}:Q", axis=alt.Axis(format=".0%" if share else ",.0f", tickCount=6), title=label(amount)
         ),
-        "tooltip": [alt.Tooltip(f"{day}:T"), *(name for name in table.columns if name != day)],
+        "tooltip": _tooltips(table),
     }
     if by:
         order = table.get_column(by).unique(maintain_order=True).to_list()
-        encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=alt.Legend(orient="top", title=None))
+        encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=_LEGEND)
     return alt.Chart(table, height=HEIGHT).mark_line(point=True).encode(**encoded)
 
 
-def _said(column: str) -> str:
-    return column.replace("_", " ")
+def _tooltips(table: pl.DataFrame) -> list[alt.Tooltip]:
+    def form(name: str, kind: pl.DataType) -> dict[str, Any]:
+        if kind == pl.Date:
+            return {"format": "%-d %B %Y"}
+        if not kind.is_numeric():
+            return {}
+        return {"format": ".1%" if name.endswith(("_rate", "share")) else ",.1f" if kind.is_float() else ",.0f"}
+
+    return [alt.Tooltip(name, title=label(name), **form(name, kind)) for name, kind in table.schema.items()]
 
 
 def _dates(table: pl.DataFrame, day: str) -> list[alt.DateTime]:
@@ -75,22 +98,29 @@ def _dates(table: pl.DataFrame, day: str) -> list[alt.DateTime]:
 def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words) -> Chart:
     """A heat map, Monday first. `table` has the columns `weekday` (1 to 7), `hour` (0 to 23) and `amount`."""
     days = get_day_names("abbreviated", locale=words.locale)
-    labelled = table.with_columns(
-        pl.col("weekday").replace_strict({number + 1: days[number] for number in range(7)}).alias("day")
+    hours = pl.DataFrame({"weekday": range(1, 8)}).join(pl.DataFrame({"hour": range(24)}), how="cross")
+    labelled = hours.join(table, on=["weekday", "hour"], how="left").select(
+        pl.col("weekday").replace_strict({number + 1: days[number] for number in range(7)}).alias("day"),
+        "hour",
+        pl.exclude("weekday", "hour").fill_null(0),
     )
     return (
         alt.Chart(labelled, height=alt.Step(_BAR))
         .mark_rect()
         .encode(
-            x=alt.X("hour:O", title="hour of the practice's clock", axis=alt.Axis(labelAngle=0)),
+            x=alt.X(
+                "hour:O", title="Hour of the practice's clock", axis=alt.Axis(labelAngle=0, labelOverlap=True)
+            ),
             y=alt.Y(
                 "day:N",
                 sort=[days[number] for number in range(7)],
                 title=None,
                 axis=alt.Axis(labelOverlap=False),
             ),
-            color=alt.Color(f"{amount}:Q", title=None, legend=alt.Legend(orient="top")),
-            tooltip=["day", "hour", *(name for name in table.columns if name not in {"weekday", "hour"})],
+            color=alt.Color(
+                f"{amount}:Q", title=None, legend=alt.Legend(orient="top", format=",.0f", tickMinStep=1)
+            ),
+            tooltip=_tooltips(labelled),
         )
     )
 

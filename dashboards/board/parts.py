@@ -1,6 +1,6 @@
 """What pages are made of: figures beside those of the period before, and charts with table and definition."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,12 +8,17 @@ from typing import Any, Literal
 import polars as pl
 import streamlit as st
 
-from board.charts import Chart, localised
+from board.charts import Chart, bars, localised, worded
 from board.published import MissingError, Published
 from board.scope import Scope
-from board.words import FEW, NOTHING, Words
+from board.words import FEW, NOTHING, Words, label
 
-_COLOURS: dict[str, Literal["normal", "inverse", "off"]] = {"more": "normal", "less": "inverse", "neither": "off"}
+Better = Literal["more", "less", "neither"]
+_COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {
+    "more": "normal",
+    "less": "inverse",
+    "neither": "off",
+}
 
 Column = tuple[str, str]
 """A mart and one of its columns: what a figure is defined by."""
@@ -26,6 +31,16 @@ class View:
     file: Published
     scope: Scope
     words: Words
+
+    def ask(self, sql: str, *, before: bool = False) -> pl.DataFrame:
+        """A statement's rows, given what it names of `$practices`, `$since`, `$until` and `$channel`.
+
+        Raises:
+            MissingError: the file has no such mart or column.
+        """
+        days = self.scope.earlier if before else self.scope.parameters
+        known = {**days, "channel": self.scope.channel}
+        return self.file.ask(sql, **{name: value for name, value in known.items() if f"${name}" in sql})
 
     def define(self, column: Column) -> str:
         """The catalogue's words for a figure, and where it stands."""
@@ -43,16 +58,44 @@ class Figure:
     whole: int | None = None
     part_before: float | None = None
     whole_before: int | None = None
-    better: Literal["more", "less", "neither"] = "more"
+    better: Better = "more"
     of: str = ""
     is_hours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The sums of a statement in the period and in the one before; figures are made of them."""
+
+    mart: str
+    now: Mapping[str, Any]
+    before: Mapping[str, Any]
+
+    def count(
+        self, name: str, total: str, of: str, *, better: Better = "neither", by: str = "", is_hours: bool = False
+    ) -> Figure:
+        """The sum `total` as a figure; `by` is the column that defines it, if another."""
+        now = self.now[total] if is_hours else self.now[total] or 0
+        defined_by = (self.mart, by or total)
+        return Figure(name, defined_by, now, None, self.before[total], better=better, of=of, is_hours=is_hours)
+
+    def share(self, name: str, some: str, whole: str, of: str, *, better: Better = "more", by: str = "") -> Figure:
+        """The sum `some` of the sum `whole` as a figure."""
+        sums = (self.now[some] or 0, self.now[whole] or 0, self.before[some], self.before[whole])
+        return Figure(name, (self.mart, by or some), *sums, better=better, of=of)
+
+
+def compared(view: View, mart: str, sql: str) -> Compared:
+    """The one row of a statement, for the period and for the one before."""
+    now, before = (view.ask(sql, before=earlier).row(0, named=True) for earlier in (False, True))
+    return Compared(mart, now, before)
 
 
 @contextmanager
 def part(title: str | None = None) -> Generator[None]:
     """A part of a page. Where the file lacks what it needs, one line says so, and the rest goes on."""
     if title:
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
     try:
         yield
     except MissingError as missing:
@@ -60,10 +103,10 @@ def part(title: str | None = None) -> Generator[None]:
 
 
 def figures(view: View, shown: Sequence[Figure]) -> None:
-    """A row of figures; on a phone one below the other."""
+    """A row of figures; on a phone two beside each other."""
     row = st.container(horizontal=True, key=f"figures-{shown[0].label.lower().replace(' ', '-')}")
     for figure in shown:
-        with row.container(border=True, width=168):
+        with row.container(border=True):
             _figure(view, figure)
 
 
@@ -120,7 +163,12 @@ def shown(
         download(table, name)
     with tabs["What it counts"]:
         for column in defined_by:
-            st.markdown(f"**{column[1].replace('_', ' ').capitalize()}**: {view.define(column)}")
+            st.markdown(f"**{label(column[1])}**: {view.define(column)}")
+
+
+def by_value(view: View, table: pl.DataFrame, by: str, amount: str, **said: Any) -> None:  # noqa: ANN401 - as `shown`
+    """`shown` with a bar for each value of the column `by`."""
+    shown(view, table, bars(worded(table, by), amount, by), **said)
 
 
 def listed(table: pl.DataFrame, says: str) -> None:
@@ -130,16 +178,16 @@ def listed(table: pl.DataFrame, says: str) -> None:
 
 
 def _column(name: str, table: pl.DataFrame) -> Any:  # noqa: ANN401 - Streamlit's own types
-    label, kind = name.replace("_", " ").capitalize(), table.schema[name]
+    title, kind = label(name), table.schema[name]
     if name.endswith(("_rate", "share")):
-        return st.column_config.NumberColumn(label, format="percent")
+        return st.column_config.NumberColumn(title, format="percent")
     if kind.is_numeric():
-        return st.column_config.NumberColumn(label, format="localized")
+        return st.column_config.NumberColumn(title, format="localized")
     if kind == pl.Date:
-        return st.column_config.DateColumn(label, format="localized")
+        return st.column_config.DateColumn(title, format="localized")
     if isinstance(kind, pl.Datetime):
-        return st.column_config.DatetimeColumn(label, format="localized")
-    return st.column_config.Column(label)
+        return st.column_config.DatetimeColumn(title, format="localized")
+    return st.column_config.Column(title)
 
 
 def download(table: pl.DataFrame, name: str) -> None:

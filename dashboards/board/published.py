@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,12 @@ class Published:
 
     path: Path
     identity: Identity
+    contacts: Identity | None = None
+
+    @property
+    def names_people(self) -> bool:
+        """Whether `contacts.duckdb`, beside the file, is there and may be read."""
+        return "contacts" in _attached(str(self.path), self.identity, self.contacts)[1]
 
     def ask(self, sql: str, /, **parameters: Any) -> pl.DataFrame:  # noqa: ANN401 - values of any column
         """The rows of a statement; only aggregates and short lists, whatever the length of history.
@@ -38,7 +45,7 @@ class Published:
         Raises:
             MissingError: the file has no such mart or column.
         """
-        return _answer(str(self.path), self.identity, sql, parameters)
+        return _answer(str(self.path), self.identity, self.contacts, sql, parameters)
 
     def definitions(self) -> Mapping[tuple[str, str], str]:
         """What each column of each mart counts: from `marts.catalogue`, else from the file's own comments."""
@@ -59,30 +66,59 @@ def now_published(path: Path) -> Published:
         UnreadableError: it is not there.
     """
     try:
-        stat = path.stat()
+        identity = _identity(path)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}; `vetl run` makes it.") from None
-    return Published(path, (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    try:
+        contacts = _identity(_contacts_of(path))
+    except OSError:
+        contacts = None
+    return Published(path, identity, contacts)
+
+
+def _identity(path: Path) -> Identity:
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _contacts_of(published: Path) -> Path:
+    """Names and numbers of those to call back, where `[warehouse] contacts` has them written."""
+    return published.resolve().with_name("contacts.duckdb")
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def _attached(path: str, identity: Identity) -> duckdb.DuckDBPyConnection:
-    """A connection in memory with the file attached. A `connect` to the file would see the old one for ever."""
+def _attached(
+    path: str, identity: Identity, contacts: Identity | None
+) -> tuple[duckdb.DuckDBPyConnection, tuple[str, ...]]:
+    """A connection in memory with the file attached, and the catalogs in it.
+
+    A `connect` to the file would see the old one for ever.
+    """
     del identity
     connection = duckdb.connect()
-    quoted = path.replace("'", "''")
     try:
-        connection.execute(f"attach '{quoted}' as published (read_only)")
+        connection.execute(f"attach '{_quoted(path)}' as published (read_only)")
     except duckdb.Error as error:
         raise UnreadableError(f"{path}: {str(error).splitlines()[0]}") from None
+    if contacts:
+        # It may belong to another group, or be gone since it was looked at: nothing but names are missing then.
+        with suppress(duckdb.Error):
+            connection.execute(f"attach '{_quoted(str(_contacts_of(Path(path))))}' as contacts (read_only)")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
-    return connection
+    attached = connection.execute("select database_name from duckdb_databases() where not internal").fetchall()
+    return connection, tuple(name for (name,) in attached)
+
+
+def _quoted(path: str) -> str:
+    return path.replace("'", "''")
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _answer(path: str, identity: Identity, sql: str, parameters: dict[str, Any]) -> pl.DataFrame:
-    cursor = _attached(path, identity).cursor()
+def _answer(
+    path: str, identity: Identity, contacts: Identity | None, sql: str, parameters: dict[str, Any]
+) -> pl.DataFrame:
+    cursor = _attached(path, identity, contacts)[0].cursor()
     try:
         cursor.execute("use published")
         return cursor.sql(sql, params=parameters).pl()

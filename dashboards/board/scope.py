@@ -13,7 +13,7 @@ from board.words import Words, named
 PERIODS = {"Last 7 days": 7, "Last 28 days": 28, "Last 90 days": 90, "Last 365 days": 365}
 USUAL = "Last 28 days"
 OWN_DAYS = "Own days"
-CLOCKS_AT_MOST = 20
+CLOCKS_AT_MOST, NAMED_AT_MOST = 20, 3
 IN_PERIOD = "practice_id in (select unnest($practices)) and day between $since and $until"
 
 
@@ -96,6 +96,15 @@ def choose(file: Published, words: Words, channels: Sequence[str]) -> Scope:
     length = (until - since).days + 1
     has_before = since - timedelta(days=length) >= min(practice.history_start for practice in within)
     return Scope(tuple(within), since, until, has_before, channel)
+
+
+def said(scope: Scope, words: Words) -> str:
+    """What is looked at, in a line: on paper and on a phone the filters are out of sight."""
+    names = [practice.name for practice in scope.practices]
+    more = len(names) - NAMED_AT_MOST
+    where = ", ".join(names[:NAMED_AT_MOST]) + (f" and {words.number(more)} more" if more > 0 else "")
+    channel = f" \u00b7 {named(scope.channel)} only" if scope.channel else ""
+    return f"{words.days(scope.since, scope.until)} \u00b7 {where}{channel}"
 
 
 def _practices(file: Published) -> list[Practice]:

@@ -10,6 +10,15 @@ ICON = (
 STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 2.5rem 2rem 4rem; }
+[class*="st-key-figures-"] {
+  display: grid !important; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.75rem;
+}
+[class*="st-key-figures-"] > div { width: auto !important; }
+[data-testid="stMetricLabel"] * { overflow: visible !important; white-space: normal !important; }
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding: 3.5rem 1rem 3rem; }
+  [class*="st-key-figures-"] [data-testid="stVerticalBlock"] { padding: 0.75rem; }
+}
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], .stDownloadButton,
   [data-testid="stTabs"] [role="tablist"] { display: none !important; }

@@ -17,13 +17,41 @@ FEW = 30
 NAMES = {
     "ai_outbound": "AI outreach",
     "call": "Phone call",
-    "call_classification": "what the call was about",
-    "new_booking_callers": "callers who wanted a new appointment",
+    "client_details": "Client's details",
+    "pet_details": "Pet's details",
     "rx_refill": "Prescription refill",
     "session": "Online booking",
     "sms": "Text message",
+    "sms_opted_out": "Opted out of texts",
     "task": "Staff task",
 }
+LABELS = {
+    "age_hours": "Hours ago",
+    "call_classification": "What the call was about",
+    "change": "Difference",
+    "drop_off_rate": "Left here, share",
+    "episodes": "Wanted an appointment",
+    "is_final": "Final",
+    "is_mature": "Mature",
+    "leaked": "Not booked",
+    "leaked_share": "Not booked, share",
+    "leaks": "Not booked",
+    "left_here": "Left here",
+    "median_hours_to_finalize": "Median hours to completion",
+    "median_open_hours_to_finalize": "Median opening hours to completion",
+    "missed_new_booking_calls": "Wanted a new appointment, not booked",
+    "new_booking_callers": "Callers who wanted a new appointment",
+    "new_booking_calls": "Wanted a new appointment, booked",
+    "new_booking_intent_calls": "Wanted a new appointment",
+    "not_actionable_because": "Reason",
+    "now": "Now",
+    "practice": "Practice",
+    "recovered_within_7_days": "Won back within 7 days",
+    "restated_rows": "Rows changed late",
+    "sessions": "Online sessions",
+    "unanswered_calls": "Not answered",
+}
+"""What columns are called on tables, axes and legends, where their own name does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +121,8 @@ def named(value: str | None) -> str:
     if value is None:
         return "(not said)"
     return NAMES.get(value) or value.replace("_", " ").capitalize()
+
+
+def label(column: str) -> str:
+    """A column of a mart for people: `answered_calls` as `Answered calls`."""
+    return LABELS.get(column) or column.replace("_", " ").capitalize()

@@ -220,17 +220,32 @@ def dashboard(
 
 
 @app.command()
+def notebook(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Written where there is none yet.")] = Path(
+        "vetl_notebook.py"
+    ),
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first that is free.")] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> int:
+    """Start a notebook on the published file, for analysts."""
+    from pipelines.cli.dashboard import notebook
+
+    return notebook(file, port=port, show=show)
+
+
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Option(help="Everything stays in here.")] = Path("demo"),
     days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
     practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
+    show: Annotated[bool, typer.Option("--open", help="Show the dashboard in the browser in the end.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
     """Run everything on the sandbox: sync, build, publish, and show the results."""
     from pipelines.cli.demo import demo
 
-    return demo(folder, days=days, practices=practices, as_json=as_json, verbosity=verbose)
+    return demo(folder, days=days, practices=practices, show=show, as_json=as_json, verbosity=verbose)
 
 
 def main() -> None:

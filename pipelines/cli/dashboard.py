@@ -1,4 +1,4 @@
-"""The command that shows the published file to managers: the dashboard, in a process of its own."""
+"""What shows the published file: the dashboard to managers, the notebook to analysts, in processes of their own."""
 
 import os
 import subprocess
@@ -41,6 +41,33 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         "VETL_DASHBOARD__USER_HEADER": wanted.user_header or "",
     }
     return _run(["streamlit", "run", str(bundled.dashboards() / "app.py"), *flags], environment)
+
+
+def notebook(file: Path, *, port: int | None, show: bool) -> int:
+    """`vetl notebook`: marimo on a notebook of the user's own, which is written where there is none yet.
+
+    Raises:
+        ConfigurationError: the extra is not installed, or the notebook cannot be written.
+        WarehouseError: nothing has been published yet.
+    """
+    published = _ready(load_settings().warehouse.published, "marimo", "notebook")
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write((bundled.dashboards() / "notebook.py").read_text("utf-8"))
+        say(f"wrote {file}")
+    except FileExistsError:
+        say(f"{file} is there already, and opened as it is")
+    except OSError as error:
+        raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
+    # It runs code: marimo listens on this machine alone, and its address holds a token.
+    flags = ["--skip-update-check", "--no-sandbox", *([] if show else ["--headless"])]
+    flags += [f"--port={port}"] if port else []
+    return _run(["marimo", "edit", *flags, str(file)], {"VETL_WAREHOUSE__PUBLISHED": str(published)})
+
+
+def has_dashboard() -> bool:
+    """Whether the extra that `vetl dashboard` needs is installed."""
+    return find_spec("streamlit") is not None
 
 
 def _instead(settings: DashboardSettings, host: str | None, port: int | None) -> DashboardSettings:

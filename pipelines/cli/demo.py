@@ -3,13 +3,15 @@
 import json
 import os
 import shutil
+import socket
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import chdir, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from shlex import quote
 
+from pipelines.cli.dashboard import dashboard, has_dashboard
 from pipelines.cli.demo_webhooks import a_day_passes, receiver
 from pipelines.cli.output import configure_logs
 from pipelines.cli.run import run_everything
@@ -56,9 +58,11 @@ STAGES = ["started", "client_details", "pet_details", "reason_selected", "slot_s
 """The order in which the sandbox's visitors go; nothing was seen to move yet from which it could be learnt."""
 
 
-def demo(folder: Path, *, days: int, practices: int, as_json: bool, verbosity: int) -> int:
+def demo(folder: Path, *, days: int, practices: int, show: bool, as_json: bool, verbosity: int) -> int:
     """Sync, build and publish a made-up platform, then answer the managers' questions from the result."""
     configure_logs(verbosity)
+    if show and not has_dashboard():
+        raise ConfigurationError("--open needs the dashboard: pip install 'vetl[dashboard]'")
     folder = folder.absolute()
     say(f"starting a sandbox: {count(practices, 'practice')}, {count(days, 'day')} of history")
     with sandbox_process(practices=practices, days=days) as platform:
@@ -66,7 +70,7 @@ def demo(folder: Path, *, days: int, practices: int, as_json: bool, verbosity: i
         with receiver(folder, platform) as address:
             texts = a_day_passes(platform, address)
             say(f"a day has passed: {count(texts, 'text')} sent, their fate told by webhook")
-        with _only_these(folder, platform):
+        with _only_these(folder, _credentials(platform)):
             settings = load_settings()
             report = run_everything(settings, quiet=as_json)
     published = settings.warehouse.published
@@ -78,8 +82,13 @@ def demo(folder: Path, *, days: int, practices: int, as_json: bool, verbosity: i
                 show_answer(title, answer)
             say(f"\nThe published file: {published}")
             say(f"Ask it: cd {quote(str(folder))} && {this_command()} query 'from marts.practices'")
+            if has_dashboard():
+                say(f"Look at it: cd {quote(str(folder))} && {this_command()} dashboard --open")
     if as_json:
         print_json(report)
+    if show and report["published"]:
+        with _only_these(folder, {}):
+            dashboard(host=None, port=_free_port(), show=True)
     return report["exit_code"]
 
 
@@ -119,15 +128,23 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
         raise ConfigurationError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
+def _free_port() -> int:
+    """Not the usual one, on which the dashboard of the real data may be running."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def _credentials(platform: Platform) -> dict[str, str]:
+    return {f"{PREFIX}PARTNER__{key.upper()}": getattr(platform, key) for key in ("username", "password", "role")}
+
+
 @contextmanager
-def _only_these(folder: Path, platform: Platform) -> Generator[None]:
+def _only_these(folder: Path, credentials: Mapping[str, str]) -> Generator[None]:
     """Settings from the demo's folder alone: a real warehouse, named in the shell, must not get its rows."""
     before = {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
     for name in before:
         del os.environ[name]
-    credentials = {
-        f"{PREFIX}PARTNER__{key.upper()}": getattr(platform, key) for key in ("username", "password", "role")
-    }
     os.environ.update(credentials)
     try:
         with chdir(folder):

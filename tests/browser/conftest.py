@@ -14,7 +14,9 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser(published: Path) -> Iterator[Browser]:
+    """Started once the file is there: playwright's client keeps a loop running, beside which a sync cannot run."""
+    del published
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
@@ -43,6 +45,7 @@ def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
         usual: dict[str, Any] = {"locale": "en-US", "viewport": {"width": 1280, "height": 900}}
         contexts.append(browser.new_context(**{**usual, **settings}))
         page = contexts[-1].new_page()
+        page.clock.install()  # it runs as ever; a test may wind it on
         page.set_default_timeout(60_000)
         page.on("request", lambda request: asked.append((at, request.url)))
         page.goto(at.address + path)

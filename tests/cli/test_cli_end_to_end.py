@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -178,17 +179,39 @@ def test_run_builds_and_publishes_what_is_committed_although_the_platform_is_gon
     assert published.stat().st_ino != before
 
 
+BROWSER = """#!{python}
+import os, signal, sys, urllib.request
+from pathlib import Path
+with urllib.request.urlopen(sys.argv[1]) as answer:
+    Path({opened!r}).write_text(str(answer.status))
+os.kill(os.getppid(), signal.SIGTERM)
+"""
+
+
+def closing_browser(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """In place of the desktop's browser: notes how it was answered, and ends the server. Returns the note."""
+    command, opened = folder / "xdg-open", folder / "opened"
+    command.write_text(BROWSER.format(python=sys.executable, opened=str(opened)))
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return opened
+
+
 def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A warehouse that the shell points to must not get the demo's rows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
     monkeypatch.setenv("VETL_WAREHOUSE__PATH", str(tmp_path / "real.duckdb"))
 
-    for _ in range(2):
-        report = answer(capsys, "demo", "--practices", "1", "--days", "15")
-
+    opened = closing_browser(tmp_path_factory.mktemp("browser"), monkeypatch)
+    reports = [answer(capsys, "demo", "--practices", "1", "--days", "15", *more) for more in ([], ["--open"])]
+    assert opened.read_text() == "200"
+    for report in reports:
         assert {item["state"] for item in report["sync"]["results"]} == {"certified"}
         assert all(report["answers"].values())
     assert os.environ["VETL_WAREHOUSE__PATH"] == str(tmp_path / "real.duckdb")

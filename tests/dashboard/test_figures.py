@@ -67,7 +67,7 @@ def test_the_biggest_leak_is_the_largest_of_all(opened: Open, ask: Ask, days: tu
     )[0]
 
     sentence = next(text.value for text in opened().markdown if "biggest leak" in text.value)
-    assert f"at {name}.** {leaked} of {episodes} wishes" in sentence
+    assert f"at {name}**: of {episodes} wishes for an appointment that began there, {leaked} are" in sentence
 
 
 def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) -> None:

@@ -116,6 +116,7 @@ def test_a_reader_of_the_manifest_finds_every_mart_masked(private: Path, tmp_pat
 
 def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private: Path, tmp_path: Path) -> None:
     target = tmp_path / "analytics.duckdb"
+    folder = Path()
     seen: list[str] = []
     for _ in range(3):
         one_more(private)

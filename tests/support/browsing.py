@@ -1,6 +1,7 @@
 """A dashboard as `vetl dashboard` serves it, and the browser that looks at it."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -10,12 +11,14 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Page
 
 Visit = Callable[..., Page]
+LAST_LINE = re.compile(r"^Read until .*, from ")
 
 
 @dataclass(frozen=True)
@@ -49,29 +52,36 @@ def serving(published: Path, folder: Path, **environment: str) -> Generator[Dash
     )
     address = f"http://localhost:{port}"
     try:
-        _wait_for(address, process)
+        answered(f"{address}/_stcore/health", process)
         yield Dashboard(address, file)
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:
+def answered(url: str, process: "subprocess.Popen[Any]") -> None:
+    """Returns once a process that starts answers there; fails once it has ended."""
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            with urlopen(f"{address}/_stcore/health"):
+            with urlopen(url):
                 return
         except OSError:
             time.sleep(0.2)
-    pytest.fail(f"vetl dashboard did not answer; exit code {process.poll()}")
+    pytest.fail(f"{url} did not answer; exit code {process.poll()}")
 
 
-def drawn(page: Page) -> Page:
-    """The page, once all of it is there."""
-    page.get_by_role("heading", level=1).wait_for()
+def drawn(page: Page, title: str | None = None) -> Page:
+    """The page, once all of it is there; `title` is its heading where it was reached from another page."""
+    page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
+    page.get_by_test_id("stMain").get_by_text(LAST_LINE).wait_for()
     page.wait_for_function(
-        "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+        """document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+           && !document.querySelector('[data-testid=stMain] [data-stale=true]')"""
     )
-    page.get_by_test_id("stMetric").first.wait_for()
     return page
+
+
+def figures(page: Page) -> list[str]:
+    """The large numbers of a page."""
+    return page.get_by_test_id("stMetricValue").all_inner_texts()

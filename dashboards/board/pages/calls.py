@@ -1,12 +1,10 @@
 """Phone calls: when callers who wanted an appointment are missed, how calls end, how many are answered."""
 
-import polars as pl
 import streamlit as st
 
 from board import charts
-from board.parts import Figure, View, figures, part, shown
+from board.parts import View, by_value, compared, figures, part, shown
 from board.scope import IN_PERIOD, WHOLE_WEEKS
-from board.words import named
 
 MART = "booking_intent_daily"
 WITHIN = f"{IN_PERIOD} and ($channel is null or direction = $channel)"
@@ -46,11 +44,10 @@ WEEKS = f"""
 
 def draw(view: View) -> None:
     """The page."""
-    asked = {**view.scope.parameters, "channel": view.scope.channel}
     with part():
         _totals(view)
     with part("When callers who wanted an appointment did not get one"):
-        table = view.file.ask(HOURS, **asked)
+        table = view.ask(HOURS)
         shown(
             *(view, table, charts.hours_of_the_week(table, "missed_new_booking_calls", view.words)),
             name="missed-by-hour",
@@ -60,15 +57,12 @@ def draw(view: View) -> None:
         if len({practice.time_zone for practice in view.scope.practices}) > 1:
             st.caption("Each call counts in the hour of its own practice's clock.")
     with part("How calls end"):
-        _by(view, view.file.ask(OUTCOMES, **asked), "outcome", "Calls by outcome, the most frequent first")
+        _by(view, OUTCOMES, "outcome", "Calls by outcome, the most frequent first")
     with part("What calls are about"):
-        table = view.file.ask(REASONS, **asked)
-        _by(view, table, "call_classification", "Calls by what they were about, the most frequent first")
+        _by(view, REASONS, "call_classification", "Calls by what they were about, the most frequent first")
     with part("Answered and unanswered"):
-        table = view.file.ask(WEEKS, **asked)
-        long = table.select("week", "answered", "unanswered").unpivot(
-            index="week", variable_name="calls were", value_name="calls"
-        )
+        table = view.ask(WEEKS)
+        long = charts.by_measure(table, "week", ["answered", "unanswered"], "calls were", "calls")
         shown(
             *(view, table, charts.over_time(long, "week", "calls", "calls were")),
             name="answered",
@@ -78,49 +72,21 @@ def draw(view: View) -> None:
 
 
 def _totals(view: View) -> None:
-    channel = view.scope.channel
-    now = view.file.ask(TOTALS, **view.scope.parameters, channel=channel).row(0, named=True)
-    old = view.file.ask(TOTALS, **view.scope.earlier, channel=channel).row(0, named=True)
-    calls, wanted = now["calls"] or 0, now["wanted"] or 0
+    sums = compared(view, MART, TOTALS)
     figures(
         view,
         [
-            Figure("Calls", (MART, "calls"), calls, None, old["calls"], better="neither", of="in and out"),
-            Figure(
-                *(
-                    "Answered",
-                    (MART, "answered_calls"),
-                    now["answered"] or 0,
-                    calls,
-                    old["answered"],
-                    old["calls"],
-                ),
-                of="calls",
-            ),
-            Figure(
-                *("Wanted, and booked", (MART, "new_booking_conversion_rate"), now["booked"] or 0, wanted),
-                *(old["booked"], old["wanted"]),
-                of="calls",
-            ),
-            Figure(
-                *(
-                    "Wanted, not booked",
-                    (MART, "missed_new_booking_calls"),
-                    now["missed"] or 0,
-                    None,
-                    old["missed"],
-                ),
-                better="less",
-                of="calls",
-            ),
+            sums.count("Calls", "calls", "in and out"),
+            sums.share("Answered", "answered", "calls", "calls", by="answered_calls"),
+            sums.share("Wanted, and booked", "booked", "wanted", "calls", by="new_booking_conversion_rate"),
+            sums.count("Wanted, not booked", "missed", "calls", better="less", by="missed_new_booking_calls"),
         ],
     )
 
 
-def _by(view: View, table: pl.DataFrame, column: str, says: str) -> None:
-    labelled = table.with_columns(pl.col(column).map_elements(named, pl.String, skip_nulls=False))
-    shown(
-        *(view, table, charts.bars(labelled, "calls", column)),
+def _by(view: View, sql: str, column: str, says: str) -> None:
+    by_value(
+        *(view, view.ask(sql), column, "calls"),
         name=f"calls-by-{column.replace('_', '-')}",
         says=says,
         defined_by=[("phone_calls", column), (MART, "calls"), (MART, "answered_calls")],

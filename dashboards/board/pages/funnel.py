@@ -4,9 +4,8 @@ import polars as pl
 import streamlit as st
 
 from board import charts
-from board.parts import Figure, View, figures, part, shown
+from board.parts import View, compared, figures, part, shown
 from board.scope import IN_PERIOD, WHOLE_WEEKS
-from board.words import named
 
 TOTALS = f"""
     select sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
@@ -44,7 +43,7 @@ def draw(view: View) -> None:
     with part("Where sessions end"):
         _stages(view)
     with part("Week by week"):
-        table = view.file.ask(WEEKS, **view.scope.parameters)
+        table = view.ask(WEEKS)
         shown(
             *(view, table, charts.over_time(table, "week", "completion_rate", share=True)),
             name="funnel-weeks",
@@ -54,39 +53,14 @@ def draw(view: View) -> None:
 
 
 def _totals(view: View) -> None:
-    now = view.file.ask(TOTALS, **view.scope.parameters).row(0, named=True)
-    old = view.file.ask(TOTALS, **view.scope.earlier).row(0, named=True)
-    sessions, before = now["sessions"] or 0, old["sessions"]
-    mart = "booking_funnel_daily"
+    sums = compared(view, "booking_funnel_daily", TOTALS)
     figures(
         view,
         [
-            Figure("Sessions", (mart, "sessions"), sessions, None, before, better="neither", of="begun online"),
-            Figure(
-                *(
-                    "Completed",
-                    (mart, "completion_rate"),
-                    now["completed"] or 0,
-                    sessions,
-                    old["completed"],
-                    before,
-                ),
-                of="sessions",
-            ),
-            Figure(
-                *("Abandoned", (mart, "abandoned"), now["abandoned"] or 0, sessions, old["abandoned"], before),
-                better="less",
-                of="sessions",
-            ),
-            Figure(
-                "Still open",
-                (mart, "active"),
-                now["active"] or 0,
-                None,
-                old["active"],
-                better="neither",
-                of="not ended yet",
-            ),
+            sums.count("Sessions", "sessions", "begun online"),
+            sums.share("Completed", "completed", "sessions", "sessions", by="completion_rate"),
+            sums.share("Abandoned", "abandoned", "sessions", "sessions", better="less"),
+            sums.count("Still open", "active", "not ended yet"),
         ],
     )
 
@@ -102,20 +76,15 @@ def _by(view: View) -> None:
         label_visibility="collapsed",
     )
     columns = ", ".join(BY[chosen or "Source"])
-    table = view.file.ask(
+    table = view.ask(
         f"select {columns}, {MEASURES} from marts.booking_funnel_daily where {IN_PERIOD} "
-        f"group by {columns} order by sessions desc, {columns} limit 200",
-        **view.scope.parameters,
+        f"group by {columns} order by sessions desc, {columns} limit 200"
     )
-    label = pl.concat_str(
-        [pl.col(name).map_elements(named, pl.String, skip_nulls=False) for name in BY[chosen or "Source"]],
-        separator=", ",
+    places = BY[chosen or "Source"]
+    first = charts.worded(table.head(15), *places).with_columns(
+        pl.concat_str(places, separator=", ").alias("from")
     )
-    long = (
-        table.head(15)
-        .select(label.alias("from"), "completed", "abandoned", "active")
-        .unpivot(index="from", variable_name="ended", value_name="sessions")
-    )
+    long = charts.by_measure(first, "from", ["completed", "abandoned", "active"], "ended", "sessions")
     shown(
         *(view, table, charts.bars(long, "sessions", "from", colour="ended")),
         name="funnel-by",
@@ -125,11 +94,11 @@ def _by(view: View) -> None:
 
 
 def _stages(view: View) -> None:
-    table = view.file.ask(STAGES, **view.scope.parameters)
-    placed = table.filter(pl.col("position").is_not_null())
+    table = view.ask(STAGES)
+    placed = charts.worded(table, "stage").filter(pl.col("position").is_not_null())
     if placed.is_empty() and not table.is_empty():
         st.info("The order of the stages is not known yet: vetl learns it from sessions that it sees move on.")
-        chart = charts.bars(table, "left_here", "stage")
+        chart = charts.bars(charts.worded(table, "stage"), "left_here", "stage")
     else:
         chart = charts.bars(placed, "reached", "stage")
     shown(

@@ -3,6 +3,7 @@
 import polars as pl
 import streamlit as st
 
+from board.charts import worded
 from board.parts import View, part, shown
 from board.words import named
 
@@ -38,7 +39,7 @@ def draw(view: View) -> None:
         _proof(view)
     with part("Values that the platform does not list"):
         st.caption("They are kept under their own names and counted as they are.")
-        table = view.file.ask(UNKNOWN, **view.scope.place)
+        table = view.ask(UNKNOWN)
         shown(
             *(view, table, None),
             name="unknown-values",
@@ -47,7 +48,7 @@ def draw(view: View) -> None:
             defined_by=[("unknown_values", "unknown_value"), ("unknown_values", "occurrences")],
         )
     with part("Numbers that changed after they could have been reported"):
-        table = view.file.ask(REVISED, **view.scope.place)
+        table = view.ask(REVISED)
         shown(
             *(view, table, None),
             name="revisions",
@@ -58,12 +59,12 @@ def draw(view: View) -> None:
 
 
 def _proof(view: View) -> None:
-    table = view.file.ask(PROOF, **view.scope.place)
+    table = view.ask(PROOF)
     for kind, line in verdicts(table, view):
         {"good": st.success, "note": st.info, "bad": st.warning}[kind](line)
-    st.subheader("Each list of each practice", anchor=False)
+    st.header("Each list of each practice", anchor=False)
     shown(
-        *(view, table, None),
+        *(view, worded(table, "list"), None),
         name="proof",
         says="Each list of each practice: rows, until when it is certain, and by which evidence",
         defined_by=[

@@ -1,26 +1,32 @@
 """Whom to call back: a work list, and what is not on it and why."""
 
-import polars as pl
 import streamlit as st
 
-from board import charts
-from board.parts import View, download, listed, part, shown
-from board.words import named
+from board.charts import worded
+from board.parts import View, by_value, download, listed, part
+from board.words import label, named
 
 MOST = 1000
 """Rows of the list that are shown and downloaded; the most urgent are the first."""
 
 WITHIN = "practice_id in (select unnest($practices)) and ($channel is null or channel = $channel)"
 CHOICES = f"select distinct wanted from marts.leak_list where {WITHIN} and wanted is not null order by wanted"
-LIST = f"""
-    select leak_list.urgency, practices.name as practice, leak_list.wanted, leak_list.contacts as times_tried,
-           timezone(practices.time_zone, leak_list.last_at) as last_tried,
+WHO = {
+    True: (
+        "known.name, coalesce(known.phone_number, leak_list.phone_number) as phone_number, leak_list.client_id",
+        "left join contacts.leak_list as known using (practice_id, episode_id)",
+    ),
+    False: ("leak_list.phone_number, leak_list.client_id", ""),
+}
+"""What says whom to call, with and without names, and where from."""
+LIST = """
+    select leak_list.urgency, practices.name as practice, {who}, leak_list.wanted,
+           timezone(practices.time_zone, leak_list.last_at) as last_tried, leak_list.contacts as times_tried,
            round(leak_list.age_hours)::bigint as age_hours,
-           leak_list.channel, leak_list.reason, leak_list.client_id, leak_list.phone_number,
-           leak_list.last_contact_id
-    from marts.leak_list join marts.practices using (practice_id)
-    where {WITHIN} and ($wanted is null or wanted = $wanted) and contacts >= $tries
-    order by leak_list.urgency, leak_list.last_at desc, practice limit {MOST}
+           leak_list.channel, leak_list.reason, leak_list.last_contact_id
+    from marts.leak_list join marts.practices using (practice_id) {known}
+    where {within} and ($wanted is null or wanted = $wanted) and contacts >= $tries
+    order by leak_list.urgency, leak_list.last_at desc, practice limit {most}
 """
 COUNT = f"""
     select count(*) as people from marts.leak_list
@@ -41,23 +47,12 @@ def draw(view: View) -> None:
         st.caption(
             "Wishes that were not booked and that nobody can or should call back about, by the first reason."
         )
-        table = view.file.ask(NOT_ON_IT, **view.scope.place, channel=view.scope.channel)
-        labelled = table.with_columns(
-            pl.col("not_actionable_because").map_elements(named, pl.String, skip_nulls=False)
-        )
-        shown(
-            *(view, table, charts.bars(labelled, "wishes", "not_actionable_because")),
+        by_value(
+            *(view, view.ask(NOT_ON_IT), "not_actionable_because", "wishes"),
             name="not-on-the-list",
             says="Wishes not booked that are not on the call-back list, by reason",
             defined_by=[("leaks", "is_actionable"), ("leaks", "not_actionable_because")],
         )
-
-
-def _worded(table: pl.DataFrame) -> pl.DataFrame:
-    """The same list to be read; the download keeps the values of the mart."""
-    return table.with_columns(
-        pl.col(name).map_elements(named, pl.String, skip_nulls=False) for name in ("wanted", "channel", "reason")
-    )
 
 
 def _work_list(view: View) -> None:
@@ -70,7 +65,10 @@ def _work_list(view: View) -> None:
         tries = st.number_input("Tried at least", 1, 99, 1, key="tries", bind="query-params")
     asked = {**place, "wanted": wanted, "tries": tries}
     people = view.file.ask(COUNT, **asked).item()
-    table = view.file.ask(LIST, **asked)
+    who, known = WHO[view.file.names_people]
+    table = view.file.ask(LIST.format(who=who, known=known, within=WITHIN, most=MOST), **asked)
+    if table.get_column("phone_number").is_null().all():
+        table = table.drop("phone_number")
     words = view.words
     if table.is_empty():
         st.info("Nobody is to be called back: whoever could be called was booked or followed up.")
@@ -78,10 +76,11 @@ def _work_list(view: View) -> None:
     st.markdown(f"**{words.number(people)} to call back**, the most urgent first, whatever the period.")
     if people > len(table):
         st.caption(f"The first {words.number(len(table))} are shown: choose a practice, or what was wanted.")
-    listed(_worded(table), "People to call back, the most urgent first")
+    # The download keeps the values of the mart.
+    listed(worded(table, "wanted", "channel", "reason"), "People to call back, the most urgent first")
     download(table, "call-back-list")
-    if table.get_column("phone_number").is_null().all():
+    if not {"name", "phone_number"} & set(table.columns):
         st.caption("This file names nobody: look the client id up in the practice's own system.")
     with st.expander("What it counts"):
         for name in ("urgency", "reason", "age_hours", "wanted"):
-            st.markdown(f"**{name.replace('_', ' ').capitalize()}**: {view.define(('leak_list', name))}")
+            st.markdown(f"**{label(name)}**: {view.define(('leak_list', name))}")

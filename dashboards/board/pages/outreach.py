@@ -1,12 +1,10 @@
 """What AI outreach achieved: outcomes by purpose, what held it back, how long it took, who opted out."""
 
-import polars as pl
 import streamlit as st
 
 from board import charts
-from board.parts import Figure, View, figures, part, shown
+from board.parts import View, by_value, compared, figures, part, shown
 from board.scope import IN_PERIOD, WHOLE_WEEKS
-from board.words import named
 
 MART = "outreach_outcomes_daily"
 WITHIN = f"{IN_PERIOD} and ($channel is null or channel = $channel)"
@@ -41,13 +39,12 @@ OUTCOMES = ("booked", "no_response", "opted_out", "undeliverable", "suppressed",
 
 def draw(view: View) -> None:
     """The page."""
-    asked = {**view.scope.parameters, "channel": view.scope.channel}
     with part():
         _totals(view)
     with part("What came of it, by purpose"):
-        _purposes(view, view.file.ask(PURPOSES, **asked))
+        _purposes(view)
     with part("Week by week"):
-        table = view.file.ask(COHORTS, **asked)
+        table = view.ask(COHORTS)
         shown(
             *(view, table, charts.over_time(table, "week", "booked_rate", share=True)),
             name="outreach-weeks",
@@ -59,21 +56,15 @@ def draw(view: View) -> None:
     with part("What held it back"):
         if view.scope.channel:
             st.caption("Of all channels: a suppressed request is counted by its reason, not by its channel.")
-        table = view.file.ask(SUPPRESSED, **view.scope.parameters)
-        labelled = table.with_columns(
-            pl.col("suppression_reason").map_elements(named, pl.String, skip_nulls=False)
-        )
-        shown(
-            *(view, table, charts.bars(labelled, "requests", "suppression_reason")),
+        by_value(
+            *(view, view.ask(SUPPRESSED), "suppression_reason", "requests"),
             name="suppressions",
             says="Suppressed requests by reason, the most frequent first",
             defined_by=[("outreach_suppressions_daily", name) for name in ("requests", "suppression_reason")],
         )
     with part("How long it takes"):
-        table = view.file.ask(TIMES, **asked)
-        labelled = table.with_columns(pl.col("purpose").map_elements(named, pl.String, skip_nulls=False))
-        shown(
-            *(view, table, charts.bars(labelled, "median_hours_to_outcome", "purpose")),
+        by_value(
+            *(view, view.ask(TIMES), "purpose", "median_hours_to_outcome"),
             name="outreach-times",
             says="Median hours from a request to its outcome, by purpose",
             defined_by=[(MART, "median_hours_to_contact"), (MART, "median_hours_to_outcome")],
@@ -81,41 +72,21 @@ def draw(view: View) -> None:
 
 
 def _totals(view: View) -> None:
-    channel = view.scope.channel
-    now = view.file.ask(TOTALS, **view.scope.parameters, channel=channel).row(0, named=True)
-    old = view.file.ask(TOTALS, **view.scope.earlier, channel=channel).row(0, named=True)
-    requests, contacted = now["requests"] or 0, now["contacted"] or 0
-
-    def of_contacted(label: str, column: str, name: str, *, less: bool = False) -> Figure:
-        part_of, before = now[name] or 0, old[name]
-        return Figure(
-            *(label, (MART, column), part_of, contacted, before, old["contacted"]),
-            better="less" if less else "more",
-            of="contacted",
-        )
-
+    sums = compared(view, MART, TOTALS)
     figures(
         view,
         [
-            Figure(
-                "Requests", (MART, "requests"), requests, None, old["requests"], better="neither", of="created"
-            ),
-            Figure(
-                *("Contacted", (MART, "contacted"), contacted, requests, old["contacted"], old["requests"]),
-                of="requests",
-            ),
-            of_contacted("Booked", "booked_rate", "booked"),
-            of_contacted("Opted out", "opted_out", "opted_out", less=True),
+            sums.count("Requests", "requests", "created"),
+            sums.share("Contacted", "contacted", "requests", "requests"),
+            sums.share("Booked", "booked", "contacted", "contacted", by="booked_rate"),
+            sums.share("Opted out", "opted_out", "contacted", "contacted", better="less"),
         ],
     )
 
 
-def _purposes(view: View, table: pl.DataFrame) -> None:
-    long = (
-        table.select(pl.col("purpose").map_elements(named, pl.String, skip_nulls=False), *OUTCOMES)
-        .unpivot(index="purpose", variable_name="came to", value_name="requests")
-        .with_columns(pl.col("came to").str.replace_all("_", " "))
-    )
+def _purposes(view: View) -> None:
+    table = view.ask(PURPOSES)
+    long = charts.by_measure(charts.worded(table, "purpose"), "purpose", OUTCOMES, "came to", "requests")
     shown(
         *(view, table, charts.bars(long, "requests", "purpose", colour="came to")),
         name="outreach-purposes",

@@ -1,10 +1,9 @@
 """Five numbers of a Monday morning, and where most is lost."""
 
-import polars as pl
 import streamlit as st
 
 from board import charts
-from board.parts import Figure, View, figures, part, shown
+from board.parts import View, compared, figures, part, shown
 from board.scope import IN_PERIOD
 from board.words import FEW, named
 
@@ -44,6 +43,10 @@ WEEKS = """
           and week between date_trunc('week', $since::date) and date_trunc('week', $until::date + 1)::date - 7
     group by week order by week
 """
+TO_CALL_BACK = """
+    select count(*) from marts.leak_list
+    where practice_id in (select unnest($practices)) and ($channel is null or channel = $channel)
+"""
 BY_PRACTICE = f"""
     select practices.name as practice, sum(new_booking_callers)::bigint as new_booking_callers,
            sum(booked_within_7_days)::bigint as booked_within_7_days,
@@ -67,7 +70,7 @@ def draw(view: View) -> None:
         _weeks(view)
     if len(view.scope.practices) > 1:
         with part("Practices"):
-            table = view.file.ask(BY_PRACTICE, **view.scope.parameters)
+            table = view.ask(BY_PRACTICE)
             columns = ("new_booking_callers", "booked_within_7_days", "completed", "leaks")
             shown(
                 *(view, table, charts.bars(table, "leaks", "practice")),
@@ -78,39 +81,29 @@ def draw(view: View) -> None:
 
 
 def _five(view: View) -> None:
-    now = view.file.ask(FIVE, **view.scope.parameters).row(0, named=True)
-    old = view.file.ask(FIVE, **view.scope.earlier).row(0, named=True)
-
-    def share(label: str, column: str, got: str, of: str, words: str) -> Figure:
-        return Figure(label, ("practice_daily", column), now[got] or 0, now[of] or 0, old[got], old[of], of=words)
-
-    lost = Figure(
-        *("Wishes not booked", ("practice_daily", "leaks"), now["leaks"] or 0, None, old["leaks"]),
-        better="less",
-        of="by calls and online",
-    )
+    sums = compared(view, "practice_daily", FIVE)
     figures(
         view,
         [
-            share("Callers booked", "booked_within_7_days", "got", "wanted", "within 7 days"),
-            share("Missed, won back", "recovered_within_7_days", "recovered", "missed", "callers"),
-            share("Online, completed", "completed", "completed", "sessions", "sessions"),
-            share("Outreach, booked", "booked", "booked", "contacted", "contacted"),
-            lost,
+            sums.share("Callers booked", "got", "wanted", "within 7 days", by="booked_within_7_days"),
+            sums.share("Missed, won back", "recovered", "missed", "callers", by="recovered_within_7_days"),
+            sums.share("Online, completed", "completed", "sessions", "sessions"),
+            sums.share("Outreach, booked", "booked", "contacted", "contacted"),
+            sums.count("Wishes not booked", "leaks", "by calls and online", better="less"),
         ],
     )
     if view.scope.has_before:
         st.caption(f"Compared with {view.words.days(*view.scope.before)}.")
     else:
         st.caption("There is no earlier period to compare with.")
-    if now["not_final"]:
-        days = view.words.number(now["not_final"])
+    if sums.now["not_final"]:
+        days = view.words.number(sums.now["not_final"])
         st.caption(f"{days} of these days are not final yet: who was missed may still be booked.")
 
 
 def _biggest_leak(view: View) -> None:
     scope, words = view.scope, view.words
-    found = view.file.ask(WHERE_MOST_IS_LOST, **scope.parameters, channel=scope.channel)
+    found = view.ask(WHERE_MOST_IS_LOST)
     if found.is_empty():
         st.info("Nobody who wanted an appointment went without one in this period.")
         return
@@ -119,9 +112,14 @@ def _biggest_leak(view: View) -> None:
     share = words.percent(leaked / episodes)
     few = " These are few: the share says little." if episodes < FEW else ""
     st.markdown(
-        f"**The biggest leak: {_begun(channel)} at {name}.** {words.number(leaked)} of "
-        f"{words.number(episodes)} wishes for an appointment that began there are not booked ({share}).{few}"
+        f"**The biggest leak: {_begun(channel)} at {name}**: of {words.number(episodes)} wishes for an "
+        f"appointment that began there, {words.number(leaked)} are not booked ({share}).{few}"
     )
+    people = view.ask(TO_CALL_BACK).item()
+    if people:
+        st.markdown(
+            f"**{words.number(people)} to call back** now: the page Leaks lists them, the most urgent first."
+        )
 
 
 def _begun(channel: str | None) -> str:
@@ -130,12 +128,10 @@ def _begun(channel: str | None) -> str:
 
 
 def _demand(view: View) -> None:
-    table = view.file.ask(DEMAND, **view.scope.parameters, channel=view.scope.channel)
+    table = view.ask(DEMAND)
     steps = ["episodes", "booked_within_14_days", "kept", "leaked"]
-    long = table.select(pl.col("first_channel").map_elements(named, pl.String, skip_nulls=False), *steps).unpivot(
-        index="first_channel", variable_name="step", value_name="wishes"
-    )
-    long = long.with_columns(pl.col("step").str.replace_all("_", " "))
+    worded = charts.worded(table, "first_channel")
+    long = charts.by_measure(worded, "first_channel", steps, "step", "wishes")
     shown(
         *(view, table, charts.grouped_bars(long, "wishes", "first_channel", "step")),
         name="demand",
@@ -145,13 +141,11 @@ def _demand(view: View) -> None:
 
 
 def _weeks(view: View) -> None:
-    scope = view.scope
-    table = view.file.ask(WEEKS, **scope.place, since=scope.since, until=scope.until)
+    table = view.ask(WEEKS)
     steps = ["missed_callers", "recovered_within_7_days", "sessions", "completed", "leaks"]
-    long = table.select("week", *steps).unpivot(index="week", variable_name="measure", value_name="number")
-    long = long.with_columns(pl.col("measure").str.replace_all("_", " "))
+    long = charts.by_measure(table, "week", steps, "measure", "people and sessions")
     shown(
-        *(view, table, charts.over_time(long, "week", "number", "measure")),
+        *(view, table, charts.over_time(long, "week", "people and sessions", "measure")),
         name="weeks",
         says="Missed callers, those won back, online sessions, completed ones and wishes not booked, by week",
         defined_by=[("practice_weekly", column) for column in (*steps, "is_final")],

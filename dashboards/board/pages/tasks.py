@@ -1,11 +1,8 @@
 """Staff tasks: how many come, how long they take, how old those are that wait."""
 
-import polars as pl
-
 from board import charts
-from board.parts import Figure, View, figures, part, shown
+from board.parts import View, by_value, compared, figures, part, shown
 from board.scope import IN_PERIOD, WHOLE_WEEKS
-from board.words import named
 
 MART = "staff_task_turnaround_daily"
 TOTALS = f"""
@@ -29,9 +26,9 @@ WEEKS = f"""
     from marts.{MART} where {WHOLE_WEEKS} group by week order by week
 """
 WAITING = """
-    select case when hours_pending < 24 then 'under a day' when hours_pending < 72 then '1 to 3 days'
+    select case when hours_pending < 24 then 'Under a day' when hours_pending < 72 then '1 to 3 days'
                 when hours_pending < 168 then '3 to 7 days' when hours_pending < 720 then '7 to 30 days'
-                else 'over 30 days' end as waiting,
+                else 'Over 30 days' end as waiting,
            count(*) as tasks, min(hours_pending) as shortest
     from marts.staff_tasks
     where practice_id in (select unnest($practices)) and status = 'pending'
@@ -44,7 +41,7 @@ def draw(view: View) -> None:
     with part():
         _totals(view)
     with part("What waits now, by age"):
-        table = view.file.ask(WAITING, **view.scope.place).drop("shortest")
+        table = view.ask(WAITING).drop("shortest")
         shown(
             *(view, table, charts.bars(table, "tasks", "waiting")),
             name="tasks-waiting",
@@ -52,10 +49,8 @@ def draw(view: View) -> None:
             defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
         )
     with part("How long they take, by type"):
-        table = view.file.ask(TYPES, **view.scope.parameters)
-        labelled = table.with_columns(pl.col("task_type").map_elements(named, pl.String, skip_nulls=False))
-        shown(
-            *(view, table, charts.bars(labelled, "median_hours_to_finalize", "task_type")),
+        by_value(
+            *(view, view.ask(TYPES), "task_type", "median_hours_to_finalize"),
             name="tasks-by-type",
             says="Median hours from the creation of a task to its completion, by type",
             defined_by=[
@@ -64,10 +59,8 @@ def draw(view: View) -> None:
             ],
         )
     with part("Week by week"):
-        table = view.file.ask(WEEKS, **view.scope.parameters)
-        long = table.select("week", "created", "completed", "pending").unpivot(
-            index="week", variable_name="state", value_name="tasks"
-        )
+        table = view.ask(WEEKS)
+        long = charts.by_measure(table, "week", ["created", "completed", "pending"], "state", "tasks")
         shown(
             *(view, table, charts.over_time(long, "week", "tasks", "state")),
             name="tasks-weeks",
@@ -77,30 +70,16 @@ def draw(view: View) -> None:
 
 
 def _totals(view: View) -> None:
-    now = view.file.ask(TOTALS, **view.scope.parameters).row(0, named=True)
-    old = view.file.ask(TOTALS, **view.scope.earlier).row(0, named=True)
+    sums = compared(view, MART, TOTALS)
+    half = "median_hours_to_finalize"
     figures(
         view,
         [
-            Figure(
-                "Created", (MART, "created"), now["created"], None, old["created"], better="neither", of="tasks"
-            ),
-            Figure(
-                *("Completed", (MART, "completed"), now["completed"], now["created"]),
-                *(old["completed"], old["created"]),
-                of="tasks",
-            ),
-            Figure(
-                *("Still waiting", (MART, "pending"), now["pending"], now["created"]),
-                *(old["pending"], old["created"]),
-                better="less",
-                of="tasks",
-            ),
-            Figure(
-                *("Half are done within", (MART, "median_hours_to_finalize"), now["hours"], None, old["hours"]),
-                better="less",
-                of="without cancellations",
-                is_hours=True,
+            sums.count("Created", "created", "tasks"),
+            sums.share("Completed", "completed", "created", "tasks"),
+            sums.share("Still waiting", "pending", "created", "tasks", better="less"),
+            sums.count(
+                "Half are done within", "hours", "of completed tasks", better="less", by=half, is_hours=True
             ),
         ],
     )

@@ -1,0 +1,70 @@
+"""A start for analysts on the published file: `vetl notebook` copies it, and opens the copy."""
+
+# pyright: basic, reportUnusedExpression=false
+
+import marimo
+
+app = marimo.App(width="medium", app_title="vetl")
+
+
+@app.cell
+def _():
+    import os
+
+    import altair as alt
+    import duckdb
+    import marimo as mo
+
+    published = os.environ.get("VETL_WAREHOUSE__PUBLISHED") or "warehouse/data/analytics.duckdb"
+    marts = duckdb.connect(published, read_only=True)
+    return alt, marts, mo, published
+
+
+@app.cell
+def _(mo, published):
+    mo.md(f"""
+    # The published file
+
+    `{published}`, open for reading only. Every table is described in `marts.catalogue`; `marts.sql("...").pl()`
+    gives a polars frame. A new publication is seen after the first cell has run again.
+    """)
+
+
+@app.cell
+def _(marts):
+    tables = marts.sql("""
+        select table_name, description, example from marts.catalogue where column_name is null order by table_name
+    """).pl()
+    tables
+
+
+@app.cell
+def _(marts, mo):
+    practices = marts.sql("select practice_id, name from marts.practices order by name").fetchall()
+    practice = mo.ui.dropdown({name: number for number, name in practices}, practices[0][1], label="Practice")
+    practice
+    return (practice,)
+
+
+@app.cell
+def _(marts, practice):
+    weeks = marts.sql(
+        """
+        select week, new_booking_callers, booked_within_7_days, sessions, completed, leaks, is_final
+        from marts.practice_weekly where practice_id = $practice order by week
+        """,
+        params={"practice": practice.value},
+    ).pl()
+    weeks
+    return (weeks,)
+
+
+@app.cell
+def _(alt, weeks):
+    alt.Chart(weeks, title="Wishes for an appointment that were not booked, by week").mark_line(point=True).encode(
+        x="week:T", y="leaks:Q", tooltip=["week", "leaks", "is_final"]
+    )
+
+
+if __name__ == "__main__":
+    app.run()
