@@ -1,12 +1,14 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser test-deploy check format bench chaos fuzz answers spark docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark docs release audit clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
 STAMP  := .venv/.installed
 SPARK  := build/spark/venv
 RELEASE := build/release/venv
+QUICK  := tests/test_architecture.py tests/test_settings.py tests/strategies tests/partner tests/cli/test_cli_usage.py \
+  $(patsubst %,tests/loading/test_%.py,warehouse frames changes) tests/e2e/test_sync_equals_truth.py
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,6 +28,9 @@ demo: setup  ## The main job, end to end, on the sandbox
 test: setup  ## Every test that needs nothing but Python
 	$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/browser --ignore tests/deployed
 	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make chaos, make fuzz, make spark, make bench."
+
+quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
+	$(BIN)/python -m pytest -q -n auto --dist worksteal $(QUICK)
 
 test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
 	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \

@@ -1,4 +1,4 @@
-"""What shows the published file: the dashboard to managers, the notebook to analysts, in processes of their own."""
+"""Shows the published file: the dashboard to managers, the notebook to analysts, each in a process of its own."""
 
 import os
 import subprocess

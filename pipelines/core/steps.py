@@ -6,15 +6,31 @@ So strategies do no I/O: a test drives them with a model source, in any order of
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
-from pipelines.core.pages import Certificate, Row
+from pipelines.core.pages import CallsPage, Certificate, Changes, Page, Row
 
+A = TypeVar("A")
 Query = Mapping[str, str | Sequence[str]]
 
 
+class Step(Generic[A]):
+    """What a strategy may ask for. `A` is the answer."""
+
+    __slots__ = ()
+
+
+Plan = Generator[Step[Any], Any, A]
+"""A strategy, or a part of one, under way: yields steps, is sent their answers, returns an `A`."""
+
+
+def do(step: Step[A]) -> Plan[A]:
+    """Ask for a step, and wait for its answer: a `Page` of a `ReadPage`, and so on."""
+    return (yield step)
+
+
 @dataclass(frozen=True, slots=True)
-class ReadPage:
+class ReadPage(Step[Page]):
     """Read one page of the endpoint's JSON list. Answer: `Page`.
 
     `number` counts from 0 whatever the server's page base is; `size` is how many rows a full page of this list
@@ -29,7 +45,7 @@ class ReadPage:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadCalls:
+class ReadCalls(Step[CallsPage]):
     """Read one page of the phone-call CSV. Answer: `CallsPage`. `lenient`: see `ReadPage`."""
 
     query: Query
@@ -39,21 +55,21 @@ class ReadCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class GetRecords:
+class GetRecords(Step[dict[str, Row | None]]):
     """Get rows by id, side by side. Answer: `dict[str, Row | None]`, `None` where the source has none."""
 
     ids: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
+class SideBySide(Step[list[A]]):
     """Run several readers at once. Answer: the list of their return values, in the same order."""
 
-    readers: Sequence["Plan"]
+    readers: Sequence[Plan[A]]
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Step[None]):
     """Work for the next commit. Rows, certificates and cursor of one commit go into one transaction."""
 
     certificate: Certificate | None = field(default=None, kw_only=True)
@@ -122,19 +138,19 @@ class Learnt(Saved):
 
 
 @dataclass(frozen=True, slots=True)
-class Flush:
+class Flush(Step[Changes]):
     """Commit all that was saved. Answer: `Changes` since this endpoint's last flush."""
 
 
 @dataclass(frozen=True, slots=True)
-class IdsWithStatus:
+class IdsWithStatus(Step[list[str]]):
     """Ids of the rows here whose status is one of these. Answer: `list[str]`."""
 
     statuses: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class IdsHere:
+class IdsHere(Step[list[str]]):
     """Ids of the rows here whose `time` is in `[start, end)`; all rows where no time is named.
 
     Answer: `list[str]`.
@@ -146,19 +162,19 @@ class IdsHere:
 
 
 @dataclass(frozen=True, slots=True)
-class UpdatesOf:
+class UpdatesOf(Step[list[datetime | None]]):
     """When the rows of these ids were last updated. Answer: `list[datetime | None]`, each time once, ascending."""
 
     ids: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class StatusCounts:
+class StatusCounts(Step[dict[str, int]]):
     """How many rows are here by status. Answer: `dict[str, int]`."""
 
 
 @dataclass(frozen=True, slots=True)
-class CallsPerDay:
+class CallsPerDay(Step[dict[date, int]]):
     """How many calls are here by day, both ends included. Answer: `dict[date, int]`."""
 
     first_day: date
@@ -166,14 +182,14 @@ class CallsPerDay:
 
 
 @dataclass(frozen=True, slots=True)
-class DaysWithState:
+class DaysWithState(Step[list[date]]):
     """Days that hold a call in one of these states. Answer: `list[date]`, ascending."""
 
     states: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class DaysLackingDetails:
+class DaysLackingDetails(Step[dict[date, int]]):
     """Days with a call that has no id, or that changed after the JSON list last told of its day.
 
     Answer: how many calls they hold, `dict[date, int]`.
@@ -184,7 +200,7 @@ class DaysLackingDetails:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsHere:
+class CallsHere(Step[list[Row]]):
     """The calls that are here of these days, both ends included, as the CSV told them.
 
     Answer: `list[Row]` by raw column: `called_at_local`, `direction`, `client_name`, `patient_name`,
@@ -196,7 +212,7 @@ class CallsHere:
 
 
 @dataclass(frozen=True, slots=True)
-class ReferencedIds:
+class ReferencedIds(Step[list[str]]):
     """Ids that other tables mention and that are unknown here, or were last read before `stale_before`.
 
     Answer: `list[str]`, unknown ones first, at most `limit`.
@@ -220,8 +236,3 @@ Question = (
 """What a strategy asks of the warehouse. It sees what has been flushed."""
 
 Save = MergeRows | ReplaceDays | AttachDetails | MissingRecords | MoveCursor | Learnt
-Read = ReadPage | ReadCalls | GetRecords
-Step = Read | SideBySide | Save | Flush | Question
-
-Plan = Generator[Step, Any, Any]
-"""A running strategy: yields steps, is sent their answers, returns its outcome."""

@@ -1,6 +1,6 @@
 """Questions to one list, and what is known of it so far."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
@@ -9,10 +9,10 @@ from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused
 from pipelines.core.pages import Page
 from pipelines.core.reading import Reading
-from pipelines.core.steps import ReadPage, Step
+from pipelines.core.steps import Plan, ReadPage, do
 from pipelines.reading.conventions import Bounds
 
-Asking = Generator[Step, Any, Page | None]
+Asking = Plan[Page | None]
 Query = Mapping[str, str]
 LARGEST = 100
 """Rows on a page of JSON at most (contract: Limits)."""
@@ -66,7 +66,7 @@ def ask(known: ListKnowledge, query: Query) -> Asking:
     """
     answer: Page | RequestRefused
     try:
-        answer = yield ReadPage(query, 0, LARGEST, lenient=True)
+        answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True))
     except PracticeRefused:
         raise
     except RequestRefused as refusal:
@@ -83,14 +83,14 @@ def recall(known: ListKnowledge, query: Query) -> Asking:
     return None if isinstance(answer, RequestRefused) else answer
 
 
-def refusal_of(known: ListKnowledge, query: Query) -> Generator[Step, Any, RequestRefused | None]:
+def refusal_of(known: ListKnowledge, query: Query) -> Plan[RequestRefused | None]:
     """How the server refuses a question, where it does."""
     yield from recall(known, query)
     answer = known.answers[frozenset(query.items())]
     return answer if isinstance(answer, RequestRefused) else None
 
 
-def fields_at_fault(known: ListKnowledge) -> Generator[Step, Any, Sequence[str]]:
+def fields_at_fault(known: ListKnowledge) -> Plan[Sequence[str]]:
     """The parameters that the server asks for when it is asked for nothing in particular.
 
     Raises:
@@ -104,7 +104,7 @@ def fields_at_fault(known: ListKnowledge) -> Generator[Step, Any, Sequence[str]]
     return [name for name, _ in refusal.fields if name]
 
 
-def is_unknown(known: ListKnowledge, name: str, query: Query) -> Generator[Step, Any, bool]:
+def is_unknown(known: ListKnowledge, name: str, query: Query) -> Plan[bool]:
     """Whether the refusal of a query says of a parameter what it says of one that does not exist."""
     said = _said_of(name, (yield from refusal_of(known, query)))
     return said is not None and said == _said_of(
@@ -117,9 +117,7 @@ def _said_of(name: str, refusal: RequestRefused | None) -> str | None:
     return next((message.replace(name, "") for field, message in fields if field == name), None)
 
 
-def likely_first(
-    names: Sequence[str], works: Callable[[Sequence[str]], Generator[Step, Any, bool | None]]
-) -> Generator[Step, Any, list[str]]:
+def likely_first(names: Sequence[str], works: Callable[[Sequence[str]], Plan[bool | None]]) -> Plan[list[str]]:
     """The names in the order in which to try them: first the one that halves of all of them lead to.
 
     `works` asks with several names together whether one of them changes the answer; nothing where that is refused.

@@ -1,12 +1,11 @@
 """Phone calls: the contract shows their parameters, so they are proven, not looked for (contract: Phone calls)."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
 
 from pipelines.core.errors import PracticeRefused, RequestRefused
 from pipelines.core.pages import CallsPage, Row
-from pipelines.core.steps import ReadCalls, Step
+from pipelines.core.steps import Plan, ReadCalls, do
 from pipelines.discovery.asking import ListKnowledge, ask, recall
 from pipelines.discovery.csv_calls import local_minute
 from pipelines.discovery.finding import Finding
@@ -19,7 +18,7 @@ ZONE_LOOKS = 6
 INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent", "bookingIntent")
 CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 
 
 def check_calls(known: ListKnowledge, rows: Sequence[Row]) -> Found:
@@ -33,9 +32,9 @@ def check_calls(known: ListKnowledge, rows: Sequence[Row]) -> Found:
     ]
 
 
-def _read(query: Mapping[str, str]) -> Generator[Step, Any, CallsPage | None]:
+def _read(query: Mapping[str, str]) -> Plan[CallsPage | None]:
     try:
-        page: CallsPage = yield ReadCalls(query, 0, LARGEST_CSV, lenient=True)
+        page = yield from do(ReadCalls(query, 0, LARGEST_CSV, lenient=True))
     except PracticeRefused:
         raise
     except RequestRefused:
@@ -66,14 +65,14 @@ def _csv(known: ListKnowledge) -> Found:
     ]
 
 
-def _tens_differ(known: ListKnowledge) -> Generator[Step, Any, bool]:
+def _tens_differ(known: ListKnowledge) -> Plan[bool]:
     """Two calls in a row may look the same in the CSV, which has neither ids nor seconds; ten and ten do not."""
     first = yield from _read({**known.whole, "per_page": "10", "page": "0"})
     second = yield from _read({**known.whole, "per_page": "10", "page": "1"})
     return first is not None and second is not None and first.frame != second.frame
 
 
-def _totals_agree(known: ListKnowledge) -> Generator[Step, Any, bool]:
+def _totals_agree(known: ListKnowledge) -> Plan[bool]:
     """A call may have come between the two requests: a few looks settle it."""
     for _ in range(3):
         shown = yield from _read({**known.whole, "per_page": "1", "page": "0"})
@@ -94,7 +93,7 @@ def _strictness(known: ListKnowledge) -> Found:
     return found
 
 
-def _intent_filter(known: ListKnowledge) -> Generator[Step, Any, Finding]:
+def _intent_filter(known: ListKnowledge) -> Plan[Finding]:
     """The boolean filter, whose name is not shown: proven by rows of either kind."""
     for name in INTENT_NAMES:
         kinds: list[bool] = []
@@ -110,7 +109,7 @@ def _intent_filter(known: ListKnowledge) -> Generator[Step, Any, Finding]:
     )
 
 
-def _client_filter(known: ListKnowledge, rows: Sequence[Row]) -> Generator[Step, Any, Finding]:
+def _client_filter(known: ListKnowledge, rows: Sequence[Row]) -> Plan[Finding]:
     """The client filter, whose name is not shown: proven by the calls of two clients."""
     clients = list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))[:2]
     for name in CLIENT_NAMES if len(clients) > 1 else ():
@@ -127,7 +126,7 @@ def _client_filter(known: ListKnowledge, rows: Sequence[Row]) -> Generator[Step,
     )
 
 
-def _zone(known: ListKnowledge) -> Generator[Step, Any, Finding]:
+def _zone(known: ListKnowledge) -> Plan[Finding]:
     """Calls of the last days, and of days on which the configured zone and the others that fit so far differ."""
     latest = yield from _latest_day(known)
     configured = known.reading.time_zone.key
@@ -145,7 +144,7 @@ def _zone(known: ListKnowledge) -> Generator[Step, Any, Finding]:
     return check_zone(known.endpoint, configured, calls)
 
 
-def _pairs(known: ListKnowledge, first: date, last: date) -> Generator[Step, Any, list[Pair]]:
+def _pairs(known: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
     """The calls of some days in both forms."""
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
     listed = yield from ask(known, {**days, **known.largest})
@@ -155,7 +154,7 @@ def _pairs(known: ListKnowledge, first: date, last: date) -> Generator[Step, Any
     return pairs(listed.rows, shown.frame if shown else ())
 
 
-def _latest_day(known: ListKnowledge) -> Generator[Step, Any, date | None]:
+def _latest_day(known: ListKnowledge) -> Plan[date | None]:
     """The day of the newest call, by the CSV: the last day of the whole history that has one."""
     reading = known.reading
     end = reading.local_now.date() + timedelta(days=1)

@@ -1,6 +1,6 @@
 """What the rows themselves show: order, fields and values that the contract does not know."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from pipelines.core.pages import Page, Row
 from pipelines.core.records import KnownValues
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.asking import ListKnowledge, ask
 from pipelines.discovery.finding import Finding
 from pipelines.partner.redaction import redact
@@ -18,7 +18,7 @@ ENOUGH = 3
 """Distinct times from which on an order can be told."""
 SHOWN = 5
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 
 
 def check_contents(known: ListKnowledge, page: Page, record: type[BaseModel]) -> Found:

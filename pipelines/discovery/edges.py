@@ -1,11 +1,10 @@
 """The edges of a date range: finer than a day? inclusive? whose days?"""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 from pipelines.core.pages import Row
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.asking import ListKnowledge, ask, written
 from pipelines.discovery.finding import Finding
 from pipelines.reading.conventions import Bounds
@@ -15,9 +14,9 @@ SECOND = timedelta(seconds=1)
 DAY = timedelta(days=1)
 ROWS_TRIED = 3
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 Timed = tuple[Row, datetime]
-Contains = Generator[Step, Any, bool | None]
+Contains = Plan[bool | None]
 
 
 def check_edges(known: ListKnowledge, rows: Sequence[Row], column: str = "updated_at") -> Found:
@@ -41,7 +40,7 @@ def timed_rows(rows: Sequence[Row], column: str = "updated_at") -> list[Timed]:
     return [(row, at) for row in rows if (at := instant(row.get(column))) is not None]
 
 
-def granularity(known: ListKnowledge, timed: Sequence[Timed]) -> Generator[Step, Any, Bounds | None]:
+def granularity(known: ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds | None]:
     """The finest that start and end tell apart: a range around a row holds it, one before and one after it do not.
 
     `None` where the rows that were tried are too many for a page. Where no range around one holds it, ends are

@@ -1,8 +1,8 @@
 """Which checks a list gets: all of them from `vetl doctor`, `sync` what it needs to read it."""
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
 from pipelines.core.endpoint import ByReference, DateWindows, QueryNames, UpdatedWindows
@@ -10,7 +10,7 @@ from pipelines.core.errors import ConfigurationError, NotFound, PracticeRefused,
 from pipelines.core.pages import Page, Row
 from pipelines.core.reading import Reading
 from pipelines.core.records import KnownValues
-from pipelines.core.steps import ReadPage, Step
+from pipelines.core.steps import Plan, ReadPage
 from pipelines.discovery.asking import ListKnowledge, fields_at_fault, recall
 from pipelines.discovery.calls import check_calls
 from pipelines.discovery.contents import check_contents, check_total_pages
@@ -26,7 +26,7 @@ from pipelines.discovery.taking import take_names
 from pipelines.partner.models import CALL_STATES, PhoneCall
 
 T = TypeVar("T")
-Checking = Generator[Step, Any, T]
+Checking = Plan[T]
 Found = Checking[list[Finding]]
 
 WITHOUT_TOTAL_PAGES = frozenset({"booking_sessions"})

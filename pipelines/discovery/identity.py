@@ -11,7 +11,7 @@ more than two ids come of that: a third read tells. Requests: two; for a list wi
 """
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from json import dumps
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from pipelines.core.endpoint import ByReference, DateWindows, UpdatedWindows
 from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable
 from pipelines.core.pages import Page, Row, Window
 from pipelines.core.reading import Outcome, Reading
-from pipelines.core.steps import Flush, Learnt, MergeRows, Step
+from pipelines.core.steps import Flush, Learnt, MergeRows, Plan, do
 from pipelines.discovery.keeping import conventions_of
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.paging import Pass, certificate, uncertified
@@ -69,9 +69,7 @@ def _content(row: Row) -> str:
     return dumps({name: value for name, value in row.items() if name != "id"}, sort_keys=True, default=str)
 
 
-def look(
-    conventions: QueryConventions, window: Window, *, kind: str = "identity"
-) -> Generator[Step, Any, Identity]:
+def look(conventions: QueryConventions, window: Window, *, kind: str = "identity") -> Plan[Identity]:
     """Ask for the first page of a window again and again, until it is clear whether its rows keep their ids.
 
     Ids that change leave a certificate that says so.
@@ -79,7 +77,7 @@ def look(
     pages: list[Page] = []
     found = Identity()
     while len(pages) < LOOKS:
-        pages.append((yield conventions.page(window, 0, lenient=True)))
+        pages.append((yield from do(conventions.page(window, 0, lenient=True))))
         found = compared([page.rows for page in pages])
         if not pages[0].rows or found.verdict == "stable":
             break
@@ -92,7 +90,7 @@ def look(
     return found
 
 
-def look_first(reading: Reading) -> Generator[Step, Any, Identity]:
+def look_first(reading: Reading) -> Plan[Identity]:
     """Before a list is read: where it never was, or where its ids were seen to change."""
     if not _has_list(reading) or (reading.cursor and not were_changing(reading.capabilities)):
         return Identity()
@@ -109,7 +107,7 @@ def look_first(reading: Reading) -> Generator[Step, Any, Identity]:
     return found
 
 
-def look_last(reading: Reading, outcome: Outcome) -> Generator[Step, Any, Outcome]:
+def look_last(reading: Reading, outcome: Outcome) -> Plan[Outcome]:
     """After new rows came: one that was here already, under another id, would be new as well."""
     if not _has_list(reading):
         return outcome
@@ -138,7 +136,7 @@ def _has_list(reading: Reading) -> bool:
     return not isinstance(reading.endpoint.strategy, ByReference | DateWindows)
 
 
-def _look_at(reading: Reading) -> Generator[Step, Any, Identity]:
+def _look_at(reading: Reading) -> Plan[Identity]:
     window = reading.whole_history if isinstance(reading.endpoint.strategy, UpdatedWindows) else Window()
     # A full reconcile asks everything anew, but how the list is asked for at all is known by the time of a look.
     conventions = conventions_of(reading, Capabilities.of(reading.capabilities, reading.names))

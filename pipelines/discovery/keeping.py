@@ -4,13 +4,13 @@ What is undecided is written only over what was doubted: a doctor who cannot tel
 proven.
 """
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
 from pipelines.core.endpoint import UpdatedWindows
 from pipelines.core.reading import Reading
-from pipelines.core.steps import Learnt, Step
+from pipelines.core.steps import Learnt, Plan
 from pipelines.discovery.asking import ListKnowledge, whole_bounds
 from pipelines.discovery.finding import Finding
 from pipelines.reading.conventions import Bounds, QueryConventions
@@ -113,9 +113,7 @@ def _bounds(known: ListKnowledge, key: Key) -> Literal["instant", "day"] | None:
     return "day" if known.bounds == "day" else None
 
 
-def record(
-    before: Mapping[str, Any], now: Capabilities, findings: Sequence[Finding]
-) -> Generator[Step, Any, None]:
+def record(before: Mapping[str, Any], now: Capabilities, findings: Sequence[Finding]) -> Plan[None]:
     """What differs from what is stored, with its evidence. `before` is what is stored."""
     evidence = {finding.check: finding.evidence for finding in findings}
     for key, item in now.parameters.items():

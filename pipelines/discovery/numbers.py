@@ -1,13 +1,12 @@
 """Page numbers: the parameter, whether they start at 0 or 1, and what lies beyond the end."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from pipelines.core.capabilities import Result
 from pipelines.core.pages import Page
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.asking import Asking, ListKnowledge, ask, candidates, likely_first, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.page_numbers import are_same, find_pages
@@ -19,7 +18,7 @@ A_GOOD_MANY = 20
 """Rows on the pages that are compared, where the list has three such pages: one that moves a little between two
 requests then still shows most of them again."""
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 
 
 def check_numbers(known: ListKnowledge, *, fixed: bool = False) -> Found:
@@ -36,7 +35,7 @@ def check_numbers(known: ListKnowledge, *, fixed: bool = False) -> Found:
 
     names = candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
 
-    def turns(names: Sequence[str]) -> Generator[Step, Any, bool | None]:
+    def turns(names: Sequence[str]) -> Plan[bool | None]:
         beyond = yield from ask(known, {**known.whole, **size, **dict.fromkeys(names, str(first.total_count + 2))})
         plain = yield from recall(known, {**known.whole, **size})
         return None if beyond is None else not are_same(plain, beyond)
@@ -59,7 +58,7 @@ def check_numbers(known: ListKnowledge, *, fixed: bool = False) -> Found:
     return [*findings, (yield from _beyond(known, first))] if known.thorough else findings
 
 
-def _beyond(known: ListKnowledge, first: Page) -> Generator[Step, Any, Finding]:
+def _beyond(known: ListKnowledge, first: Page) -> Plan[Finding]:
     number = first.total_count + BEYOND
     page = yield from ask(known, {**known.whole, **known.smallest, known.names.page: str(number)})
     if page is None:

@@ -9,14 +9,13 @@ What pages of a few rows hold proves nothing: tied rows change places, and one r
 many rows the last pages hold does: under a total that stands still, the page after the last is empty.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pipelines.core.capabilities import Result
 from pipelines.core.errors import RequestRefused, Unreachable
 from pipelines.core.pages import Page
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan, Step, do
 from pipelines.reading.rows import key_of
 
 LOOKS = 2
@@ -26,7 +25,7 @@ ENOUGH = 4
 FEW = 3
 """Rows on a page up to which a few rows that move can make three pages look like one: it must be seen twice."""
 
-Ask = Callable[[str, int], Generator[Step, Any, Page | None]]
+Ask = Callable[[str, int], Plan[Page | None]]
 """Asks for the page with this number, under this name; nothing where it is refused."""
 Keys = frozenset[str]
 
@@ -48,8 +47,8 @@ REFUSED = PageNumbers(Result.IGNORED)
 def find_pages(
     names: Sequence[str],
     ask: Ask,
-    order: Callable[[Sequence[str]], Generator[Step, Any, Sequence[str]]] | None = None,
-) -> Generator[Step, Any, PageNumbers]:
+    order: Callable[[Sequence[str]], Plan[Sequence[str]]] | None = None,
+) -> Plan[PageNumbers]:
     """The first of the names that turns pages; ignored where every page repeats the first under each name taken.
 
     Where that is undecided for a name, others are not tried: they would be no clearer. Where the server refuses
@@ -70,7 +69,7 @@ def find_pages(
     return verdict
 
 
-def _look(name: str, ask: Ask) -> Generator[Step, Any, PageNumbers]:
+def _look(name: str, ask: Ask) -> Plan[PageNumbers]:
     for look in range(LOOKS):
         zero, one = (yield from _page(ask, name, 0)), (yield from _page(ask, name, 1))
         if zero is None or not zero.rows or are_same(zero, one):
@@ -89,9 +88,7 @@ def _look(name: str, ask: Ask) -> Generator[Step, Any, PageNumbers]:
     return UNDECIDED
 
 
-def _behind_the_second(
-    name: str, ask: Ask, zero: Page | None, one: Page | None
-) -> Generator[Step, Any, PageNumbers]:
+def _behind_the_second(name: str, ask: Ask, zero: Page | None, one: Page | None) -> Plan[PageNumbers]:
     """Pages 0 and 1 are the same, or there is no page 0: page 2 tells whether pages count from 1."""
     two = yield from _page(ask, name, 2)
     if zero is one is two is None:
@@ -117,7 +114,7 @@ def are_apart(page: Page | None, other: Page | None) -> bool:
     return bool(some and others) and 4 * len(some & others) <= min(len(some), len(others))
 
 
-def _by_the_end(name: str, ask: Ask, zero: Page | None, one: Page | None) -> Generator[Step, Any, PageNumbers]:
+def _by_the_end(name: str, ask: Ask, zero: Page | None, one: Page | None) -> Plan[PageNumbers]:
     """The first page's number, from how many rows the pages around the last one hold.
 
     A total that is too low by a page looks like pages from 1, but for a page 0 that holds rows of its own.
@@ -139,7 +136,7 @@ def _by_the_end(name: str, ask: Ask, zero: Page | None, one: Page | None) -> Gen
     return PageNumbers(Result.HONOURED, name, base)
 
 
-def _page(ask: Ask, name: str, number: int) -> Generator[Step, Any, Page | None]:
+def _page(ask: Ask, name: str, number: int) -> Plan[Page | None]:
     """A page. A server that counts from 1 may break over page 0; it must not over the others."""
     try:
         return (yield from ask(name, number))
@@ -153,10 +150,10 @@ def _keys(page: Page | None) -> Keys:
     return Keys(key_of(row) for row in page.rows) if page else Keys()
 
 
-def page_if_given(step: Step) -> Generator[Step, Any, Page | None]:
+def page_if_given(step: Step[Page]) -> Plan[Page | None]:
     """The answer, or nothing where the server refuses this form of the question."""
     try:
-        page: Page = yield step
+        page = yield from do(step)
     except RequestRefused:
         return None
     return page

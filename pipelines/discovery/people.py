@@ -1,11 +1,10 @@
 """Clients and patients: plain arrays, asked by what is known of a client (contract: Clients and patients)."""
 
-from collections.abc import Generator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from pipelines.core.errors import PracticeRefused, RequestRefused
 from pipelines.core.pages import Page, Row
-from pipelines.core.steps import GetRecords, ReadPage, Step
+from pipelines.core.steps import GetRecords, Plan, ReadPage, do
 from pipelines.discovery.finding import Finding
 from pipelines.reading.rows import key_of
 
@@ -15,7 +14,7 @@ A_LETTER = "a"
 NOBODY = "vetl-doctor-nobody"
 SEARCHED = ("name", "email", "phone")
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 
 
 def check_clients(ids: Sequence[str]) -> Found:
@@ -23,7 +22,7 @@ def check_clients(ids: Sequence[str]) -> Found:
 
     A search that returns exactly `MOST_CLIENTS` is possibly cut, and says nothing of who is missing.
     """
-    got: dict[str, Row | None] = yield GetRecords(tuple(ids[:1]))
+    got = yield from do(GetRecords(tuple(ids[:1])))
     client = next((row for row in got.values() if row is not None), None)
     return [_get(ids, client), *(yield from _searches(client)), *(yield from _cut())]
 
@@ -91,10 +90,10 @@ def check_patients(ids: Sequence[str]) -> Found:
     return [Finding("patients", "client_id", state, "", evidence)]
 
 
-def _ask(query: Mapping[str, str]) -> Generator[Step, Any, Page | None]:
+def _ask(query: Mapping[str, str]) -> Plan[Page | None]:
     """The whole answer: these lists have no pages."""
     try:
-        page: Page = yield ReadPage(query, 0, MOST_CLIENTS, lenient=True)
+        page = yield from do(ReadPage(query, 0, MOST_CLIENTS, lenient=True))
     except PracticeRefused:
         raise
     except RequestRefused:

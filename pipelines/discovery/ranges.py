@@ -5,15 +5,15 @@ of them works, for one request. An end is sent with every question that wants th
 the contract assumes, "the current date", may be the midnight behind which all of today's rows are hidden.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from pipelines.core.capabilities import Key
 from pipelines.core.pages import Page
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.asking import (
     ListKnowledge,
     ask,
@@ -31,7 +31,7 @@ from pipelines.discovery.parameter_names import DATE_RANGE_NAMES
 from pipelines.reading.conventions import Bounds
 from pipelines.reading.rows import updated_at
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The end that goes with a start."""
@@ -64,7 +64,7 @@ def check_range(known: ListKnowledge, *, fixed: bool = False) -> Found:
     return [found, (yield from check_end(known, configured.end, fixed=fixed))]
 
 
-def _may_be_found(known: ListKnowledge, names: Mapping[str, str]) -> Generator[Step, Any, bool]:
+def _may_be_found(known: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
     """Whether any of these starts may work: all together in the far future change the answer, or are refused.
 
     Where each was refused by itself before, they are not tried again.
@@ -73,13 +73,13 @@ def _may_be_found(known: ListKnowledge, names: Mapping[str, str]) -> Generator[S
     return "start" not in known.ignored if found is None else found
 
 
-def _any_start(known: ListKnowledge, names: Sequence[str]) -> Generator[Step, Any, bool | None]:
+def _any_start(known: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
     ahead = written(far_ahead(known.reading.now), "instant")
     page = yield from ask(known, dict.fromkeys(names, ahead))
     return None if page is None else not page.total_count
 
 
-def _try_start(known: ListKnowledge, name: str) -> Generator[Step, Any, Page | None]:
+def _try_start(known: ListKnowledge, name: str) -> Plan[Page | None]:
     """The whole list under this start, where a start in the far future empties it; an empty one proves less."""
     for bounds in FORMS:
         for query in _ahead(name, bounds, far_ahead(known.reading.now)):
@@ -98,7 +98,7 @@ def _try_start(known: ListKnowledge, name: str) -> Generator[Step, Any, Page | N
     return None
 
 
-def _is_empty(known: ListKnowledge, query: Mapping[str, str], page: Page) -> Generator[Step, Any, bool]:
+def _is_empty(known: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
     """Whether an answer holds no row; where its total promises some all the same, whether a second one agrees."""
     if page.total_count and not page.rows:
         again = yield from ask(known, query)
@@ -106,7 +106,7 @@ def _is_empty(known: ListKnowledge, query: Mapping[str, str], page: Page) -> Gen
     return not page.rows
 
 
-def _whole(known: ListKnowledge, name: str, bounds: Bounds) -> Generator[Step, Any, Page | None]:
+def _whole(known: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
     """The first page of the whole list, with the configured end where that is taken."""
     past, late = whole_bounds(known.reading, bounds)
     for query in ({name: past, known.names.end: late}, {name: past}):
@@ -127,7 +127,7 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
         yield {**start, PARTNERS[name]: written(at + timedelta(days=1), bounds)}
 
 
-def _shown_by_an_end(known: ListKnowledge) -> Generator[Step, Any, bool]:
+def _shown_by_an_end(known: ListKnowledge) -> Plan[bool]:
     """Whether a list that looks empty shows rows once it is asked for with an end, and none in the far future.
 
     So it is on a practice's first day, where the server's own end is the midnight before it.
@@ -145,7 +145,7 @@ def _shown_by_an_end(known: ListKnowledge) -> Generator[Step, Any, bool]:
     return False
 
 
-def _start_beside(known: ListKnowledge, end: str) -> Generator[Step, Any, bool]:
+def _start_beside(known: ListKnowledge, end: str) -> Plan[bool]:
     """Whether a start is found beside an end that works: it empties a range in the far future."""
     past, late = whole_bounds(known.reading, known.bounds)
     ahead = far_ahead(known.reading.now)
@@ -159,7 +159,7 @@ def _start_beside(known: ListKnowledge, end: str) -> Generator[Step, Any, bool]:
     return False
 
 
-def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> Generator[Step, Any, Finding]:
+def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
     """Prove the end that is configured, or find one: a range that ends early lacks what a late one shows."""
     names = candidates((configured,), PARTNERS.values())
     start = {name: value for name, value in known.whole.items() if name == known.names.start}
@@ -188,7 +188,7 @@ def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> 
     )
 
 
-def _end_works(known: ListKnowledge, start: Mapping[str, str], name: str) -> Generator[Step, Any, str | None]:
+def _end_works(known: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """The evidence that an end is honoured, if it is. Fills in its name."""
     form = yield from _form_of_ends(known, start, (name,))
     _, late = whole_bounds(known.reading, form)
@@ -220,9 +220,7 @@ def _obeys(page: Page, end: datetime) -> bool:
     return all((at := updated_at(row)) is None or at <= end + SLACK for row in page.rows)
 
 
-def _any_end_works(
-    known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]
-) -> Generator[Step, Any, bool | None]:
+def _any_end_works(known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
     """Whether these ends together, early, take rows away; nothing where that is refused for the first time."""
     begun = known.reading.local_midnight(known.reading.history_start)
     form = yield from _form_of_ends(known, start, names)
@@ -234,9 +232,7 @@ def _any_end_works(
     return page.total_count < plain.total_count
 
 
-def _form_of_ends(
-    known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]
-) -> Generator[Step, Any, Bounds]:
+def _form_of_ends(known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
     """As a start is taken; where none is known to work, as an instant, or as a day where that alone is taken."""
     if known.bounds != "none":
         return known.bounds
@@ -263,7 +259,7 @@ def name_finding(known: ListKnowledge, key: Key, configured: str, evidence: str)
     )
 
 
-def _no_start(known: ListKnowledge, *, fixed: bool) -> Generator[Step, Any, Finding]:
+def _no_start(known: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
     name = known.names.start
     known.bounds, known.whole = "none", {}
     refused = (yield from recall(known, {})) is None

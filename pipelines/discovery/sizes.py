@@ -1,12 +1,11 @@
 """How many rows a page holds: the parameter, the default, the most (contract: Limits)."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from pipelines.core.pages import Page
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.asking import LARGEST, ListKnowledge, ask, likely_first, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import SIZE_NAMES
@@ -14,7 +13,7 @@ from pipelines.discovery.ranges import name_finding
 
 SMALLER = (50, 25, 20, 10)
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 
 
 def check_size(known: ListKnowledge, *, fixed: bool = False) -> Found:
@@ -32,7 +31,7 @@ def check_size(known: ListKnowledge, *, fixed: bool = False) -> Found:
     return [name_finding(known, "per_page", configured, evidence), (yield from _limits(known, name, default))]
 
 
-def _name(known: ListKnowledge, *, fixed: bool) -> Generator[Step, Any, str | None]:
+def _name(known: ListKnowledge, *, fixed: bool) -> Plan[str | None]:
     configured = known.names.per_page
     if (yield from _is_proven(known, configured)):
         return configured
@@ -47,7 +46,7 @@ def _name(known: ListKnowledge, *, fixed: bool) -> Generator[Step, Any, str | No
     return None
 
 
-def _is_proven(known: ListKnowledge, name: str) -> Generator[Step, Any, bool]:
+def _is_proven(known: ListKnowledge, name: str) -> Plan[bool]:
     """Whether a name gives pages of one row and of two. Fills in what is known."""
     contrast = _holds if known.thorough else _holds_more
     if not ((yield from _holds(known, name, 1)) and (yield from contrast(known, name, 2))):
@@ -58,24 +57,24 @@ def _is_proven(known: ListKnowledge, name: str) -> Generator[Step, Any, bool]:
     return True
 
 
-def _any_holds_one(known: ListKnowledge, names: Sequence[str]) -> Generator[Step, Any, bool | None]:
+def _any_holds_one(known: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
     """Whether these names together give a page of one row; nothing where they are refused."""
     page = yield from ask(known, {**known.whole, **dict.fromkeys(names, "1")})
     return None if page is None else len(page.rows) == 1
 
 
-def _holds(known: ListKnowledge, name: str, size: int) -> Generator[Step, Any, bool]:
+def _holds(known: ListKnowledge, name: str, size: int) -> Plan[bool]:
     page = yield from ask(known, {**known.whole, name: str(size)})
     return page is not None and len(page.rows) == size
 
 
-def _holds_more(known: ListKnowledge, name: str, size: int) -> Generator[Step, Any, bool]:
+def _holds_more(known: ListKnowledge, name: str, size: int) -> Plan[bool]:
     """The same, from the largest page, which is asked for in any case."""
     page = yield from recall(known, {**known.whole, name: str(LARGEST)})
     return (page is not None and len(page.rows) >= size) or (yield from _holds(known, name, size))
 
 
-def _limits(known: ListKnowledge, name: str, default: int) -> Generator[Step, Any, Finding]:
+def _limits(known: ListKnowledge, name: str, default: int) -> Plan[Finding]:
     most = yield from _most(known, name)
     known.page_size = most
     known.largest = {name: str(most)}
@@ -91,7 +90,7 @@ def _limits(known: ListKnowledge, name: str, default: int) -> Generator[Step, An
     return Finding(known.endpoint, "page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
 
 
-def _most(known: ListKnowledge, name: str) -> Generator[Step, Any, int]:
+def _most(known: ListKnowledge, name: str) -> Plan[int]:
     for size in (LARGEST, *SMALLER):
         page = yield from recall(known, {**known.whole, name: str(size)})
         if page is None:

@@ -1,13 +1,12 @@
 """The status filter: honoured where two statuses each show rows of their own and of no other."""
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from pipelines.core.pages import Page
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.asking import ListKnowledge, ask, likely_first, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import STATUS_NAMES
@@ -15,7 +14,7 @@ from pipelines.discovery.ranges import name_finding
 
 NO_STATUS = "vetl_doctor"
 
-Found = Generator[Step, Any, list[Finding]]
+Found = Plan[list[Finding]]
 
 
 def check_statuses(
@@ -51,9 +50,7 @@ def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]
     return sorted(statuses, key=lambda status: -met[status])[:2]
 
 
-def _evidence(
-    known: ListKnowledge, name: str, tried: Sequence[str], column: str
-) -> Generator[Step, Any, str | None]:
+def _evidence(known: ListKnowledge, name: str, tried: Sequence[str], column: str) -> Plan[str | None]:
     """How many rows each status shows; nothing where one is refused, shows a row of another, or none shows any."""
     totals: list[int] = []
     for status in tried:
@@ -65,15 +62,13 @@ def _evidence(
     return f"{shown} rows" if any(totals) else None
 
 
-def _any_works(
-    known: ListKnowledge, plain: Page, status: str, names: Sequence[str]
-) -> Generator[Step, Any, bool | None]:
+def _any_works(known: ListKnowledge, plain: Page, status: str, names: Sequence[str]) -> Plan[bool | None]:
     """Whether these names together narrow the list; nothing where they are refused."""
     page = yield from ask(known, {**known.whole, **known.smallest, **dict.fromkeys(names, status)})
     return None if page is None else page.total_count < plain.total_count
 
 
-def _unknown_status(known: ListKnowledge) -> Generator[Step, Any, Finding]:
+def _unknown_status(known: ListKnowledge) -> Plan[Finding]:
     page = yield from ask(known, {**known.whole, **known.smallest, known.names.status: NO_STATUS})
     if page is None:
         found, evidence = "refused", "a status that does not exist is refused"

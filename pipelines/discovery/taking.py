@@ -3,11 +3,10 @@
 Taken is less than honoured, so it is asked again when the list has grown; but a refused name would end every read.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.asking import ListKnowledge, candidates, refusal_of, whole_bounds
 from pipelines.discovery.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES, SIZE_NAMES, STATUS_NAMES
 
@@ -19,9 +18,7 @@ NAMES: Mapping[str, Sequence[str]] = {
 }
 
 
-def take_names(
-    known: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
-) -> Generator[Step, Any, None]:
+def take_names(known: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]) -> Plan[None]:
     """Exchange unproven names that are refused for others that are not; one request where none is refused."""
     wanted = {key: values for key, values in _values(known, statuses).items() if key in unproven and values}
     together = {getattr(known.names, key): values[0] for key, values in wanted.items()}
@@ -41,7 +38,7 @@ def _values(known: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence
     return {"end": end, "per_page": ("1",), "page": ("1", "0"), "status": statuses[:1]}
 
 
-def _is_taken(known: ListKnowledge, name: str, values: Sequence[str]) -> Generator[Step, Any, bool]:
+def _is_taken(known: ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
     for value in values:
         if (yield from refusal_of(known, {**known.whole, name: value})) is None:
             return True

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint, QueryNames, UpdatedWindows
@@ -26,6 +26,7 @@ from pipelines.core.steps import (
     MissingRecords,
     MoveCursor,
     Plan,
+    Question,
     ReadCalls,
     ReadPage,
     ReplaceDays,
@@ -38,6 +39,8 @@ from pipelines.engine.protocols import CsvParser, Source, Store
 from pipelines.engine.together import together
 from pipelines.engine.write_buffer import WriteBuffer, rows_in
 from pipelines.reading.conventions import check_page
+
+A = TypeVar("A")
 
 READERS_AT_ONCE = 4
 """Windows of one list in memory at once; the client limits the requests in flight by itself."""
@@ -116,7 +119,7 @@ class StepRunner:
             reconcile=run.order.reconcile,
         )
 
-    async def drive(self, running: Plan) -> Any:  # noqa: ANN401 - whatever the plan returns
+    async def drive(self, running: Plan[A]) -> A:
         """Perform a plan's steps until it returns. A failed step is raised inside the plan."""
         answer: Any = None
         failure: VetlError | None = None
@@ -131,7 +134,7 @@ class StepRunner:
             except VetlError as error:
                 failure = error
 
-    async def _perform(self, step: Step) -> Any:  # noqa: ANN401 - each step has its own answer
+    async def _perform(self, step: Step[Any]) -> Any:  # noqa: ANN401 - each step has its own answer
         match step:
             case ReadPage():
                 return await self._read_page(step)
@@ -145,8 +148,9 @@ class StepRunner:
                 return await self.buffer.flush()
             case MergeRows() | ReplaceDays() | AttachDetails() | MissingRecords() | MoveCursor() | Learnt():
                 return await self._save(step)
-            case question:
-                return await self.buffer.ask(question)
+            case _:
+                assert isinstance(step, Question), step
+                return await self.buffer.ask(step)
 
     async def _read_page(self, step: ReadPage) -> Page:
         page = await self._run.source.page(
@@ -186,10 +190,10 @@ class StepRunner:
                 return None
             raise
 
-    async def _side_by_side(self, readers: Sequence[Plan]) -> list[Any]:
+    async def _side_by_side(self, readers: Sequence[Plan[A]]) -> list[A]:
         turn = asyncio.Semaphore(READERS_AT_ONCE)
 
-        async def read(reader: Plan) -> Any:  # noqa: ANN401 - whatever the reader returns
+        async def read(reader: Plan[A]) -> A:
             async with turn:
                 return await self.drive(reader)
 

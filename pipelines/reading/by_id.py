@@ -1,12 +1,11 @@
 """Rows that are got one by one, by their ids."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from pipelines.core.pages import Row
-from pipelines.core.steps import GetRecords, MergeRows, MissingRecords, Step
+from pipelines.core.steps import GetRecords, MergeRows, MissingRecords, Plan, do
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +16,15 @@ class Got:
     requests: int = 0
 
 
-def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Generator[Step, Any, Got]:
+def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[Got]:
     """Get rows one by one and merge them; remember those that the source does not have, after so many looks."""
     if not ids:
         return Got()
-    found: dict[str, Row | None] = yield GetRecords(ids)
+    found = yield from do(GetRecords(ids))
     requests = len(ids)
     for _ in range(looks - 1):
         again = [identity for identity, row in found.items() if row is None]
-        found |= yield GetRecords(again)
+        found |= yield from do(GetRecords(again))
         requests += len(again)
     strangers = [identity for identity, row in found.items() if row is not None and _is_another(row, identity)]
     yield MergeRows(

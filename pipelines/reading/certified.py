@@ -13,13 +13,12 @@ every 20 rows that came); a window of one page costs one request or two and is c
 """
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from pipelines.core.pages import Page, Window
-from pipelines.core.steps import MergeRows, MoveCursor, SideBySide, Step
+from pipelines.core.steps import MergeRows, MoveCursor, Plan, SideBySide, do
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.coverage import Coverage
 from pipelines.reading.following import tolerant
@@ -99,7 +98,7 @@ class Purpose:
         return [MoveCursor({"covered": self.covered.as_json()})]
 
 
-def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Generator[Step, Any, bool]:
+def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[bool]:
     """Read one window; every row that came is saved in any case. Returns whether it is certified."""
     if purpose.pages >= MOST_READ:
         purpose.doubts.append(f"{_named(window)}: {MOST_READ} pages were read, the next sync goes on")
@@ -150,7 +149,7 @@ def has_strays(conventions: QueryConventions, window: Window, page: Page) -> boo
     )
 
 
-def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpose) -> Generator[Step, Any, bool]:
+def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[bool]:
     """The part of a window that no row comes late into; the tail reads the rest, and the cursor waits for it."""
     settled = purpose.settled
     if settled is None or not isinstance(window.start, datetime) or window.start >= settled:
@@ -169,7 +168,7 @@ def _named(window: Window) -> str:
     return " to ".join(bounds) or "the list"
 
 
-def _insist(conventions: QueryConventions, window: Window, passes: list[Pass]) -> Generator[Step, Any, None]:
+def _insist(conventions: QueryConventions, window: Window, passes: list[Pass]) -> Plan[None]:
     """Pass after pass over a window that cannot be split, until one or all together prove it whole."""
     while not _are_proof(passes) and len(passes) < UNITED_PASSES:
         passes.append((yield from read_pass(conventions, window)))
@@ -186,7 +185,7 @@ def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
     return max(Counter(times).values(), default=0) > done.size
 
 
-def _keep(passes: list[Pass], purpose: Purpose) -> Generator[Step, Any, bool]:
+def _keep(passes: list[Pass], purpose: Purpose) -> Plan[bool]:
     """Save what the passes brought, under the best certificate that they allow."""
     last = passes[-1]
     if purpose.met is not None:
@@ -218,10 +217,8 @@ def are_unmoved(passes: Sequence[Pass]) -> bool:
     return all(done.steady and not done.lie and done.total == total for done in passes)
 
 
-def _side_by_side(
-    conventions: QueryConventions, parts: list[Window], purpose: Purpose
-) -> Generator[Step, Any, bool]:
-    verdicts: list[bool] = yield SideBySide([read_window(conventions, part, purpose) for part in parts])
+def _side_by_side(conventions: QueryConventions, parts: list[Window], purpose: Purpose) -> Plan[bool]:
+    verdicts = yield from do(SideBySide([read_window(conventions, part, purpose) for part in parts]))
     return all(verdicts)
 
 

@@ -5,13 +5,11 @@ none of those brought a row that had not come before. So a pass costs what the r
 never more than `MOST_PAGES`, whatever comes.
 """
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pipelines.core.errors import PracticeRefused, RequestRefused, WrongTotal
 from pipelines.core.pages import Page, Window
-from pipelines.core.steps import SideBySide, Step
+from pipelines.core.steps import Plan, SideBySide, do
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.rows import key_of
 
@@ -31,19 +29,17 @@ class Followed:
     unkept: str | None = None
 
 
-def tolerant(conventions: QueryConventions, window: Window, number: int) -> Generator[Step, Any, Page]:
+def tolerant(conventions: QueryConventions, window: Window, number: int) -> Plan[Page]:
     """One page, taken as it is where it goes on contradicting its own total: `Pass.lie` tells of it."""
     if conventions.page_base is None:  # how many rows it should hold is not known
-        return (yield conventions.page(window, number, lenient=True))
+        return (yield from do(conventions.page(window, number, lenient=True)))
     try:
-        return (yield conventions.page(window, number))
+        return (yield from do(conventions.page(window, number)))
     except WrongTotal:
-        return (yield conventions.page(window, number, lenient=True))
+        return (yield from do(conventions.page(window, number, lenient=True)))
 
 
-def promised(
-    conventions: QueryConventions, window: Window, number: int, first: Page
-) -> Generator[Step, Any, Page]:
+def promised(conventions: QueryConventions, window: Window, number: int, first: Page) -> Plan[Page]:
     """A page after the first. One that is refused is an empty one, which no certificate survives.
 
     The list may have shrunk meanwhile, and how a page beyond the end is answered is not shown; nor is how deep a
@@ -57,9 +53,7 @@ def promised(
         return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
 
 
-def follow(
-    conventions: QueryConventions, window: Window, first: Page, count: int, size: int
-) -> Generator[Step, Any, Followed]:
+def follow(conventions: QueryConventions, window: Window, first: Page, count: int, size: int) -> Plan[Followed]:
     """Pages 1 to `count - 1`, as far as they hold rows. `size`: the rows of a full page."""
     pages: list[Page] = []
     probed: dict[int, Page] = {}
@@ -74,8 +68,8 @@ def follow(
     seen = {key_of(row) for row in first.rows}
     while (number := len(pages) + 1) < min(count, MOST_PAGES):
         numbers = range(number, min(number + at_once, count, MOST_PAGES))
-        others: list[Page] = yield SideBySide(
-            [promised(conventions, window, one, first) for one in numbers if one not in probed]
+        others = yield from do(
+            SideBySide([promised(conventions, window, one, first) for one in numbers if one not in probed])
         )
         brought = [probed.pop(one) if one in probed else others.pop(0) for one in numbers]
         pages += brought

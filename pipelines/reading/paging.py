@@ -4,15 +4,14 @@ A certificate rests on distinct ids, never on counted rows: while a list moves, 
 one cancel each other in a count (design §8).
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
 from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Certificate, Page, Row, Window
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan, do
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import MOST_PAGES, follow, tolerant
 from pipelines.reading.rows import key_of
@@ -119,7 +118,7 @@ def uncertified(evidence: Certificate, reason: str) -> Certificate:
     return replace(evidence, certified=False, reason=reason)
 
 
-def remaining_pages(conventions: QueryConventions, window: Window, first: Page) -> Generator[Step, Any, Pass]:
+def remaining_pages(conventions: QueryConventions, window: Window, first: Page) -> Plan[Pass]:
     """The pages after the first, as many as its total promises, and what lies beyond them if anything does."""
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     if conventions.page_base is None and first.total_count > len(first.rows):
@@ -132,9 +131,7 @@ def remaining_pages(conventions: QueryConventions, window: Window, first: Page) 
     return Pass(window, tuple(pages), size, unkept=followed.unkept)
 
 
-def _pages_of_either_base(
-    conventions: QueryConventions, window: Window, first: Page, size: int
-) -> Generator[Step, Any, Pass]:
+def _pages_of_either_base(conventions: QueryConventions, window: Window, first: Page, size: int) -> Plan[Pass]:
     """All pages where it is not known whether they count from 0 or from 1: one more than the total promises.
 
     From 0, the last of them lies beyond the end; from 1, number 1 repeats the first page. Ids tell the rest.
@@ -148,9 +145,7 @@ def _pages_of_either_base(
     return Pass(window, (first, *pages), size, shifted=True, unkept=followed.unkept)
 
 
-def _beyond(
-    conventions: QueryConventions, window: Window, pages: Sequence[Page]
-) -> Generator[Step, Any, list[Page]]:
+def _beyond(conventions: QueryConventions, window: Window, pages: Sequence[Page]) -> Plan[list[Page]]:
     """What pages after a full last one hold: nothing, unless the total is capped or too low.
 
     So a list whose length is a multiple of the page size costs one request more. One that has grown meanwhile is
@@ -160,7 +155,7 @@ def _beyond(
     more: list[Page] = []
     while len(pages) + len(more) < MOST_PAGES:
         try:
-            page: Page = yield conventions.page(window, len(pages) + len(more), lenient=True)
+            page = yield from do(conventions.page(window, len(pages) + len(more), lenient=True))
         except RequestRefused:
             return more
         fresh = {key_of(row) for row in page.rows} - seen
@@ -173,7 +168,7 @@ def _beyond(
     return more
 
 
-def read_pass(conventions: QueryConventions, window: Window) -> Generator[Step, Any, Pass]:
+def read_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
     """One pass over a window: its first page, then the others side by side."""
     first = yield from tolerant(conventions, window, 0)
     return (yield from remaining_pages(conventions, window, first))

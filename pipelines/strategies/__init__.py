@@ -1,21 +1,20 @@
 """How each kind of list is read without loss: pure generators of `pipelines.core.steps`, no I/O."""
 
-from collections.abc import Collection, Generator
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 from pipelines.core.capabilities import KEYS, Capabilities
 from pipelines.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
 from pipelines.core.errors import PracticeRefused, RequestRefused, WrongUse
 from pipelines.core.reading import Outcome, Reading
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.discovery.examination import discover
 from pipelines.discovery.keeping import conventions_of
 from pipelines.strategies import by_reference, full_scan, newest_first, updated_windows
 from pipelines.strategies.phone_calls import date_windows
 
 
-def plan(reading: Reading) -> Generator[Step, Any, Outcome]:
+def plan(reading: Reading) -> Plan[Outcome]:
     """The running strategy of an endpoint.
 
     Raises:
@@ -33,7 +32,7 @@ def plan(reading: Reading) -> Generator[Step, Any, Outcome]:
             return (yield from _discovered(reading))
 
 
-def _discovered(reading: Reading) -> Generator[Step, Any, Outcome]:
+def _discovered(reading: Reading) -> Plan[Outcome]:
     """A list whose query parameters the contract does not show.
 
     Where it cannot be certified, or is refused, although its parameters were known, that knowledge is doubted: the
@@ -54,9 +53,7 @@ def _discovered(reading: Reading) -> Generator[Step, Any, Outcome]:
     return outcome if again is None else (yield from _running(reading, again))
 
 
-def _asked_again(
-    reading: Reading, known: Capabilities, doubts: Collection[str]
-) -> Generator[Step, Any, Capabilities | None]:
+def _asked_again(reading: Reading, known: Capabilities, doubts: Collection[str]) -> Plan[Capabilities | None]:
     """What is known once what an earlier sync found is asked again; `None` where that tells nothing new."""
     if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
         return None
@@ -64,7 +61,7 @@ def _asked_again(
     return None if again == known else again
 
 
-def _running(reading: Reading, known: Capabilities) -> Generator[Step, Any, Outcome]:
+def _running(reading: Reading, known: Capabilities) -> Plan[Outcome]:
     conventions = conventions_of(reading, known)
     match reading.endpoint.strategy:
         case UpdatedWindows() as strategy:

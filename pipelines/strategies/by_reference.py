@@ -6,13 +6,11 @@ source does not have it. Requests of a sync: one for each such id and one more f
 the budget; without such ids none.
 """
 
-from collections.abc import Generator
 from datetime import timedelta
-from typing import Any
 
 from pipelines.core.endpoint import ByReference
 from pipelines.core.reading import Outcome, Reading
-from pipelines.core.steps import Flush, ReferencedIds, Step
+from pipelines.core.steps import Flush, Plan, ReferencedIds, do
 from pipelines.reading.by_id import get_by_id, strange
 
 AT_ONCE = 500
@@ -20,7 +18,7 @@ LOOKS = 2
 """An id that the source does not know is asked for once more before that is believed."""
 
 
-def plan(reading: Reading, _strategy: ByReference) -> Generator[Step, Any, Outcome]:
+def plan(reading: Reading, _strategy: ByReference) -> Plan[Outcome]:
     """Get what is mentioned and unknown, then what is stale, within the budget of one sync.
 
     A full reconcile takes every known id for stale: those that were read longest ago come first, so that what a
@@ -29,7 +27,7 @@ def plan(reading: Reading, _strategy: ByReference) -> Generator[Step, Any, Outco
     margins = reading.margins
     stale_before = reading.now - (timedelta() if reading.reconcile == "full" else margins.refresh_after)
     left = margins.reference_budget
-    ids: list[str] = yield ReferencedIds(stale_before, left + 1)
+    ids = yield from do(ReferencedIds(stale_before, left + 1))
     asked = 0
     strangers: list[str] = []
     while batch := ids[asked : asked + min(AT_ONCE, left // LOOKS)]:

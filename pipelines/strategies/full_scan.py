@@ -10,11 +10,10 @@ for each status), whatever the length of the history. At most: these, and twice 
 `read_whole_list`.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
 from pipelines.core.endpoint import FullScan
 from pipelines.core.errors import RequestRefused
@@ -28,8 +27,9 @@ from pipelines.core.steps import (
     MergeRows,
     MissingRecords,
     MoveCursor,
+    Plan,
     StatusCounts,
-    Step,
+    do,
 )
 from pipelines.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
 from pipelines.reading.conventions import QueryConventions
@@ -50,7 +50,7 @@ PAGES_OF_A_MOVING_LIST = 20
 NEWEST_UPDATED_FIRST = "newest_updated_first"
 
 
-def plan(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> Generator[Step, Any, Outcome]:
+def plan(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> Plan[Outcome]:
     """Read what may have changed; the whole list where that cannot be told, and once a day."""
     today = reading.local_now.date().isoformat()
     if reading.cursor.get("whole_on") == today and reading.since is None and reading.reconcile == "no":
@@ -64,7 +64,7 @@ def plan(reading: Reading, strategy: FullScan, conventions: QueryConventions) ->
     return (yield from _read_all(conventions, reading, today))
 
 
-def _read_all(conventions: QueryConventions, reading: Reading, today: str) -> Generator[Step, Any, Outcome]:
+def _read_all(conventions: QueryConventions, reading: Reading, today: str) -> Plan[Outcome]:
     whole = yield from read_whole_list(conventions, sealed_before=_known_through(reading))
     if is_newest_updated_first(whole.last.rows):
         yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does")
@@ -86,14 +86,12 @@ def _known_through(reading: Reading) -> datetime | None:
     return through and min(datetime.fromisoformat(through), reading.now) - reading.margins.overlap
 
 
-def mark_vanished(
-    conventions: QueryConventions, whole: "WholeList", asked: Window = WHOLE
-) -> Generator[Step, Any, None]:
+def mark_vanished(conventions: QueryConventions, whole: "WholeList", asked: Window = WHOLE) -> Plan[None]:
     """Rows here that a certified read of the whole list did not meet, and a second one does not meet either."""
     yield Flush()
     if not whole.certified:
         return
-    here: list[str] = yield IdsHere()
+    here = yield from do(IdsHere())
     gone = set(here) - united(whole.passes)
     if gone:
         again = yield from read_whole_list(conventions, asked)
@@ -123,7 +121,7 @@ def read_whole_list(
     *,
     claimed: Window = WHOLE,
     sealed_before: datetime | None = None,
-) -> Generator[Step, Any, WholeList]:
+) -> Plan[WholeList]:
     """Read an unsplittable list until a pass, or several united under one total, prove it whole.
 
     `asked` is sent; `claimed` is what the certificate says to be here.
@@ -173,9 +171,7 @@ def _proven_together(passes: Sequence[Pass]) -> int:
     return 0
 
 
-def _read_changes(
-    conventions: QueryConventions, reading: Reading, strategy: FullScan
-) -> Generator[Step, Any, bool]:
+def _read_changes(conventions: QueryConventions, reading: Reading, strategy: FullScan) -> Plan[bool]:
     """Read what can be seen to have changed. Returns whether the totals by status then agree."""
     if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST and conventions.page_base is not None:
         through = _known_through(reading)
@@ -187,7 +183,7 @@ def _read_changes(
     return (yield from counts_agree(conventions, strategy.statuses)).agree
 
 
-def _read_open(conventions: QueryConventions, strategy: FullScan) -> Generator[Step, Any, bool]:
+def _read_open(conventions: QueryConventions, strategy: FullScan) -> Plan[bool]:
     """Read the open rows. Returns whether every row that was open here is still among them."""
     listed: set[str] = set()
     for status in strategy.open_statuses:
@@ -199,11 +195,11 @@ def _read_open(conventions: QueryConventions, strategy: FullScan) -> Generator[S
         listed |= done.keys
         if not done.whole:
             return False
-    open_here: list[str] = yield IdsWithStatus(strategy.open_statuses)
+    open_here = yield from do(IdsWithStatus(strategy.open_statuses))
     return listed.issuperset(open_here)
 
 
-def _read_top(conventions: QueryConventions, through: datetime | None) -> Generator[Step, Any, bool]:
+def _read_top(conventions: QueryConventions, through: datetime | None) -> Plan[bool]:
     """Read from the top until a row is older than `through`.
 
     Returns whether the order held and no row was deleted: that shifts rows upwards, past the page that is next.
@@ -266,7 +262,7 @@ class Counts:
         return len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
 
 
-def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Generator[Step, Any, Counts]:
+def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Plan[Counts]:
     """Compare the totals by status, read in the order given, with what is here.
 
     A server that refuses the status filter tells nothing: then the totals do not agree.
@@ -275,10 +271,10 @@ def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Gene
     requests = 0
     for status in statuses:
         try:
-            page: Page = yield conventions.count(Window(status=status))
+            page = yield from do(conventions.count(Window(status=status)))
         except RequestRefused:
             return Counts({status: -1}, {}, requests + 1)
         there[status] = page.total_count
         requests += page.requests
-    here: dict[str, int] = yield StatusCounts()
+    here = yield from do(StatusCounts())
     return Counts(there, here, requests)

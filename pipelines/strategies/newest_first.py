@@ -15,15 +15,13 @@ request. At most: three times that, each time at most twice the pages that the l
 (`full_scan.read_whole_list`).
 """
 
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from pipelines.core.endpoint import NewestFirst
 from pipelines.core.pages import Certificate, Page, Row, Window
 from pipelines.core.reading import Outcome, Reading
-from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Step
+from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Plan, do
 from pipelines.reading.by_id import get_by_id
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import promised, tolerant
@@ -36,7 +34,7 @@ MARGIN = timedelta(hours=1)
 ATTEMPTS = 3
 
 
-def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions) -> Generator[Step, Any, Outcome]:
+def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions) -> Plan[Outcome]:
     """Read from the top to where everything is known, then prove it by the totals; else read it whole.
 
     So too where it is not known whether pages count from 0: a page that may be the one before shows no order.
@@ -111,7 +109,7 @@ class _Descent:
         self.lowest = created_at or self.lowest
 
 
-def _descend(conventions: QueryConventions, horizon: datetime | None) -> Generator[Step, Any, _Descent]:
+def _descend(conventions: QueryConventions, horizon: datetime | None) -> Plan[_Descent]:
     """Read page after page from the top, one at a time: side by side, a shift could hide a row.
 
     A list that grows almost as fast as it is read has no order to rely on.
@@ -130,15 +128,15 @@ def _descend(conventions: QueryConventions, horizon: datetime | None) -> Generat
         descent.ordered = descent.pages < most_followed(conventions, descent.total)
 
 
-def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Generator[Step, Any, None]:
+def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Plan[None]:
     """Get what the descent did not meet: open requests, and in a reconcile what it should have met."""
     yield Flush()
-    wanted: list[str] = yield IdsWithStatus(strategy.open_statuses)
+    wanted = yield from do(IdsWithStatus(strategy.open_statuses))
     if reading.reconcile == "full":
-        wanted += yield IdsHere()
+        wanted += yield from do(IdsHere())
     elif reading.reconcile == "recent" and descent.lowest is not None:
         # Rows of one instant may lie on both sides of the descent's end.
-        wanted += yield IdsHere("created_at", descent.lowest + timedelta(seconds=1), None)
+        wanted += yield from do(IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
     yield from get_by_id(
         [identity for identity in dict.fromkeys(wanted) if identity not in descent.seen], reading.now
     )
@@ -162,7 +160,7 @@ def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificat
     )
 
 
-def _read_all(conventions: QueryConventions, reading: Reading) -> Generator[Step, Any, Outcome]:
+def _read_all(conventions: QueryConventions, reading: Reading) -> Plan[Outcome]:
     whole = yield from read_whole_list(conventions)
     if whole.certified:
         yield MoveCursor({"through": reading.now.isoformat()})

@@ -11,10 +11,9 @@ covered, and for the tail; a sync that ends uncertain learns anew how the list i
 that differs.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from pipelines.core.capabilities import Result
 from pipelines.core.endpoint import UpdatedWindows
@@ -28,9 +27,10 @@ from pipelines.core.steps import (
     MergeRows,
     MissingRecords,
     MoveCursor,
+    Plan,
     SideBySide,
-    Step,
     UpdatesOf,
+    do,
 )
 from pipelines.reading import coverage
 from pipelines.reading.by_id import get_by_id, strange
@@ -40,9 +40,7 @@ from pipelines.reading.paging import read_pass, united
 from pipelines.strategies.full_scan import WHOLE, mark_vanished, read_whole_list
 
 
-def plan(
-    reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions
-) -> Generator[Step, Any, Outcome]:
+def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions) -> Plan[Outcome]:
     """Read what is not covered yet, then the tail, then what may have changed without a trace."""
     by_id = strategy.derived_from is not None
     if conventions.bounds == "none":
@@ -81,9 +79,7 @@ class _Closed:
     strays: bool
 
 
-def _closed_windows(
-    conventions: QueryConventions, reading: Reading, through: datetime
-) -> Generator[Step, Any, _Closed]:
+def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[_Closed]:
     """Read every gap in the coverage, from a little before it: what came late is caught, and counted.
 
     The source's clock may have been put back: what was covered behind it is not certain any more.
@@ -113,7 +109,7 @@ def _closed_windows(
 
 def _close(
     conventions: QueryConventions, gap: tuple[datetime, datetime], overlap: timedelta, purpose: Purpose
-) -> Generator[Step, Any, coverage.Coverage[datetime]]:
+) -> Plan[coverage.Coverage[datetime]]:
     """Read a gap, with whatever around it is read again. Returns what is covered then.
 
     What was covered before it, and may have got late rows since, is in doubt until all of the window is certain.
@@ -136,9 +132,7 @@ def _newest(conventions: QueryConventions, met: set[str] | None) -> Purpose:
     return Purpose("tail", met=met, hidden=not conventions.reaches_now)
 
 
-def _tail(
-    conventions: QueryConventions, reading: Reading, through: datetime, purpose: Purpose
-) -> Generator[Step, Any, bool]:
+def _tail(conventions: QueryConventions, reading: Reading, through: datetime, purpose: Purpose) -> Plan[bool]:
     """From a little before the closed bound to a day ahead. Returns whether it happens to be certified."""
     window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
     return (yield from read_window(conventions, window, purpose))
@@ -152,7 +146,7 @@ def _vanished(
     met: set[str],
     *,
     by_id: bool,
-) -> Generator[Step, Any, None]:
+) -> Plan[None]:
     """Rows that a certified read of their time did not meet are looked for once more, then marked as deleted.
 
     Where the list has no get by id, the second look is a certified read of the instants at which they were last
@@ -161,7 +155,7 @@ def _vanished(
     """
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
-    here: list[str] = yield IdsHere("updated_at", start, until)
+    here = yield from do(IdsHere("updated_at", start, until))
     gone = [identity for identity in here if identity not in met]
     if gone and by_id:
         yield from get_by_id(gone, reading.now)
@@ -169,7 +163,7 @@ def _vanished(
         again = Purpose("second look", met=set())
         most = len(here) // conventions.page_size
         windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
-        verdicts: list[bool] = yield SideBySide([read_window(conventions, window, again) for window in windows])
+        verdicts = yield from do(SideBySide([read_window(conventions, window, again) for window in windows]))
         certain = all(verdicts)
         certain = (yield from _tail(conventions, reading, through, _newest(conventions, again.met))) and certain
         if certain:
@@ -179,13 +173,13 @@ def _vanished(
 
 def _around(
     conventions: QueryConventions, ids: Sequence[str], start: datetime, through: datetime, most: int
-) -> Generator[Step, Any, list[Window]]:
+) -> Plan[list[Window]]:
     """Short windows around the last updates of these rows; one for all the time where they would be too many.
 
     Bounds may be exclusive, and are sent in whole seconds or days: a window reaches so much to each side.
     """
     beside = conventions.shortest
-    times: list[datetime | None] = yield UpdatesOf(ids)
+    times = yield from do(UpdatesOf(ids))
     windows: list[Window] = []
     for at in times:
         if at is None or len(windows) > most:
@@ -198,9 +192,7 @@ def _around(
     return windows
 
 
-def _derived_status(
-    conventions: QueryConventions, reading: Reading, status: str
-) -> Generator[Step, Any, list[str]]:
+def _derived_status(conventions: QueryConventions, reading: Reading, status: str) -> Plan[list[str]]:
     """Compare every row that is in `status` here with the source's list of that status.
 
     A booking session expires without its `updated_at` moving (contract: Booking session). One that is gone
@@ -209,13 +201,13 @@ def _derived_status(
     Returns what is uncertain of it.
     """
     yield Flush()
-    open_here: list[str] = yield IdsWithStatus((status,))
+    open_here = yield from do(IdsWithStatus((status,)))
     if not open_here:
         return []
     window = replace(reading.whole_history, status=status)
     listed: set[str] = set()
     try:
-        total = (yield conventions.count(window)).total_count
+        total = (yield from do(conventions.count(window))).total_count
         if total <= 2 * len(open_here) + conventions.page_size:
             done = yield from read_pass(conventions, window)
             listed = done.keys
@@ -227,9 +219,7 @@ def _derived_status(
     return [strange(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
 
 
-def _without_filter(
-    conventions: QueryConventions, reading: Reading, *, by_id: bool
-) -> Generator[Step, Any, Outcome]:
+def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> Plan[Outcome]:
     """The server ignores the start of a range under every name: read the list whole, each time.
 
     An end that works is sent all the same. Where none does, rows of the last day and a half may be hidden: nothing
@@ -242,7 +232,7 @@ def _without_filter(
         yield from mark_vanished(conventions, whole, asked)
     elif by_id and reading.reconcile != "no" and whole.certified:
         yield Flush()
-        here: list[str] = yield IdsHere()
+        here = yield from do(IdsHere())
         met = united(whole.passes)
         yield from get_by_id([identity for identity in here if identity not in met], reading.now)
     yield Flush()

@@ -1,6 +1,6 @@
 """Which parameter turns the page, and from which number on: on servers of every kind, while their lists move."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.core.errors import RequestRefused, Unreachable
 from pipelines.core.pages import Page
-from pipelines.core.steps import ReadPage, Step
+from pipelines.core.steps import Plan, ReadPage
 from pipelines.discovery.page_numbers import PageNumbers, find_pages, page_if_given
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -48,7 +48,7 @@ class Server:
 
 
 def found(server: Server, *names: str) -> tuple[str, int] | None:
-    def ask(name: str, number: int) -> Generator[Step, Any, Page | None]:
+    def ask(name: str, number: int) -> Plan[Page | None]:
         return page_if_given(ReadPage({name: str(number)}, 0, server.size, lenient=True))
 
     plan = find_pages(names or ("page", "p"), ask)

@@ -50,9 +50,9 @@ class CallStore:
         self.certificates: list[Certificate] = []
         self.cursor: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
-        self.waiting: list[Step] = []
+        self.waiting: list[Step[Any]] = []
 
-    def put(self, step: Step) -> None:
+    def put(self, step: Step[Any]) -> None:
         self.waiting.append(step)
 
     def flush(self) -> None:
@@ -75,7 +75,7 @@ class CallStore:
         """Every call that is here, with its details."""
         return Counter((kept.row, kept.details) for calls in self.days.values() for kept in calls)
 
-    def answer(self, question: Step) -> Any:
+    def answer(self, question: Step[Any]) -> Any:
         match question:
             case CallsPerDay(first, last):
                 return {day: len(self.days[day]) for day in span(first, last) if self.days.get(day)}
@@ -94,7 +94,7 @@ class CallStore:
         calls = self.days.get(day, [])
         return any(kept.details is None for kept in calls) or (day in self.stale and bool(calls))
 
-    def _store(self, step: Step) -> None:
+    def _store(self, step: Step[Any]) -> None:
         match step:
             case ReplaceDays():
                 self._replace(step)

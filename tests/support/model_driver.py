@@ -37,7 +37,7 @@ class Driver:
         self.store = store
         self.rng = rng
 
-    def run(self, plan: Plan) -> Any:
+    def run(self, plan: Plan[Any]) -> Any:
         """The plan's return value."""
         fiber = self._fiber(plan)
         while True:
@@ -53,7 +53,7 @@ class Driver:
                 self.store.lose()
                 raise
 
-    def _fiber(self, plan: Plan) -> Fiber:
+    def _fiber(self, plan: Plan[Any]) -> Fiber:
         answer, failure = None, None
         while True:
             try:
@@ -83,7 +83,7 @@ class Driver:
             yield
         return results
 
-    def _perform(self, step: Step) -> Any:
+    def _perform(self, step: Step[Any]) -> Any:
         match step:
             case ReadPage():
                 return self.source.page(step)

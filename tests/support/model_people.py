@@ -63,7 +63,7 @@ class Mentions(ModelStore):
         where |= ids
         self.mentioned -= ids.keys()
 
-    def answer(self, question: Step) -> Any:
+    def answer(self, question: Step[Any]) -> Any:
         assert isinstance(question, ReferencedIds)
         absent = [identity for identity, at in self.absent.items() if at < question.stale_before]
         stale = [identity for identity, at in self.read_at.items() if at < question.stale_before]

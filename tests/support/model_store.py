@@ -83,7 +83,7 @@ class ModelStore:
             if here is None or row.get("updated_at", "") >= here.get("updated_at", ""):
                 self.rows[row["id"]] = row
 
-    def answer(self, question: Step) -> Any:
+    def answer(self, question: Step[Any]) -> Any:
         match question:
             case IdsWithStatus():
                 return [key for key, row in self.rows.items() if row.get("status") in question.statuses]

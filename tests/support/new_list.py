@@ -1,7 +1,10 @@
 """A list that the contract does not have: what a contributor writes for it, and a platform that serves it."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +100,34 @@ from pipelines.definitions import vetl_definitions
 job = vetl_definitions(sys.argv[1]).resolve_job_def("everything")
 with dg.DagsterInstance.ephemeral() as instance:
     result = job.execute_in_process(instance=instance, raise_on_error=False)
-    assets = [event.asset_key.to_user_string() for event in result.all_events if event.is_step_materialization]
-print(json.dumps({"success": result.success, "assets": assets}))
+    kind = dg.DagsterEventType.ASSET_MATERIALIZATION
+    assets = [event.asset_materialization for event in instance.all_logs(result.run_id, of_type=kind)]
+    told = {
+        "success": result.success,
+        "partitions": instance.get_dynamic_partitions("practice"),
+        "assets": [
+            ["/".join(item.asset_key.path), item.partition, {key: one.value for key, one in item.metadata.items()}]
+            for item in assets
+        ],
+        "checks": [
+            ["/".join(item.asset_key.path), item.check_name, item.passed]
+            for item in result.get_asset_check_evaluations()
+        ],
+    }
+print(json.dumps(told, default=str))
 """
-"""The job that the schedules ask for, in a process of its own, which imports the copy."""
+"""The job that the schedules ask for, without partitions, as a tick asks for it."""
 
 
-def last_line(output: str) -> dict[str, Any]:
-    """What that process says in the end."""
-    return json.loads(output.splitlines()[-1])
+def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
+    """Run that job in a process of its own, which imports the checkout; what Dagster was told of it."""
+    done = subprocess.run(
+        [sys.executable, "-c", DAGSTER, str(config)],
+        env={**os.environ, "PYTHONPATH": str(checkout)},
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {**json.loads(done.stdout.splitlines()[-1]), "log": done.stderr}

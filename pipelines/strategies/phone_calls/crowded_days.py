@@ -12,13 +12,12 @@ Requests: two passes where nothing moves, at most `PASSES`; one of `total // pag
 lies beyond a capped total is seen. Each pass asks for pages smaller by one, so that they end elsewhere.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from pipelines.core.pages import Certificate, Page, Row, Window
-from pipelines.core.steps import Step
+from pipelines.core.steps import Plan
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import follow, tolerant
 from pipelines.reading.paging import Pass, certificate, uncertified
@@ -47,7 +46,7 @@ class Crowded:
     evidence: Certificate
 
 
-def read_crowded(conventions: QueryConventions, window: Window, kind: str) -> Generator[Step, Any, Crowded]:
+def read_crowded(conventions: QueryConventions, window: Window, kind: str) -> Plan[Crowded]:
     """Read the JSON list of a day until what was met proves it whole. `kind` names it in `control.windows`."""
     passes: list[Pass] = []
     largest = conventions.page_size
@@ -91,7 +90,7 @@ def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
     return found
 
 
-def _one_pass(conventions: QueryConventions, window: Window) -> Generator[Step, Any, Pass]:
+def _one_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
     first: Page = yield from tolerant(conventions, window, 0)
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     count = 1 if contradiction(first, 0, size) else first.total_count // size + 1

@@ -13,15 +13,13 @@ each of the `C` days that hold `n >= P` calls. Whatever moves, and for ever: `S 
 such passes for each crowded day, three more of all pages for details. Without changes: one.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
 from pipelines.core.endpoint import DateWindows
-from pipelines.core.pages import CallsPage
 from pipelines.core.reading import Outcome, Reading
-from pipelines.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, ReadCalls, SideBySide, Step
+from pipelines.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
 from pipelines.reading import coverage
 from pipelines.strategies.phone_calls import details
 from pipelines.strategies.phone_calls.crowded_days import may_rest
@@ -33,13 +31,13 @@ LONGEST = 400
 """Days in a window at most, however few calls there are."""
 
 
-def plan(reading: Reading, strategy: DateWindows) -> Generator[Step, Any, Outcome]:
+def plan(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
     """Read the days that are new, open or due; then attach what only the JSON list tells."""
     state = _State(reading)
     closed = yield from _closed_days(reading, strategy, state)
     windows = yield from _sized(closed, FILLED * strategy.csv_page_size)
     readers = [_read(strategy, state, window) for window in windows]
-    doubts: Sequence[str | None] = yield SideBySide(readers)
+    doubts = yield from do(SideBySide(readers))
     yield from _tail(strategy, state)
     yield Flush()
     doubt = next((doubt for doubt in doubts if doubt), None)
@@ -120,9 +118,7 @@ class _State:
         )
 
 
-def _closed_days(
-    reading: Reading, strategy: DateWindows, state: _State
-) -> Generator[Step, Any, coverage.Coverage[date]]:
+def _closed_days(reading: Reading, strategy: DateWindows, state: _State) -> Plan[coverage.Coverage[date]]:
     """The closed days to read, as spans."""
     start, end = reading.history_start, state.open_from
     recent = max(start, end - reading.margins.recent)
@@ -133,7 +129,7 @@ def _closed_days(
         due = due.add(recent, end)
     if reading.since is not None:
         due = due.add(max(start, reading.since), end)
-    moving: list[date] = yield DaysWithState(strategy.open_states)
+    moving = yield from do(DaysWithState(strategy.open_states))
     for day in moving:
         if recent <= day < end and not state.may_rest(day):
             due = due.add(day, day + DAY)
@@ -149,19 +145,17 @@ class _Days:
     here: Mapping[date, int]
 
 
-def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Generator[Step, Any, list[_Days]]:
+def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Plan[list[_Days]]:
     """The spans cut into windows that should fit one page."""
     windows: list[_Days] = []
     for start, end in due.spans:
-        here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
+        here = yield from do(CallsPerDay(start, end - DAY))
         per_day = yield from _expected_per_day(start, end, here, rows_at_once)
         windows += [_Days(*days, here) for days in _packed((start, end), here, per_day, rows_at_once)]
     return windows
 
 
-def _expected_per_day(
-    start: date, end: date, here: Mapping[date, int], most: float
-) -> Generator[Step, Any, float]:
+def _expected_per_day(start: date, end: date, here: Mapping[date, int], most: float) -> Plan[float]:
     """Calls on a day that is not known here: the mean of the span, from its total, for one small request.
 
     More than a page holds is not believed: windows of many days are cut by what their answers hold.
@@ -169,7 +163,7 @@ def _expected_per_day(
     unknown = (end - start).days - len(here)
     if unknown <= 1:
         return 0.0
-    page: CallsPage = yield ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True)
+    page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True))
     expected = max(0.0, page.total_count - sum(here.values())) / unknown
     return expected if expected <= most else 0.0
 
@@ -190,7 +184,7 @@ def _packed(
         yield first, end
 
 
-def _read(strategy: DateWindows, state: _State, days: _Days) -> Generator[Step, Any, str | None]:
+def _read(strategy: DateWindows, state: _State, days: _Days) -> Plan[str | None]:
     def certified(start: date, end: date) -> MoveCursor:
         state.covered = state.covered.add(start, end)
         return state.cursor()
@@ -201,10 +195,10 @@ def _read(strategy: DateWindows, state: _State, days: _Days) -> Generator[Step, 
     return (yield from read_days(strategy, days.start, days.end, purpose))
 
 
-def _tail(strategy: DateWindows, state: _State) -> Generator[Step, Any, str | None]:
+def _tail(strategy: DateWindows, state: _State) -> Plan[str | None]:
     """The days that are not over, and tomorrow."""
     start, end = state.open_from, state.today + 2 * DAY
-    here: Mapping[date, int] = yield CallsPerDay(start, end - DAY)
+    here = yield from do(CallsPerDay(start, end - DAY))
     return (
         yield from read_days(strategy, start, end, DaysPurpose("tail", state.json, here=here, lies=state.lies))
     )

@@ -8,15 +8,23 @@ which reads it again for all days that details are kept of.
 Requests: the pages of those days, at most `PASSES` times where they move; three once a day to look at the ids.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 from pipelines.core.errors import PracticeRefused, RequestRefused
 from pipelines.core.pages import Row, Window
 from pipelines.core.reading import Reading
-from pipelines.core.steps import AttachDetails, CallsHere, CallsPerDay, DaysLackingDetails, Flush, SideBySide, Step
+from pipelines.core.steps import (
+    AttachDetails,
+    CallsHere,
+    CallsPerDay,
+    DaysLackingDetails,
+    Flush,
+    Plan,
+    SideBySide,
+    do,
+)
 from pipelines.discovery.identity import IDS, Identity, look
 from pipelines.discovery.time_zone import contradiction, pairs_here
 from pipelines.reading.conventions import QueryConventions
@@ -45,7 +53,7 @@ class Attached:
     zone_doubt: str | None = None
 
 
-def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int]) -> Generator[Step, Any, Attached]:
+def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int]) -> Plan[Attached]:
     """Attach details to the days that lack them; `tried` remembers what the JSON list did not explain.
 
     Days within the last 35 are read at once, older ones little by little, once a day, within the budget of
@@ -62,13 +70,11 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int])
         return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
 
 
-def _attach(
-    reading: Reading, today: date, tried: dict[str, int], *, daily: bool
-) -> Generator[Step, Any, Attached]:
+def _attach(reading: Reading, today: date, tried: dict[str, int], *, daily: bool) -> Plan[Attached]:
     recent = max(reading.history_start, today - reading.margins.recent)
     start = reading.history_start if reading.details == "all" else recent
     every_day = reading.reconcile != "no"
-    lacking: Mapping[date, int] = yield (CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY)
+    lacking = yield from do((CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY))
     wanted = {day: calls for day, calls in lacking.items() if tried.get(day.isoformat()) != calls}
     found = yield from _look_at_ids(reading, wanted, daily=daily)
     if found.verdict == "changing":
@@ -78,7 +84,7 @@ def _attach(
         yield from _read(reading, (yield from _repeated_hours(reading, recent)))
         yield from _read(reading, (yield from _older(reading, recent)))
     yield Flush()
-    still: Mapping[date, int] = yield DaysLackingDetails(start, today + DAY)
+    still = yield from do(DaysLackingDetails(start, today + DAY))
     tried.clear()
     tried.update({day.isoformat(): calls for day, calls in still.items()})
     unexplained = sum(still.values())
@@ -89,7 +95,7 @@ def _attach(
     return Attached((note,), zone_checked=bool(told), zone_doubt=doubt)
 
 
-def _zone_doubt(reading: Reading, told: Sequence[Row]) -> Generator[Step, Any, str | None]:
+def _zone_doubt(reading: Reading, told: Sequence[Row]) -> Plan[str | None]:
     """Why the configured time zone is wrong, as far as the last calls of the JSON list show it.
 
     In a wrong zone a call is here hours before or after its time, so maybe on the day beside its own.
@@ -97,37 +103,37 @@ def _zone_doubt(reading: Reading, told: Sequence[Row]) -> Generator[Step, Any, s
     times = [at.astimezone(reading.time_zone).date() for row in told if (at := instant(row.get("created_at")))]
     if not times:
         return None
-    here: Sequence[Row] = yield CallsHere(min(times) - DAY, max(times) + DAY)
+    here = yield from do(CallsHere(min(times) - DAY, max(times) + DAY))
     return contradiction(reading.time_zone.key, pairs_here(told, here))
 
 
-def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -> Generator[Step, Any, Identity]:
+def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
     """Whether the calls of the JSON list keep their ids: once a day, and where that is not known."""
     if not wanted or (reading.capabilities.get(IDS) == "stable" and not daily):
         return Identity()
     return (yield from look(conventions(reading), _packed(wanted)[-1]))
 
 
-def _repeated_hours(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
+def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
     """Older days that lack details and in which an hour came twice: the CSV does not tell which of them it was."""
     found: dict[date, int] = {}
     day = reading.history_start
     while day < recent:
         if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
-            lacking: Mapping[date, int] = yield DaysLackingDetails(day, day)
+            lacking = yield from do(DaysLackingDetails(day, day))
             found.update(lacking)
         day += DAY
     return found
 
 
-def _older(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, int]]:
+def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
     """Older days that lack details, the newest first, as far as the budget goes.
 
     The first sync leaves them to the next day: a user waits for the recent days only.
     """
     if reading.cursor.get("recent_on") is None:
         return {}
-    lacking: Mapping[date, int] = yield DaysLackingDetails(reading.history_start, recent - DAY)
+    lacking = yield from do(DaysLackingDetails(reading.history_start, recent - DAY))
     budget = reading.details_budget
     chosen: dict[date, int] = {}
     for day in sorted(lacking, reverse=True):
@@ -138,11 +144,11 @@ def _older(reading: Reading, recent: date) -> Generator[Step, Any, dict[date, in
     return chosen
 
 
-def _read(reading: Reading, days: Mapping[date, int]) -> Generator[Step, Any, Sequence[Row]]:
+def _read(reading: Reading, days: Mapping[date, int]) -> Plan[Sequence[Row]]:
     """Read and attach. Returns the rows of the last window."""
     windows = _packed(days)
-    read: Sequence[Sequence[Row]] = yield SideBySide(
-        [_read_window(conventions(reading), window, last=window is windows[-1]) for window in windows]
+    read = yield from do(
+        SideBySide([_read_window(conventions(reading), window, last=window is windows[-1]) for window in windows])
     )
     return read[-1] if read else ()
 
@@ -166,9 +172,7 @@ def _packed(days: Mapping[date, int]) -> list[Window]:
     return [Window(first, last) for first, last in windows]
 
 
-def _read_window(
-    conventions: QueryConventions, window: Window, *, last: bool
-) -> Generator[Step, Any, Sequence[Row]]:
+def _read_window(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[Sequence[Row]]:
     for attempt in range(PASSES):
         done = yield from read_pass(conventions, window)
         if done.whole:

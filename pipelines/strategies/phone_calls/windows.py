@@ -6,11 +6,10 @@ of `d` days is cut into at most `2d - 1`, each looked at once, or twice where it
 contradicts its total.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import Any
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.core.errors import ContractBroken, PracticeRefused, RequestRefused, WrongTotal
@@ -19,11 +18,12 @@ from pipelines.core.steps import (
     AttachDetails,
     MergeRows,
     MoveCursor,
+    Plan,
     ReadCalls,
     ReplaceDays,
     Save,
     SideBySide,
-    Step,
+    do,
 )
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.paging import uncertified
@@ -73,9 +73,7 @@ class DaysPurpose:
         return sum(count for day, count in self.here.items() if start <= day < end)
 
 
-def read_days(
-    strategy: DateWindows, start: date, end: date, purpose: DaysPurpose
-) -> Generator[Step, Any, str | None]:
+def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
     """Read the calls of `[start, end)` and replace its days. Returns why they are not certified, if so.
 
     Raises:
@@ -87,7 +85,7 @@ def read_days(
     size = _size(strategy, page)
     if page.rows >= size and end - start > DAY:
         parts = _parts(start, end, page.total_count, size)
-        doubts: list[str | None] = yield SideBySide([read_days(strategy, *part, purpose) for part in parts])
+        doubts = yield from do(SideBySide([read_days(strategy, *part, purpose) for part in parts]))
         return next((doubt for doubt in doubts if doubt), None)
     if page.rows >= size:
         purpose.crowded.add(start)
@@ -99,16 +97,16 @@ def read_days(
     return doubt and f"{start} to {end - DAY}: {doubt}"
 
 
-def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Generator[Step, Any, CallsPage]:
+def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
     """The first page, taken as it is where it goes on contradicting its own total."""
     size = strategy.csv_page_size
     step = ReadCalls(calls_query(start, end, size=size), 0, size)
     if not purpose.lies:
         try:
-            return (yield step)
+            return (yield from do(step))
         except WrongTotal as error:
             purpose.lies.append(str(error))
-    return (yield replace(step, lenient=True))
+    return (yield from do(replace(step, lenient=True)))
 
 
 def _size(strategy: DateWindows, page: CallsPage) -> int:
@@ -129,7 +127,7 @@ def _parts(start: date, end: date, total: int, size: int) -> list[tuple[date, da
 
 def _replace(
     start: date, end: date, purpose: DaysPurpose, pages: Sequence[CallsPage], doubt: str | None = None
-) -> Generator[Step, Any, str | None]:
+) -> Plan[str | None]:
     """Days that came in one answer; or in pages, and then there is a doubt.
 
     Calls of a total that lies are kept where none are here yet.
@@ -167,9 +165,7 @@ def _are_within(page: CallsPage, first: date, last: date) -> bool:
     )
 
 
-def _read_crowded(
-    strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage
-) -> Generator[Step, Any, str | None]:
+def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage) -> Plan[str | None]:
     """A day beyond one page. What the JSON list tells beside the calls is attached in the same breath."""
     try:
         found = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
@@ -185,7 +181,7 @@ def _read_crowded(
     return (yield from _save(replaced, purpose, AttachDetails(found.rows, day, day, certificate=told)))
 
 
-def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Generator[Step, Any, Sequence[CallsPage]]:
+def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Plan[Sequence[CallsPage]]:
     """The pages of a day behind its first, up to an empty one: better calls without a proof than none."""
     asked = strategy.csv_page_size
     pages = [first]
@@ -195,15 +191,15 @@ def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Generato
             ReadCalls(calls_query(day, day + DAY, size=asked, page=number), number, asked, lenient=True)
             for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
         ]
-        pages += yield SideBySide([_ask(step) for step in steps])
+        pages += yield from do(SideBySide([_ask(step) for step in steps]))
     return pages
 
 
-def _ask(step: ReadCalls) -> Generator[Step, Any, CallsPage]:
-    return (yield step)
+def _ask(step: ReadCalls) -> Plan[CallsPage]:
+    return (yield from do(step))
 
 
-def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Generator[Step, Any, str | None]:
+def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str | None]:
     """Replace days; where they are not proven and some of their calls are here, these stay as they are."""
     evidence = replaced.certificate
     assert evidence is not None
