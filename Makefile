@@ -30,7 +30,7 @@ test: setup  ## Every test that needs nothing but Python
 test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
 	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
 	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos

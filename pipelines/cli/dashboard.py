@@ -1,4 +1,4 @@
-"""What shows the published file: the dashboard to managers, the notebook to analysts, in processes of their own."""
+"""What shows the published file: the dashboard to managers, the notebook to analysts, in own processes."""
 
 import os
 import subprocess
