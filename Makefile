@@ -35,7 +35,7 @@ quick: setup  ## Under a minute: what a change most likely breaks (imports, sett
 test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
 	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
 	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
 
 test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
 	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \

@@ -1,4 +1,4 @@
-"""Shows the published file: the dashboard to managers, the notebook to analysts, each in a process of its own."""
+"""What shows the published file: the dashboard to managers, the notebook to analysts, in own processes."""
 
 import os
 import subprocess

@@ -31,6 +31,7 @@ COMMANDS = {
     "sandbox",
     "webhooks",
     "open",
+    "notebook",
     "dagster",
     "dbt",
 }

@@ -1,0 +1,57 @@
+"""Names and numbers on the work list, where `contacts.duckdb` lies beside the published file and may be read."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., AppTest]
+
+LOOK_UP = "look the client id up"
+
+
+@pytest.fixture
+def file(published: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+
+
+def write_contacts(published: Path) -> None:
+    """As `[warehouse] contacts` has them written: here everybody on the list is known but one."""
+    with duckdb.connect(published.with_name("contacts.duckdb")) as connection:
+        connection.execute(f"""
+            attach '{published}' as published (read_only);
+            create table leak_list as
+            select practice_id, episode_id, 'Name of ' || episode_id as name, '+15550100' as phone_number,
+                   null::varchar as email
+            from published.marts.leak_list order by episode_id offset 1
+        """)
+
+
+def test_whom_to_call_is_named_once_the_contacts_are_there(opened: Open, file: Path) -> None:
+    without = opened("leaks", file)
+    assert "name" not in without.dataframe[0].value
+    assert any(LOOK_UP in caption.value for caption in without.caption)
+
+    write_contacts(file)
+    page = opened("leaks", file)
+
+    table = page.dataframe[0].value
+    assert not page.exception
+    assert len(table) == len(without.dataframe[0].value)
+    assert list(table["name"].isna()).count(True) == 1
+    assert set(table["phone_number"].dropna()) == {"+15550100"}
+    assert not any(LOOK_UP in caption.value for caption in page.caption)
+
+
+@pytest.mark.parametrize("broken", [b"", b"not a database" * 1000])
+def test_contacts_that_cannot_be_read_are_not_spoken_of(opened: Open, file: Path, broken: bytes) -> None:
+    file.with_name("contacts.duckdb").write_bytes(broken)
+    page = opened("leaks", file)
+
+    assert not page.exception
+    assert not page.error
+    assert "name" not in page.dataframe[0].value
+    assert any(LOOK_UP in caption.value for caption in page.caption)
