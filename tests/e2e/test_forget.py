@@ -17,14 +17,14 @@ from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings, WebhooksSettings
 
-DAYS = 30
+DAYS = 12
 
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """A platform of one practice, synced, built and published, with all that is published beside the file."""
     folder = tmp_path_factory.mktemp("forget")
-    world: Any = {"practices": 1, "calls": 400, "seed": 3}
+    world: Any = {"practices": 1, "calls": 150, "seed": 3}
     with sandbox.running(frozen=True, days=DAYS, **world) as platform:
         settings = settings_for(platform, folder, DAYS)
         beside = settings.warehouse.model_copy(update={"contacts": True, "parquet": True})

@@ -111,7 +111,7 @@ def test_a_reader_of_the_manifest_finds_every_mart_masked(private: Path, tmp_pat
     assert frame["name"].null_count() == 3
     assert tables["clients"]["columns"]["name"] == "VARCHAR"
     assert not any(b"Jane" in file.read_bytes() for file in folder.rglob("*.*") if file.is_file())
-    assert stat.S_IMODE((folder / tables["clients"]["path"]).stat().st_mode) == 0o644
+    assert stat.S_IMODE((parquet_folder(target) / tables["clients"]["path"]).stat().st_mode) == 0o644
 
 
 def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private: Path, tmp_path: Path) -> None:
