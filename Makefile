@@ -66,9 +66,10 @@ $(SPARK)/.installed: tests/spark/requirements.txt
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
-docs: setup  ## The documentation as a site, in build/site; reference pages are generated from the code
+docs: setup  ## The documentation as a site, in build/site; reference pages and dbt's own are generated
 	$(BIN)/python deploy/site build/docs
 	$(BIN)/zensical build --clean --strict
+	$(BIN)/python deploy/site/dbt_docs.py build/site/reference/dbt.html
 
 release: $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
 	$(RELEASE)/bin/python deploy/release

@@ -18,25 +18,16 @@ TOLD = (JANE, JANES_PHONE, JANES_MAIL, JANES_ID, HER_REMOTE, json.dumps(JANE)[1:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Filled:
-    """Jane in calls, tasks, clients, patients, appointments, history and quarantine, and Max, who speaks of her."""
+    """Jane in calls, tasks, clients, pets, appointments, history and quarantine, and Max, who speaks of her."""
     filled = Filled(tmp_path / "vetl.duckdb")
     jane: dict[str, Any] = {"id": JANES_ID, "name": JANE, "email": JANES_MAIL, "phone": JANES_PHONE}
     filled.replace_days(
-        call_line("2025-05-01 10:00", client_name=JANE, phone_number=JANES_PHONE, summary=f"{JANE} wants to come"),
+        call_line(client_name=JANE, phone_number=JANES_PHONE, summary=f"{JANE} wants to come"),
         call_line("2025-05-01 11:00", client_name="Max Ray", summary=f"knows {JANE} ({JANES_PHONE})"),
         call_line("2025-05-01 12:00", client_name="", phone_number=JANES_PHONE),
     )
-    with duckdb.connect() as _:
-        filled.attach(
-            call_record(
-                "call-1",
-                client_id=JANES_ID,
-                remote_client_id=HER_REMOTE,
-                client_name=JANE,
-                phone_number=JANES_PHONE,
-                summary=f"{JANE} wants to come",
-            ),
-        )
+    who: dict[str, Any] = {"client_id": JANES_ID, "remote_client_id": HER_REMOTE, "client_name": JANE}
+    filled.attach(call_record("call-1", **who, phone_number=JANES_PHONE, summary=f"{JANE} wants to come"))
     filled.merge("clients", {**jane, "name": "Jane Old", "patients": [{"id": "pet-1", "name": "Rex"}]})
     filled.merge(
         "clients", {**jane, "patients": [{"id": "pet-1", "name": "Rex"}]}, {"id": "max-id", "name": "Max"}

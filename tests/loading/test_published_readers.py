@@ -73,7 +73,6 @@ def test_no_reader_meets_an_error_or_half_a_build_in_fifty_publications(tmp_path
     for number in range(1, PUBLICATIONS + 1):
         publish_build(number)
     told = [json.loads(reader.communicate("end\n")[0]) for reader in readers]
-    print(told)
 
     assert [(one["errors"], one["torn"]) for one in told] == [([], 0)] * READERS
     assert sum(one["reads"] for one in told) > PUBLICATIONS
