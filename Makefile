@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser check format bench chaos fuzz answers spark docs release audit clean lock
+.PHONY: help setup demo test test-browser check format bench chaos fuzz answers spark clients docs release audit clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
@@ -65,6 +65,9 @@ $(SPARK)/.installed: tests/spark/requirements.txt
 	$(PYTHON) -m venv $(SPARK)
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
+
+clients: setup  ## Read a published file with older DuckDBs, each in an environment of its own
+	PYTHONPATH=tests $(BIN)/python -m clients
 
 docs: setup  ## The documentation as a site, in build/site; reference pages and dbt's own are generated
 	$(BIN)/python deploy/site build/docs
