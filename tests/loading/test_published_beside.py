@@ -125,7 +125,7 @@ def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private
         seen.append(json.loads((folder / "manifest.json").read_text("utf-8"))["version"])
 
     assert len(set(seen)) == 3
-    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == seen[1:]
+    assert sorted(path.name for path in parquet_folder(target).iterdir() if path.is_dir()) == seen[1:]
     assert remove_parquet(target)
     assert not remove_parquet(target)
 
