@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark clients docs release audit clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
@@ -77,9 +77,13 @@ $(SPARK)/.installed: tests/spark/requirements.txt
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
-docs: setup  ## The documentation as a site, in build/site; reference pages are generated from the code
+clients: setup  ## Read a published file with older DuckDBs, each in an environment of its own
+	PYTHONPATH=tests $(BIN)/python -m clients
+
+docs: setup  ## The documentation as a site, in build/site; reference pages and dbt's own are generated
 	$(BIN)/python deploy/site build/docs
 	$(BIN)/zensical build --clean --strict
+	$(BIN)/python deploy/site/dbt_docs.py build/site/reference/dbt.html
 
 release: $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
 	$(RELEASE)/bin/python deploy/release

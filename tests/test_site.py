@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from pipelines.loading.published.descriptions import pii_columns
 
@@ -86,3 +87,22 @@ def test_the_generated_pages_hold_what_the_code_has(page: str, words: list[str],
     text = (site / "reference" / f"{page}.md").read_text("utf-8")
 
     assert [word for word in words if word not in text] == []
+
+
+def test_every_metric_is_listed_with_what_it_is(site: Path) -> None:
+    named = {
+        name
+        for path in (ROOT / "dbt" / "models" / "metrics").glob("*.yml")
+        for name in _metrics(yaml.safe_load(path.read_text("utf-8")))
+    }
+    page = (site / "reference" / "metrics.md").read_text("utf-8")
+
+    assert len(named) > 20
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == named
+    assert not re.search(r"\|\s*\|$", page, re.MULTILINE)
+
+
+def _metrics(content: dict[str, Any]) -> Iterator[str]:
+    yield from (metric["name"] for metric in content.get("metrics", ()))
+    for model in content.get("semantic_models", ()):
+        yield from (measure["name"] for measure in model.get("measures", ()) if measure.get("create_metric"))

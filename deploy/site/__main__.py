@@ -56,7 +56,13 @@ def write_pages(target: Path) -> None:
 
 def pages() -> dict[str, str]:
     """The generated pages, by file name."""
-    return {"commands.md": commands(), "settings.md": settings(), "tables.md": tables(), "marts.md": marts()}
+    return {
+        "commands.md": commands(),
+        "settings.md": settings(),
+        "tables.md": tables(),
+        "marts.md": marts(),
+        "metrics.md": metrics(),
+    }
 
 
 def commands() -> str:
@@ -153,6 +159,35 @@ def marts() -> str:
                 lines.append(f"| `{column['name']}` | {kind} | {told} |")
             lines.append("")
     return "\n".join(lines)
+
+
+def metrics() -> str:
+    """Every metric of the semantic models, with what it can be asked by."""
+    lines = [
+        "# Metrics",
+        "",
+        "For `mf query` and tools that speak dbt's semantic layer: [how](../analysts.md#metrics).",
+        "",
+    ]
+    for path in sorted((ROOT / "dbt" / "models" / "metrics").glob("*.yml")):
+        content = yaml.safe_load(path.read_text("utf-8"))
+        for model in content.get("semantic_models", ()):
+            mart = re.sub(r"ref\('(\w+)'\)", r"\1", model["model"])
+            by = ", ".join(f"`{dimension['name']}`" for dimension in model.get("dimensions", ()))
+            counted = [measure for measure in model.get("measures", ()) if measure.get("create_metric")]
+            if counted:
+                lines += [f"## Of marts.{mart}", "", f"By {by}.", "", *_table_of(counted)]
+        if content.get("metrics"):
+            lines += [f"## Rates and sums: {path.stem}", "", *_table_of(content["metrics"])]
+    return "\n".join(lines)
+
+
+def _table_of(metrics: list[dict[str, Any]]) -> list[str]:
+    lines = ["| metric | label | what it is |", "| --- | --- | --- |"]
+    for metric in metrics:
+        told = " ".join(metric["description"].split()).replace("|", "\\|")
+        lines.append(f"| `{metric['name']}` | {metric['label']} | {told} |")
+    return [*lines, ""]
 
 
 def _words(text: str, blocks: dict[str, str]) -> str:

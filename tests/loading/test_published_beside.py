@@ -111,7 +111,7 @@ def test_a_reader_of_the_manifest_finds_every_mart_masked(private: Path, tmp_pat
     assert frame["name"].null_count() == 3
     assert tables["clients"]["columns"]["name"] == "VARCHAR"
     assert not any(b"Jane" in file.read_bytes() for file in folder.rglob("*.*") if file.is_file())
-    assert stat.S_IMODE((folder / tables["clients"]["path"]).stat().st_mode) == 0o644
+    assert stat.S_IMODE((parquet_folder(target) / tables["clients"]["path"]).stat().st_mode) == 0o644
 
 
 def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private: Path, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private
         seen.append(json.loads((folder / "manifest.json").read_text("utf-8"))["version"])
 
     assert len(set(seen)) == 3
-    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == seen[1:]
+    assert sorted(path.name for path in parquet_folder(target).iterdir() if path.is_dir()) == seen[1:]
     assert remove_parquet(target)
     assert not remove_parquet(target)
 

@@ -1,0 +1,69 @@
+"""A published file read by clients with older DuckDBs, each in an environment of its own: `make clients`."""
+
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+import duckdb
+
+from pipelines.loading.published.contacts import write_contacts
+from pipelines.loading.published.publish import publish
+
+VERSIONS = ("1.1.3", "1.4.0", "2.0.0")
+READ = """
+import sys, duckdb
+with duckdb.connect(sys.argv[1], read_only=True) as connection:
+    rows = connection.execute("select client_id, seen_at at time zone 'UTC', tags from marts.clients").fetchall()
+    told = connection.execute("select comment from duckdb_tables() where table_name = 'clients'").fetchall()
+with duckdb.connect(sys.argv[2], read_only=True) as connection:
+    names = connection.execute("select name from clients").fetchall()
+print(duckdb.__version__, rows, told, names)
+"""
+EXPECTED = "[('c1', datetime.datetime(2025, 1, 2, 3, 4, 5), ['a', 'b'])] [('One row per client',)] [('Jane',)]"
+
+
+def main() -> None:
+    """Publish a file of today's DuckDB, then read it with each version; the first that cannot ends it."""
+    with tempfile.TemporaryDirectory() as folder:
+        private, published = Path(folder) / "vetl.duckdb", Path(folder) / "analytics.duckdb"
+        with duckdb.connect(str(private)) as connection:
+            connection.execute("""
+                create schema marts;
+                create table marts.clients as select 'p' as practice_id, 'c1' as client_id, 'Jane' as name,
+                    null::varchar as phone, null::varchar as email,
+                    timestamptz '2025-01-02 03:04:05+00' as seen_at,
+                    ['a', 'b'] as tags;
+                comment on table marts.clients is 'One row per client';
+                create table marts.phone_calls as select 'p' as practice_id, 'k' as call_key, 'c1' as client_id,
+                    'Jane' as client_name, null::varchar as phone_number;
+                create table marts.leak_list as select 'p' as practice_id, 'e' as episode_id, 'c1' as client_id,
+                    'call' as last_contact_kind, 'k' as last_contact_id, null::varchar as phone_number;
+            """)
+        marts = {"clients": frozenset({"name"}), "phone_calls": frozenset[str](), "leak_list": frozenset[str]()}
+        publish(private, published, pii=marts, pii_key=None)
+        contacts = write_contacts(private, published)
+        for version in VERSIONS:
+            told = _read(Path("build") / "clients" / version, version, published, contacts)
+            if told != f"{version} {EXPECTED}":
+                sys.exit(f"DuckDB {version} reads {told}")
+            sys.stdout.write(f"DuckDB {version} reads the published file and contacts.duckdb\n")
+
+
+def _read(environment: Path, version: str, published: Path, contacts: Path) -> str:
+    python = environment / "bin" / "python"
+    if not python.exists():
+        venv.create(environment, with_pip=True)
+    packages = [f"duckdb=={version}", "pytz"]
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True
+    )
+    done = subprocess.run(
+        [python, "-c", READ, str(published), str(contacts)], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    main()
