@@ -7,7 +7,6 @@ Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 unce
 import json
 import sys
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from traceback import extract_tb
 from typing import Annotated, Literal
@@ -17,7 +16,18 @@ from typer.exceptions import TyperException
 
 from pipelines.cli import ending
 from pipelines.cli.groups import quarantine_app, sandbox_app, webhooks_app
-from pipelines.cli.options import PASS_THROUGH, AsJson, FullRefresh, Lists, Practices, Since, Verbose
+from pipelines.cli.options import (
+    PASS_THROUGH,
+    AsJson,
+    Browse,
+    Format,
+    FullRefresh,
+    Lists,
+    Practices,
+    Since,
+    Verbose,
+    options_first,
+)
 from pipelines.core.errors import VetlError, WrongUse
 from pipelines.core.text import printable
 
@@ -176,13 +186,8 @@ def query(
         str | None, typer.Option("--file", metavar="FILE", help="Take it from there; - is standard input.")
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Name the worked questions.")] = False,
-    question: Annotated[
-        str | None, typer.Option("--question", metavar="NAME", help="Answer a worked question.")
-    ] = None,
-    style: Annotated[
-        Literal["table", "csv", "json", "parquet", "markdown"],
-        typer.Option("--format", help="How to write the rows; a table shows 40 of them."),
-    ] = "table",
+    question: Annotated[str | None, typer.Option(metavar="NAME", help="Answer a worked question.")] = None,
+    style: Format = "table",
     private: Annotated[bool, typer.Option("--private", help="Ask the private file instead.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -211,7 +216,7 @@ def forget(
 def dashboard(
     host: Annotated[str | None, typer.Option(help="Instead of the configured.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the configured.")] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    show: Browse = False,
 ) -> int:
     """Show the published file to managers, in the browser."""
     from pipelines.cli.dashboard import dashboard
@@ -221,11 +226,9 @@ def dashboard(
 
 @app.command()
 def notebook(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Written where there is none yet.")] = Path(
-        "vetl_notebook.py"
-    ),
+    file: Annotated[Path, typer.Argument(help="Written where there is none.")] = Path("vetl_notebook.py"),
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first that is free.")] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    show: Browse = False,
 ) -> int:
     """Start a notebook on the published file, for analysts."""
     from pipelines.cli.dashboard import notebook
@@ -238,7 +241,7 @@ def demo(
     folder: Annotated[Path, typer.Option(help="Everything stays in here.")] = Path("demo"),
     days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
     practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
-    show: Annotated[bool, typer.Option("--open", help="Show the dashboard in the browser in the end.")] = False,
+    show: Browse = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
@@ -259,7 +262,7 @@ def main() -> None:
 def execute(arguments: Sequence[str]) -> int:
     """Run one command; whatever happens becomes an exit code and at most one line on standard error."""
     try:
-        code = app(_options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
+        code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
     except VetlError as error:
         return _fail(arguments, str(error), error.exit_code)
     except TyperException as error:
@@ -281,23 +284,6 @@ def execute(arguments: Sequence[str]) -> int:
         return code
     why, code = ending.of_interrupt()
     return _fail(arguments, f"{why}; what was committed stays", code)
-
-
-def _options_first(arguments: Sequence[str]) -> list[str]:
-    """The options of every command stand before its name for Typer; people write them behind it, too."""
-    first: list[str] = []
-    rest: list[str] = []
-    given = iter(arguments)
-    for argument in given:
-        if argument in {"dagster", "dbt"} and not rest:
-            return [*first, argument, *given]
-        if argument in {"--quiet", "-q"} or argument.startswith(("--log-file=", "--log-format=")):
-            first.append(argument)
-        elif argument in {"--log-file", "--log-format"}:
-            first += [argument, *islice(given, 1)]
-        else:
-            rest.append(argument)
-    return first + rest
 
 
 def _fail(arguments: Sequence[str], message: str, exit_code: int) -> int:

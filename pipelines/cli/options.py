@@ -1,7 +1,9 @@
 """The options that several commands share."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from itertools import islice
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,3 +19,26 @@ Since = Annotated[
     datetime | None,
     typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read what changed since this day again."),
 ]
+
+Browse = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
+Format = Annotated[
+    Literal["table", "csv", "json", "parquet", "markdown"],
+    typer.Option("--format", help="How to write the rows; a table shows 40 of them."),
+]
+
+
+def options_first(arguments: Sequence[str]) -> list[str]:
+    """The options of every command stand before its name for Typer; people write them behind it, too."""
+    first: list[str] = []
+    rest: list[str] = []
+    given = iter(arguments)
+    for argument in given:
+        if argument in {"dagster", "dbt"} and not rest:
+            return [*first, argument, *given]
+        if argument in {"--quiet", "-q"} or argument.startswith(("--log-file=", "--log-format=")):
+            first.append(argument)
+        elif argument in {"--log-file", "--log-format"}:
+            first += [argument, *islice(given, 1)]
+        else:
+            rest.append(argument)
+    return first + rest

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -43,24 +43,41 @@ class QueryNames:
     status: str = "status"
 
 
+class Strategy:
+    """How a list is read, and what follows from that for those that do not read it.
+
+    `has_list`: its rows come page by page; `has_ids`: each has an id; `has_range`: a span of `updated_at` can be
+    asked for; `is_received`: by webhook.
+    """
+
+    __slots__ = ()
+    has_list: ClassVar[bool] = True
+    has_ids: ClassVar[bool] = True
+    has_range: ClassVar[bool] = False
+    is_received: ClassVar[bool] = False
+
+
 @dataclass(frozen=True, slots=True)
-class DateWindows:
+class DateWindows(Strategy):
     """Filter by whole practice-local days, rows without id: days are replaced whole (phone calls)."""
+
+    has_ids: ClassVar[bool] = False
 
     csv_page_size: int = 5000
     open_states: tuple[str, ...] = ("pending", "queued", "ringing", "in_progress")
 
 
 @dataclass(frozen=True, slots=True)
-class UpdatedWindows:
+class UpdatedWindows(Strategy):
     """Filter by `updated_at`. Rows in `derived_from` change status without `updated_at` moving."""
 
+    has_range: ClassVar[bool] = True
+
     derived_from: str | None = None
-    may_be_withdrawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class NewestFirst:
+class NewestFirst(Strategy):
     """No date filter, most recent first; a row is final once its status is not among `open_statuses`."""
 
     statuses: tuple[str, ...]
@@ -68,7 +85,7 @@ class NewestFirst:
 
 
 @dataclass(frozen=True, slots=True)
-class FullScan:
+class FullScan(Strategy):
     """No date filter and no known order."""
 
     statuses: tuple[str, ...]
@@ -76,18 +93,20 @@ class FullScan:
 
 
 @dataclass(frozen=True, slots=True)
-class ByReference:
+class ByReference(Strategy):
     """No usable list: rows are fetched by the ids that other raw tables mention, as (table, column)."""
+
+    has_list: ClassVar[bool] = False
 
     mentions: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class Received(Strategy):
     """No list at all: rows come by webhook, and of two with one key the first stays. `path` is the receiver's."""
 
-
-Strategy = DateWindows | UpdatedWindows | NewestFirst | FullScan | ByReference | Received
+    has_list: ClassVar[bool] = False
+    is_received: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +114,7 @@ class Endpoint:
     """One list that vetl keeps in step. Asset, raw table, CLI name and conformance tests follow from it.
 
     `path` is relative to `/services/core/open_api/v1`, and may hold `{practice_id}`; `record` is the model of a
-    row of `raw.<table>`.
+    row of `raw.<table>`. `may_be_withdrawn`: the contract proposes it only.
     """
 
     name: str
@@ -106,6 +125,7 @@ class Endpoint:
     key: tuple[str, ...] = ("id",)
     page_size: int = 100
     names: QueryNames = QueryNames()
+    may_be_withdrawn: bool = False
 
     def path_of(self, practice_id: str) -> str:
         """Where the platform has this list of a practice."""

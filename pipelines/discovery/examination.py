@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
-from pipelines.core.endpoint import ByReference, DateWindows, QueryNames, UpdatedWindows
+from pipelines.core.endpoint import ByReference, DateWindows, QueryNames
 from pipelines.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
 from pipelines.core.pages import Page, Row
 from pipelines.core.reading import Reading
@@ -59,7 +59,7 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examinati
     except PracticeRefused:
         raise
     except NotFound as error:
-        withdrawn = isinstance(endpoint.strategy, UpdatedWindows) and endpoint.strategy.may_be_withdrawn
+        withdrawn = endpoint.may_be_withdrawn
         if withdrawn:
             evidence = f"{error}; it is declared proposed, vetl keeps the data it has"
             return Examination([Finding(endpoint.name, "list", "note", "withdrawn", evidence)])
@@ -116,7 +116,7 @@ def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Coll
 
 def _keys(reading: Reading) -> Sequence[Key]:
     """The parameters that a list has (contract: Staff tasks and AI outbound requests have no date range)."""
-    has_range = isinstance(reading.endpoint.strategy, UpdatedWindows)
+    has_range = reading.endpoint.strategy.has_range
     without = (*(() if has_range else ("start", "end")), *(() if _statuses(reading) else ("status",)))
     return [key for key in KEYS if key not in without]
 
@@ -140,7 +140,7 @@ def _examine_list(reading: Reading) -> Found:
     findings = yield from _parameters(known)
     page = yield from recall(known, {**known.whole, **known.largest})
     if page is not None:
-        if isinstance(reading.endpoint.strategy, UpdatedWindows) and known.bounds != "none":
+        if reading.endpoint.strategy.has_range and known.bounds != "none":
             findings += yield from check_edges(known, page.rows)
         findings += yield from _contents(known, page)
     decided = after(known, before, findings)
@@ -155,7 +155,7 @@ def _examine_list(reading: Reading) -> Found:
 def _parameters(known: ListKnowledge, wanted: Collection[Key] = KEYS) -> Found:
     """Those of the query parameters that are wanted, which the contract does not show."""
     findings: list[Finding] = []
-    if wanted and not isinstance(known.reading.endpoint.strategy, UpdatedWindows):
+    if wanted and not known.reading.endpoint.strategy.has_range:
         yield from fields_at_fault(known)  # a list that is not there says so here
     elif "start" in wanted:
         findings += yield from check_range(known)

@@ -17,7 +17,6 @@ from json import dumps
 from typing import Any, Literal
 
 from pipelines.core.capabilities import Capabilities
-from pipelines.core.endpoint import ByReference, DateWindows, UpdatedWindows
 from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable
 from pipelines.core.pages import Page, Row, Window
 from pipelines.core.reading import Outcome, Reading
@@ -133,11 +132,11 @@ def anew(reading: Reading) -> Reading:
 
 
 def _has_list(reading: Reading) -> bool:
-    return not isinstance(reading.endpoint.strategy, ByReference | DateWindows)
+    return reading.endpoint.strategy.has_list and reading.endpoint.strategy.has_ids
 
 
 def _look_at(reading: Reading) -> Plan[Identity]:
-    window = reading.whole_history if isinstance(reading.endpoint.strategy, UpdatedWindows) else Window()
+    window = reading.whole_history if reading.endpoint.strategy.has_range else Window()
     # A full reconcile asks everything anew, but how the list is asked for at all is known by the time of a look.
     conventions = conventions_of(reading, Capabilities.of(reading.capabilities, reading.names))
     return (yield from look(conventions, window))

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
-from pipelines.core.endpoint import UpdatedWindows
 from pipelines.core.reading import Reading
 from pipelines.core.steps import Learnt, Plan
 from pipelines.discovery.asking import ListKnowledge, whole_bounds
@@ -61,7 +60,7 @@ def known_already(reading: Reading, before: Capabilities) -> ListKnowledge:
         reading, before.names, proven=proven, bounds=conventions.bounds, thorough=False, ignored=ignored
     )
     start, end = whole_bounds(reading, conventions.bounds)
-    ranged = {"start": start, "end": end} if isinstance(reading.endpoint.strategy, UpdatedWindows) else {}
+    ranged = {"start": start, "end": end} if reading.endpoint.strategy.has_range else {}
     known.whole = {getattr(before.names, key): value for key, value in ranged.items() if key in proven}
     known.page_base = before.parameters["page"].base
     known.page_size = before.parameters["per_page"].size

@@ -8,5 +8,6 @@ APPOINTMENTS = Endpoint(
     path="appointments",
     table="appointments",
     record=Appointment,
-    strategy=UpdatedWindows(may_be_withdrawn=True),
+    strategy=UpdatedWindows(),
+    may_be_withdrawn=True,
 )

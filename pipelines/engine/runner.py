@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from pipelines.core.endpoint import Endpoint, QueryNames, UpdatedWindows
+from pipelines.core.endpoint import Endpoint, QueryNames
 from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.practice import Practice
@@ -216,8 +216,7 @@ class StepRunner:
 
     async def failed(self, error: VetlError) -> EndpointResult:
         """The result of a list that could not be read; a proposed one that is not there is withdrawn."""
-        strategy = self._endpoint.strategy
-        if isinstance(error, NotFound) and isinstance(strategy, UpdatedWindows) and strategy.may_be_withdrawn:
+        if isinstance(error, NotFound) and self._endpoint.may_be_withdrawn:
             return await self._result("withdrawn", f"{error}; its data is kept", None)
         hint = (
             "; run `vetl doctor --write`"

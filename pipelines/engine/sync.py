@@ -6,7 +6,7 @@ The failure of a list is its own: every other list goes on, and what was read be
 
 import asyncio
 
-from pipelines.core.endpoint import ByReference, Endpoint
+from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import VetlError, WarehouseError
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Outcome
@@ -36,8 +36,8 @@ async def sync(run: Run) -> SyncResult:
 
 
 async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
-    listed = [item for item in run.order.endpoints if not isinstance(item.strategy, ByReference)]
-    referenced = [item for item in run.order.endpoints if isinstance(item.strategy, ByReference)]
+    listed = [item for item in run.order.endpoints if item.strategy.has_list]
+    referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
     results = await together(_sync_list(run, practice, endpoint) for endpoint in listed)
     return [*results, *await together(_sync_list(run, practice, endpoint) for endpoint in referenced)]
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 
-from pipelines.core.endpoint import ByReference, Endpoint
+from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import PracticeRefused, VetlError
 from pipelines.core.practice import Practice
 from pipelines.core.results import ReportProgress
@@ -47,8 +47,8 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
 
 async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
     """Lists side by side; what is got by reference after the ones that mention it."""
-    listed = [item for item in run.order.endpoints if not isinstance(item.strategy, ByReference)]
-    referenced = [item for item in run.order.endpoints if isinstance(item.strategy, ByReference)]
+    listed = [item for item in run.order.endpoints if item.strategy.has_list]
+    referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
     done = await together(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
     clients = [identity for examination in done for identity in examination.clients]
     done += await together(_examine_list(run, practice, endpoint, clients) for endpoint in referenced)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from itertools import groupby
 from secrets import token_hex
 
-from pipelines.core.endpoint import DateWindows
 from pipelines.core.pages import Changes
 from pipelines.core.results import ReportProgress
 from pipelines.core.steps import MergeRows
@@ -54,7 +53,7 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
     with _opened(settings) as warehouse:
         before = warehouse.held()
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
-    by_day = {item.name for item in REGISTRY if isinstance(item.strategy, DateWindows)}
+    by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
     practices = sorted({row.practice_id for row in before if row.endpoint in by_day})
     known = [practice.id for practice in settings.practices if practice.id in practices]
     if known:
@@ -72,7 +71,7 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
 
 def _take_in(warehouse: Warehouse, held: list[Held]) -> Changes:
     """Merge the kept rows of lists whose rows have ids, in one commit for each list."""
-    lists = {item.name: item for item in REGISTRY if not isinstance(item.strategy, DateWindows)}
+    lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
     rows = [row for row in held if row.endpoint in lists]
     run_id = _run_id()
     changes = Changes()

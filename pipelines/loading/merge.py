@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from pipelines.core.endpoint import ByReference, NewestFirst
+from pipelines.core.endpoint import NewestFirst
 from pipelines.core.pages import Changes, Row
 from pipelines.core.steps import MergeRows
 from pipelines.loading import drift
@@ -35,7 +35,7 @@ def merge_rows(commit: Commit, saves: Sequence[MergeRows]) -> Changes:
     drift_notes = drift.record_drift(commit, departures)
     latest = _latest(commit, _with_read_times(batch.frame, saves))
     quarantine.resolve_keys(commit, _key_text(latest, endpoint.key))
-    if isinstance(endpoint.strategy, ByReference):
+    if not endpoint.strategy.has_list:
         lookups.keep_read(commit, latest)
     return _store(commit, latest) + Changes(quarantined=len(batch.bad), drift=drift_notes)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import polars as pl
 
-from pipelines.core.endpoint import Endpoint, Received
+from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Changes, Row
 from pipelines.core.steps import MissingRecords
 from pipelines.loading import drift
@@ -54,7 +54,7 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     key = pl.concat_str([pl.col(name) for name in endpoint.key], separator="/")
     settled = pl.Series([] if bad else intake.settles, dtype=pl.String)
     quarantine.resolve_keys(commit, pl.concat([incoming.select(key).to_series(), settled.alias(endpoint.key[0])]))
-    if isinstance(endpoint.strategy, Received):
+    if endpoint.strategy.is_received:
         changes = _keep_first(commit, incoming)
     else:
         changes = _move_forward(commit, incoming, even_stays=not intake.read_by_id)

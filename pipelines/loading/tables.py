@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from pipelines.core.endpoint import Column, DateWindows, Endpoint, Kind
+from pipelines.core.endpoint import Column, Endpoint, Kind
 from pipelines.loading.connection import literal, quoted
 from pipelines.partner.calls_csv import COLUMNS
 
@@ -36,7 +36,7 @@ class RawTable:
     def of(cls, endpoint: Endpoint, mentions: tuple[tuple[str, str], ...] = ()) -> "RawTable":
         """The tables of a declaration."""
         columns = endpoint.columns()
-        if not isinstance(endpoint.strategy, DateWindows):
+        if endpoint.strategy.has_ids:
             return cls(endpoint, columns, columns, mentions)
         # Keys, attached ids and what follows from the time zone are vetl's own: they make no version.
         csv_columns = {column.raw for column in COLUMNS}
@@ -88,7 +88,7 @@ def _index(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
 
     Calls have none: they are found by their day, which the zone maps of an ever-growing table tell well.
     """
-    if not isinstance(table.endpoint.strategy, DateWindows):
+    if table.endpoint.strategy.has_ids:
         name, column = quoted(f"{table.endpoint.table}_key"), quoted(table.endpoint.key[0])
         connection.execute(f"create index if not exists {name} on {table.raw} ({column})")
 

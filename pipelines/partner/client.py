@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Self, TypeVar
@@ -12,15 +13,14 @@ from pipelines.core.errors import ContractBroken, NotFound, PracticeRefused, Rat
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.partner import protocol, refusals
 from pipelines.partner.accepted import AcceptedCredentials
-from pipelines.partner.account import Account, Limits, checked_practice_id
+from pipelines.partner.account import Account, Limits
 from pipelines.partner.bodies import Decoded
 from pipelines.partner.counters import Counters
-from pipelines.partner.limits import OnceMore, RateLimiter
+from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
 from pipelines.partner.patience import Patience
 from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
 from pipelines.partner.redaction import shown_query
 from pipelines.partner.retrying import RetryBudget
-from pipelines.partner.semaphore import AdaptiveSemaphore
 from pipelines.partner.signin import Session, SignIn, Token
 from pipelines.partner.timing import ServerClock, Timing
 from pipelines.partner.wire import Transport, Wire
@@ -65,13 +65,13 @@ class PartnerClient:
         self._wire = Wire(account, self._limits, transport)
         self.clock = ServerClock(self._timing)
         self._patience = Patience(self._timing)
+        self._limiters = Limiters(self._limits, self._timing, self._patience)
+        lone = partial(self._limiters.lone, SIGN_IN)
         self._session = Session(
-            SignIn(account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, self._lone)
+            SignIn(account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, lone)
         )
-        self._limiters: dict[tuple[str, int | None], RateLimiter] = {}
         self._served: dict[str, Token] = {}
         self._useful: set[Token] = set()
-        self._everywhere = AdaptiveSemaphore(self._limits.max_in_flight_total)
         self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
 
@@ -167,14 +167,14 @@ class PartnerClient:
                 return decipher(answer.status, {})
             return decipher(answer.status, protocol.record(answer, self._json(answer)))
 
-        limiter = self._limiter(practice_id, per_minute) if per_minute else None
+        limiter = self._limiters.of(practice_id, per_minute) if per_minute else None
         return await self._read(practice_id, request, read, limiter)
 
     async def _read(
         self, practice_id: str, request: Request, decipher: Decipher[T], own_gate: RateLimiter | None = None
     ) -> T:
         """Ask until there is an answer that `decipher` accepts, or no retry_budget left."""
-        limiter = own_gate or self._limiter(practice_id)
+        limiter = own_gate or self._limiters.of(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
         retry_budget = self._budget(asked)
         forbidden = False
@@ -248,10 +248,6 @@ class PartnerClient:
     def _budget(self, asked: str = SIGN_IN) -> RetryBudget:
         return RetryBudget(asked, self._limits.attempts, self._timing, self._patience)
 
-    def _lone(self) -> RateLimiter:
-        """A limiter for sign-ins, which have no practice."""
-        return RateLimiter(SIGN_IN, 1, None, self._timing, patience=self._patience)
-
     async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
         """One attempt: a 2xx answer, or the error that its status stands for."""
         headers = {"Authorization": f"Bearer {token.text}", "X-Client-Id": practice_id}
@@ -284,23 +280,6 @@ class PartnerClient:
             self._repairs_told.add(answer.asked)
             _log.warning("characters_replaced", asked=answer.asked, cause="text that is not valid UTF-8")
         return document
-
-    def _limiter(self, practice_id: str, per_minute: int | None = None) -> RateLimiter:
-        """The limiter of a practice's requests, or of those among them that have a quota of their own."""
-        limiter = self._limiters.get((practice_id, per_minute))
-        if limiter is None:
-            limits = self._limits
-            name = checked_practice_id(practice_id)
-            limiter = RateLimiter(
-                name,
-                limits.max_in_flight,
-                per_minute or limits.requests_per_minute,
-                self._timing,
-                self._everywhere,
-                self._patience,
-            )
-            self._limiters[practice_id, per_minute] = limiter
-        return limiter
 
     def _counters(self, practice_id: str) -> Counters:
         return self.practices.setdefault(practice_id, Counters())

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import structlog
 
 from pipelines.core.errors import RateLimited, Unreachable
+from pipelines.partner.account import Limits, checked_practice_id
 from pipelines.partner.patience import Patience, heeded
 from pipelines.partner.retrying import backoff
 from pipelines.partner.semaphore import AdaptiveSemaphore
@@ -107,3 +108,29 @@ class RateLimiter:
         pause = self._patience.granted(self._name, wanted)
         self._opens_at = max(self._opens_at, self._timing.monotonic() + pause)
         _log.info("rate_limited", practice=self._name, pause=round(pause, 3), in_flight=self.limit)
+
+
+class Limiters:
+    """The limiters of all practices, which share the places of the whole platform."""
+
+    def __init__(self, limits: Limits, timing: Timing, patience: Patience) -> None:
+        self._limits, self._timing, self._patience = limits, timing, patience
+        self._everywhere = AdaptiveSemaphore(limits.max_in_flight_total)
+        self._made: dict[tuple[str, int | None], RateLimiter] = {}
+
+    def of(self, practice_id: str, per_minute: int | None = None) -> RateLimiter:
+        """Of a practice's requests, or of those among them that have a quota of their own."""
+        if (practice_id, per_minute) not in self._made:
+            self._made[practice_id, per_minute] = RateLimiter(
+                checked_practice_id(practice_id),
+                self._limits.max_in_flight,
+                per_minute or self._limits.requests_per_minute,
+                self._timing,
+                self._everywhere,
+                self._patience,
+            )
+        return self._made[practice_id, per_minute]
+
+    def lone(self, name: str) -> RateLimiter:
+        """Of requests that have no practice, one at a time."""
+        return RateLimiter(name, 1, None, self._timing, patience=self._patience)

@@ -28,7 +28,7 @@ def plan(reading: Reading) -> Plan[Outcome]:
             return (yield from by_reference.plan(reading, strategy))
         case Received():
             raise WrongUse(f"{reading.endpoint.name} has no list to read: it is received by webhook")
-        case UpdatedWindows() | NewestFirst() | FullScan():
+        case _:
             return (yield from _discovered(reading))
 
 

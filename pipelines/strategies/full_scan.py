@@ -10,8 +10,7 @@ for each status), whatever the length of the history. At most: these, and twice 
 `read_whole_list`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
 
@@ -21,32 +20,24 @@ from pipelines.core.pages import Page, Row, Window
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import (
     Flush,
-    IdsHere,
     IdsWithStatus,
     Learnt,
     MergeRows,
-    MissingRecords,
     MoveCursor,
     Plan,
-    StatusCounts,
     do,
 )
-from pipelines.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.following import promised, tolerant
 from pipelines.reading.paging import (
-    Pass,
-    certificate,
     fell,
     most_followed,
     read_pass,
-    uncertified,
-    united,
 )
 from pipelines.reading.rows import instant, key_of, updated_at
+from pipelines.reading.status_counts import counts_agree
+from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 
-WHOLE = Window()
-PAGES_OF_A_MOVING_LIST = 20
 NEWEST_UPDATED_FIRST = "newest_updated_first"
 
 
@@ -84,91 +75,6 @@ def _known_through(reading: Reading) -> datetime | None:
     """
     through = reading.cursor.get("through")
     return through and min(datetime.fromisoformat(through), reading.now) - reading.margins.overlap
-
-
-def mark_vanished(conventions: QueryConventions, whole: "WholeList", asked: Window = WHOLE) -> Plan[None]:
-    """Rows here that a certified read of the whole list did not meet, and a second one does not meet either."""
-    yield Flush()
-    if not whole.certified:
-        return
-    here = yield from do(IdsHere())
-    gone = set(here) - united(whole.passes)
-    if gone:
-        again = yield from read_whole_list(conventions, asked)
-        gone -= united(again.passes)
-        if gone and again.certified:
-            yield MissingRecords(sorted(gone), again.last.read_at)
-        yield Flush()
-
-
-@dataclass(frozen=True, slots=True)
-class WholeList:
-    """What became of reading a whole list: all its passes, and what they prove together."""
-
-    passes: Sequence[Pass]
-    certified: bool
-    reason: str
-
-    @property
-    def last(self) -> Pass:
-        """The latest pass."""
-        return self.passes[-1]
-
-
-def read_whole_list(
-    conventions: QueryConventions,
-    asked: Window = WHOLE,
-    *,
-    claimed: Window = WHOLE,
-    sealed_before: datetime | None = None,
-) -> Plan[WholeList]:
-    """Read an unsplittable list until a pass, or several united under one total, prove it whole.
-
-    `asked` is sent; `claimed` is what the certificate says to be here.
-
-    It costs at most as many pages as 20 passes over the list as it was at first, and one pass more: a list that
-    grows while it is read makes each pass longer than the one before. Where its total moves, passes cannot be
-    united, and it costs twice the list and 20 pages.
-    """
-    passes: list[Pass] = []
-    while not passes or sum(len(done.pages) for done in passes) < _most_pages(passes):
-        done = replace((yield from read_pass(conventions, asked)), window=claimed)
-        passes.append(done)
-        if done.whole:
-            evidence = certificate(done, "whole", retries=len(passes) - 1)
-            yield MergeRows(done.rows, done.read_at, sealed_before, certificate=evidence)
-            return WholeList(passes, True, f"the whole list: {done.finding}")
-        yield MergeRows(done.rows, done.read_at, sealed_before)
-        if together := _proven_together(passes):
-            reason = f"the ids of {together} passes, united, equal an unmoved total"
-            evidence = replace(certificate(done, "whole", reason=reason), started=passes[-together].started)
-            yield MergeRows((), done.read_at, certificate=evidence)
-            return WholeList(passes, True, reason)
-        if done.lie and len(passes) > RE_READS_OF_A_LIE:
-            break
-        conventions = replace(conventions, lenient=bool(done.lie))
-    last = passes[-1]
-    reason = f"{last.finding}, in {len(passes)} passes"
-    evidence = uncertified(certificate(last, "whole", retries=len(passes) - 1), reason)
-    yield MergeRows((), last.read_at, certificate=evidence)
-    return WholeList(passes, False, reason)
-
-
-def _most_pages(passes: Sequence[Pass]) -> int:
-    once = len(passes[0].pages)
-    return UNITED_PASSES * once if are_unmoved(passes) else 2 * once + PAGES_OF_A_MOVING_LIST
-
-
-def _proven_together(passes: Sequence[Pass]) -> int:
-    """How many of the latest passes, all steady under one total, hold that many distinct ids; 0 for none."""
-    total = passes[-1].total
-    for count in range(2, len(passes) + 1):
-        latest = passes[-count:]
-        if not all(done.steady and not done.lie and done.total == total for done in latest):
-            return 0
-        if len(united(latest)) == total:
-            return count
-    return 0
 
 
 def _read_changes(conventions: QueryConventions, reading: Reading, strategy: FullScan) -> Plan[bool]:
@@ -241,40 +147,3 @@ def is_newest_updated_first(rows: Sequence[Row]) -> bool:
     enough = 20
     distinct = len({updated_at(row) for row in rows}) >= enough
     return distinct and _never_rises(rows) and not _never_rises(rows, "created_at")
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The totals by status, there and here."""
-
-    there: Mapping[str, int]
-    here: Mapping[str, int]
-    requests: int
-
-    @property
-    def agree(self) -> bool:
-        """Whether every status has as many rows here as there."""
-        return all(self.here.get(status, 0) == count for status, count in self.there.items())
-
-    @property
-    def status_is_ignored(self) -> bool:
-        """Every status tells the total of the whole list."""
-        return len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
-
-
-def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Plan[Counts]:
-    """Compare the totals by status, read in the order given, with what is here.
-
-    A server that refuses the status filter tells nothing: then the totals do not agree.
-    """
-    there: dict[str, int] = {}
-    requests = 0
-    for status in statuses:
-        try:
-            page = yield from do(conventions.count(Window(status=status)))
-        except RequestRefused:
-            return Counts({status: -1}, {}, requests + 1)
-        there[status] = page.total_count
-        requests += page.requests
-    here = yield from do(StatusCounts())
-    return Counts(there, here, requests)

@@ -27,7 +27,8 @@ from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import promised, tolerant
 from pipelines.reading.paging import fell, most_followed
 from pipelines.reading.rows import instant, key_of
-from pipelines.strategies.full_scan import WHOLE, Counts, counts_agree, mark_vanished, read_whole_list
+from pipelines.reading.status_counts import Counts, counts_agree
+from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 
 LOOK_BACK = timedelta(days=7)
 MARGIN = timedelta(hours=1)

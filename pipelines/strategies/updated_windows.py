@@ -37,7 +37,7 @@ from pipelines.reading.by_id import get_by_id, strange
 from pipelines.reading.certified import Purpose, read_window
 from pipelines.reading.conventions import UNPROVEN_END, QueryConventions
 from pipelines.reading.paging import read_pass, united
-from pipelines.strategies.full_scan import WHOLE, mark_vanished, read_whole_list
+from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 
 
 def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions) -> Plan[Outcome]:

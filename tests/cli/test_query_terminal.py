@@ -6,6 +6,7 @@ import pty
 import re
 import resource
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -49,10 +50,12 @@ class Terminal:
         def prepare() -> None:
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
             if memory:
                 resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+        environment = {name: value for name, value in inherited.items() if name not in {"COLUMNS", "LINES"}}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "pipelines", "query", *arguments],
             cwd=folder,
@@ -180,6 +183,7 @@ def test_the_prompt_asks_again_after_mistakes_and_ctrl_c_and_keeps_what_was_aske
         terminal.shows("vetl> ")
         terminal.types(b".question message-del\n")
         terminal.shows("did you mean message-delivery?")
+        terminal.shows("vetl> ")
         terminal.types(b"select max(phone_c\t\x15.quit\n")
         terminal.shows("phone_calls")
         assert terminal.ends() == 0

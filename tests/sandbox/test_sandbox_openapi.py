@@ -54,8 +54,7 @@ def test_the_schemas_are_schemas(partner: Partner) -> None:
 
 
 def test_every_route_is_described_and_no_other(partner: Partner) -> None:
-    app: Any = vars(partner.platform)["_app"]
-    (mount,) = (route for route in app.routes if isinstance(route, Mount) and route.path == ROOT)
+    (mount,) = (route for route in partner.platform.app.routes if isinstance(route, Mount) and route.path == ROOT)
     routes = {
         (method, ROOT + route.path)
         for route in mount.routes

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import duckdb
 
-from pipelines.core.endpoint import DateWindows
 from pipelines.core.practice import Practice
 from pipelines.loading.context import registered_frames
 from pipelines.loading.control import dirty_days
@@ -35,7 +34,7 @@ def record_practices(
         )
         zone_changed = before.get(practice.id, practice.time_zone) != practice.time_zone
         for table in tables:
-            if not isinstance(table.endpoint.strategy, DateWindows):
+            if table.endpoint.strategy.has_ids:
                 continue
             if zone_changed:
                 _derive_anew(connection, practice, table)

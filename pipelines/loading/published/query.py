@@ -231,6 +231,9 @@ class _Statement:
         """What the work returns; its failure in one line."""
         future = self._thread.submit(work)
         try:
+            # Woken now and then: a signal that another thread met is seen by this one only when it runs.
+            while wait([future], timeout=0.1).not_done:
+                pass
             return future.result()
         except CAUSE_OF_THE_MACHINE as error:
             raise WarehouseError(f"{self._file}: {first_line(error)}") from None
@@ -248,4 +251,10 @@ def _statement(
 ) -> Generator[tuple[duckdb.DuckDBPyConnection, _Statement]]:
     with _opened(file, writes_to) as connection, ThreadPoolExecutor(1, "query") as thread:
         _only_reads(connection, sql)
-        yield connection, _Statement(connection, file, thread)
+        try:
+            yield connection, _Statement(connection, file, thread)
+        finally:
+            # A signal between the start of work and `run`'s knowing of it leaves work that nobody else would end.
+            idle = thread.submit(int)
+            while wait([idle], timeout=0.05).not_done:
+                connection.interrupt()
