@@ -1,4 +1,4 @@
-"""What a strategy may ask for. A strategy is a generator of these; `sync` performs each and sends the answer.
+"""What a strategy may ask for. A strategy is a generator of these; `engine` performs each and sends the answer.
 
 So strategies do no I/O: a test drives them with a model source, in any order of pages and changes.
 """
@@ -31,7 +31,7 @@ def do(step: Step[A]) -> Plan[A]:
 
 @dataclass(frozen=True, slots=True)
 class ReadPage(Step[Page]):
-    """Read one page of the endpoint's JSON list. Answer: `Page`.
+    """Read one page of the endpoint's JSON list.
 
     `number` counts from 0 whatever the server's page base is; `size` is how many rows a full page of this list
     holds. A page with fewer rows than its own total promises is torn and read again before it is answered,
@@ -46,7 +46,7 @@ class ReadPage(Step[Page]):
 
 @dataclass(frozen=True, slots=True)
 class ReadCalls(Step[CallsPage]):
-    """Read one page of the phone-call CSV. Answer: `CallsPage`. `lenient`: see `ReadPage`."""
+    """Read one page of the phone-call CSV. `lenient`: see `ReadPage`."""
 
     query: Query
     number: int
@@ -56,7 +56,7 @@ class ReadCalls(Step[CallsPage]):
 
 @dataclass(frozen=True, slots=True)
 class GetRecords(Step[dict[str, Row | None]]):
-    """Get rows by id, side by side. Answer: `dict[str, Row | None]`, `None` where the source has none."""
+    """Get rows by id, side by side; `None` where the source has none."""
 
     ids: Sequence[str]
 

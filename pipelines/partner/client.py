@@ -171,10 +171,10 @@ class PartnerClient:
         return await self._read(practice_id, request, read, limiter)
 
     async def _read(
-        self, practice_id: str, request: Request, decipher: Decipher[T], own_gate: RateLimiter | None = None
+        self, practice_id: str, request: Request, decipher: Decipher[T], own_limiter: RateLimiter | None = None
     ) -> T:
-        """Ask until there is an answer that `decipher` accepts, or no retry_budget left."""
-        limiter = own_gate or self._limiters.of(practice_id)
+        """Ask until there is an answer that `decipher` accepts, or its attempts are used up."""
+        limiter = own_limiter or self._limiters.of(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
         retry_budget = self._budget(asked)
         forbidden = False
