@@ -39,7 +39,7 @@ def choose(page: Page, label: str, option: str) -> None:
     page.keyboard.type(option)
     page.get_by_role("option", name=option, exact=True).wait_for()
     page.keyboard.press("Enter")
-    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
 
 
 def test_group_practice_period_and_channel_by_keyboard(visit: Visit, dashboard: Dashboard, marts: Any) -> None:

@@ -77,7 +77,8 @@ def drawn(page: Page, title: str | None = None) -> Page:
     page.get_by_test_id("stMain").get_by_text(LAST_LINE).wait_for()
     page.wait_for_function(
         """document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
-           && !document.querySelector('[data-testid=stMain] [data-stale=true]')"""
+           && !document.querySelector(
+             '[data-testid=stMain] :is([data-stale=true], [data-testid=stSkeleton])')"""
     )
     return page
 
