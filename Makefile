@@ -1,11 +1,12 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark clients docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark clients superset docs release audit clean lock
 
 PYTHON ?= python3
 BIN    := .venv/bin
 STAMP  := .venv/.installed
 SPARK  := build/spark/venv
+SUPERSET := build/superset/venv
 RELEASE := build/release/venv
 QUICK  := tests/test_architecture.py tests/test_settings.py tests/strategies tests/partner tests/cli/test_cli_usage.py \
   $(patsubst %,tests/loading/test_%.py,warehouse frames changes) tests/e2e/test_sync_equals_truth.py
@@ -79,6 +80,14 @@ $(SPARK)/.installed: tests/spark/requirements.txt
 
 clients: setup  ## Read a published file with older DuckDBs, each in an environment of its own
 	PYTHONPATH=tests $(BIN)/python -m clients
+
+superset: setup $(SUPERSET)/.installed  ## Show a mart in Superset, made by its API, and compare the chart with the mart
+	PYTHONPATH=tests $(BIN)/python -m bi --python $(SUPERSET)/bin/python
+
+$(SUPERSET)/.installed: tests/bi/requirements.txt
+	$(PYTHON) -m venv $(SUPERSET)
+	$(SUPERSET)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 docs: setup  ## The documentation as a site, in build/site; reference pages and dbt's own are generated
 	$(BIN)/python deploy/site build/docs
