@@ -14,6 +14,7 @@ STYLE = """
   display: grid !important; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.75rem;
 }
 [class*="st-key-figures-"] > div { width: auto !important; }
+[class*="st-key-figures-"] > div, [class*="st-key-figures-"] > div > div { height: 100%; }
 [data-testid="stMetricLabel"] * { overflow: visible !important; white-space: normal !important; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.5rem 1rem 3rem; }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 from playwright.sync_api import expect
-from support.browsing import Visit, drawn, figures, serving
+from support.browsing import Visit, drawn, figures, serving, signed_in
 
 
 def test_dates_and_numbers_are_the_readers(visit: Visit) -> None:
@@ -42,3 +42,13 @@ def test_the_password_is_asked_before_anything_is_shown(visit: Visit, published:
         page.get_by_test_id("stMetric").first.wait_for()
         assert page.get_by_role("heading", level=1).inner_text() == "Booking funnel"
         assert page.url.endswith("/funnel?period=Last+7+days")
+
+
+def test_who_came_through_the_proxy_sees_it(visit: Visit, published: Path, tmp_path: Path) -> None:
+    with serving(published, tmp_path, VETL_DASHBOARD__USER_HEADER="X-Forwarded-User") as running:
+        with signed_in(running, "X-Forwarded-User: jane") as proxy:
+            assert figures(drawn(visit("/funnel", at=proxy)))
+        past = visit("/funnel", at=running)
+        past.get_by_text("Please sign in").wait_for()
+
+        assert past.get_by_test_id("stMetric").count() == 0

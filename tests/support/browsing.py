@@ -4,13 +4,15 @@ import os
 import re
 import shutil
 import socket
+import socketserver
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.request import urlopen
 
@@ -57,6 +59,31 @@ def serving(published: Path, folder: Path, **environment: str) -> Generator[Dash
     finally:
         process.terminate()
         process.wait(30)
+
+
+@contextmanager
+def signed_in(dashboard: Dashboard, header: str) -> Generator[Dashboard]:
+    """A proxy before it that adds a header to each request, also to the web socket's: no browser can do that."""
+    target = ("localhost", int(dashboard.address.rpartition(":")[2]))
+
+    class Through(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with socket.create_connection(target) as server, suppress(OSError):
+                Thread(target=self._back, args=[server], daemon=True).start()
+                while data := self.request.recv(65536):
+                    server.sendall(data.replace(b"\r\nHost:", f"\r\n{header}\r\nHost:".encode(), 1))
+
+        def _back(self, server: socket.socket) -> None:
+            with suppress(OSError):
+                while data := server.recv(65536):
+                    self.request.sendall(data)
+                self.request.shutdown(socket.SHUT_RDWR)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Through) as proxy:
+        proxy.daemon_threads = True
+        Thread(target=proxy.serve_forever, daemon=True).start()
+        yield replace(dashboard, address=f"http://localhost:{proxy.server_address[1]}")
+        proxy.shutdown()
 
 
 def answered(url: str, process: "subprocess.Popen[Any]") -> None:
