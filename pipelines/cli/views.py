@@ -87,6 +87,8 @@ def show_published(published: Published) -> None:
     print_line(f"Published {count(len(published.tables), 'mart')}, {count(rows, 'row')}: {published.path}")
     if published.masked:
         print_aside(f"{count(len(published.masked), 'column')} with personal data are masked")
+    if published.clear:
+        say(f"warning: published as they are, by [privacy] of vetl.toml: {', '.join(published.clear)}")
     if published.masked_values:
         say(f"warning: {published.masked_values} values where the contract lists words are none, and are masked")
     for mart in published.left_out:

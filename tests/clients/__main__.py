@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from pipelines.core.privacy import Treatments
 from pipelines.loading.published.contacts import write_contacts
 from pipelines.loading.published.publish import publish
 
@@ -41,7 +42,7 @@ def main() -> None:
                 create table marts.leak_list as select 'p' as practice_id, 'e' as episode_id, 'c1' as client_id,
                     'call' as last_contact_kind, 'k' as last_contact_id, null::varchar as phone_number;
             """)
-        marts = {"clients": frozenset({"name"}), "phone_calls": frozenset[str](), "leak_list": frozenset[str]()}
+        marts: Treatments = {"clients": {"name": "hash"}, "phone_calls": {}, "leak_list": {}}
         publish(private, published, pii=marts, pii_key=None)
         contacts = write_contacts(private, published)
         for version in VERSIONS:

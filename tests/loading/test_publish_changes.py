@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
 from pipelines.loading.published.record import Build, Record, how_to_publish, read_record, write_record
 
-PII = {"clients": frozenset({"name"}), "ages": frozenset[str]()}
+PII: Treatments = {"clients": {"name": "hash"}, "ages": {}}
 GRAINS = {"clients": ("practice_id", "id"), "ages": ("id",)}
 Rows = dict[tuple[str | None, str], str]
 
@@ -57,14 +58,14 @@ class Marts:
                 "insert into control.builds values (?, ?, ?)", [str(self.builds), before and str(before), complete]
             )
 
-    def publish(self, key: str | None = "key") -> Published:
-        return publish(self.private, self.target, pii=PII, pii_key=key, grains=GRAINS)
+    def publish(self, key: str | None = "key", pii: Treatments = PII) -> Published:
+        return publish(self.private, self.target, pii=pii, pii_key=key, grains=GRAINS)
 
-    def shown(self, key: str | None = "key") -> tuple[Any, Any]:
+    def shown(self, key: str | None = "key", pii: Treatments = PII) -> tuple[Any, Any]:
         """What the published file shows, and what one copied whole would."""
         private, whole = self.private.with_name("copy.duckdb"), self.private.with_name("whole.duckdb")
         shutil.copy(self.private, private)
-        publish(private, whole, pii=PII, pii_key=key)
+        publish(private, whole, pii=pii, pii_key=key)
         return _read(self.target), _read(whole)
 
     def damage(self) -> None:
@@ -154,6 +155,20 @@ def test_another_key_masks_everything_anew(marts: Marts) -> None:
 
         shown, whole = marts.shown(key)
         assert shown == whole
+
+
+@pytest.mark.parametrize("treatment", ["null", "clear"])
+def test_another_treatment_masks_everything_anew(marts: Marts, treatment: Treatment) -> None:
+    pii: Treatments = {**PII, "clients": {"name": treatment}}
+    marts.build(FIRST)
+    marts.publish()
+    before = _read(marts.target)
+    marts.publish(pii=pii)
+
+    shown, whole = marts.shown(pii=pii)
+    assert before != shown == whole
+    marts.publish()
+    assert _read(marts.target) == before
 
 
 def test_a_file_that_grew_to_twice_its_size_is_made_anew(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import duckdb
 import pytest
 
 from pipelines.core.labels import LABELS, is_label
+from pipelines.core.privacy import Treatments
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.received import RECEIVED
-from pipelines.loading.published.descriptions import pii_columns
+from pipelines.loading.published.descriptions import personal_columns
 from pipelines.loading.published.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +20,7 @@ HOSTILE = (
     "\N{FULLWIDTH DIGIT FIVE}" * 7,
     "Jane Doe of Harbor Street, " * 2,
 )
-PII = {name: frozenset[str]() for name in ("daily", "unknown_values")}
+PII: Treatments = {"daily": {}, "unknown_values": {}}
 
 
 @pytest.fixture
@@ -103,5 +104,5 @@ def test_every_column_of_such_words_is_known() -> None:
     listed = set(re.findall(r"\('\w+', '(\w+)', \[", listing))
     assert len(listed) > 10
     assert named | listed <= LABELS
-    personal = {column for columns in pii_columns(ROOT / "dbt").values() for column in columns}
+    personal = {column for columns in personal_columns(ROOT / "dbt").values() for column in columns}
     assert personal.isdisjoint(LABELS)

@@ -1,12 +1,13 @@
 """How a mart of the private file (`source`) comes into the analysts' (`target`): masked, whole or what changed."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import duckdb
 
 from pipelines.core.errors import WarehouseError
 from pipelines.core.labels import LABELS, LONGEST, UNLIKE_A_LABEL
+from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.connection import literal, quoted
 
 Columns = Mapping[str, str]
@@ -18,13 +19,13 @@ _NOTES = "changed_in_"
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """Which columns of which marts hold personal data. Without a key they become null, with one a keyed hash.
+    """What becomes of the personal columns of marts. Without a key a hash is null.
 
     In columns of labels, a value that is unlike one becomes `masked` and a hash by `salt`: rows that differ by it
     still do.
     """
 
-    columns: Mapping[str, frozenset[str]]
+    columns: Treatments
     key: str | None = field(repr=False)
     salt: str = field(default="", repr=False)
 
@@ -34,28 +35,40 @@ class Masking:
         Raises:
             WarehouseError: it lacks one; what is classified is no longer what is there.
         """
-        unknown = sorted(self.columns[mart] - columns.keys())
+        unknown = sorted(self.columns[mart].keys() - columns.keys())
         if unknown:
             raise WarehouseError(f"marts.{mart} has no column {unknown[0]}, which is classified as personal")
         return [column for column in columns if column in self.columns[mart]]
 
+    def told(self, marts: Mapping[str, Columns], treatments: Collection[Treatment]) -> tuple[str, ...]:
+        """The personal columns that are treated so: `clients.name`."""
+        return tuple(
+            f"{mart}.{column}"
+            for mart, columns in marts.items()
+            for column in self.names(mart, columns)
+            if self.columns[mart][column] in treatments
+        )
+
     def select(self, mart: str, columns: Columns) -> tuple[str, dict[str, str]]:
         """What to select of a mart, and the parameters for that."""
-        personal = set(self.names(mart, columns))
+        personal: dict[str, Treatment] = {name: self.columns[mart][name] for name in self.names(mart, columns)}
         shown = [
-            self._shown(name, kind) if name in personal else f"{shown_label(name, kind)} as {quoted(name)}"
+            f"{self._masked(name, kind, personal[name]) if name in personal else shown_label(name, kind)}"
+            f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
         given = {"key": self.key, "salt": self.salt}
         statement = ", ".join(shown)
         return statement, {name: value for name, value in given.items() if value and f"${name}" in statement}
 
-    def _shown(self, column: str, kind: str) -> str:
+    def _masked(self, column: str, kind: str, treatment: Treatment) -> str:
         name = quoted(column)
-        if self.key and kind == "VARCHAR":
+        if treatment == "clear":
+            return name
+        if treatment == "hash" and self.key and kind == "VARCHAR":
             # Twice, as in HMAC: what one hash tells must not help to extend it.
-            return f"sha256($key || sha256($key || {name})) as {name}"
-        return f"null::{kind} as {name}"
+            return f"sha256($key || sha256($key || {name}))"
+        return f"null::{kind}"
 
 
 def shown_label(column: str, kind: str, *, table: str | None = None) -> str:

@@ -7,7 +7,6 @@ told, the marts are copied whole.
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -107,6 +106,5 @@ def _identity(published: Path) -> tuple[int, int, int] | None:
 
 def _digest(masking: Masking) -> str:
     """Tells one masking from another, and nothing of the key."""
-    columns: Mapping[str, list[str]] = {mart: sorted(names) for mart, names in sorted(masking.columns.items())}
-    told = json.dumps([columns, masking.key is not None])
+    told = json.dumps([masking.columns, masking.key is not None], sort_keys=True)
     return hashlib.scrypt(told.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()
