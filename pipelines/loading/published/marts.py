@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 
 from pipelines.core.errors import WarehouseError
-from pipelines.core.labels import LABELS, LONGEST, UNLIKE_A_LABEL
+from pipelines.core.labels import LABELS, LONGEST, UNLIKE_A_LABEL, WORDS
 from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.connection import literal, quoted
 
@@ -22,12 +23,13 @@ class Masking:
     """What becomes of the personal columns of marts. Without a key a hash is null.
 
     In columns of labels, a value that is unlike one becomes `masked` and a hash by `salt`: rows that differ by it
-    still do.
+    still do. So do the values in `people` there and in columns of words.
     """
 
     columns: Treatments
     key: str | None = field(repr=False)
     salt: str = field(default="", repr=False)
+    people: frozenset[str] = field(default=frozenset(), repr=False)
 
     def names(self, mart: str, columns: Columns) -> list[str]:
         """The personal columns that a mart has, in its order.
@@ -53,13 +55,31 @@ class Masking:
         """What to select of a mart, and the parameters for that."""
         personal: dict[str, Treatment] = {name: self.columns[mart][name] for name in self.names(mart, columns)}
         shown = [
-            f"{self._masked(name, kind, personal[name]) if name in personal else shown_label(name, kind)}"
+            f"{self._masked(name, kind, personal[name]) if name in personal else self.shown(name, kind)}"
             f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
-        given = {"key": self.key, "salt": self.salt}
         statement = ", ".join(shown)
-        return statement, {name: value for name, value in given.items() if value and f"${name}" in statement}
+        return statement, self.parameters(statement)
+
+    def parameters(self, statement: str) -> dict[str, Any]:
+        """What a statement with such columns must be given."""
+        given = {"key": self.key, "salt": self.salt, "people": sorted(self.people)}
+        return {name: value for name, value in given.items() if value and f"${name}" in statement}
+
+    def shown(self, column: str, kind: str, *, table: str | None = None) -> str:
+        """A column that is not personal, as it is published."""
+        name = f"{table}.{quoted(column)}" if table else quoted(column)
+        unlike: list[str] = []
+        if column in LABELS and kind == "VARCHAR":
+            unlike.append(f"length({name}) > {LONGEST} or regexp_matches({name}, {literal(UNLIKE_A_LABEL)})")
+        if column in LABELS | WORDS and kind == "VARCHAR" and self.people:
+            unlike.append(f"list_contains($people, {name})")
+        if not unlike:
+            return name
+        return (
+            f"case when {' or '.join(unlike)} then 'masked ' || left(sha256($salt || {name}), 12) else {name} end"
+        )
 
     def _masked(self, column: str, kind: str, treatment: Treatment) -> str:
         name = quoted(column)
@@ -69,15 +89,6 @@ class Masking:
             # Twice, as in HMAC: what one hash tells must not help to extend it.
             return f"sha256($key || sha256($key || {name}))"
         return f"null::{kind}"
-
-
-def shown_label(column: str, kind: str, *, table: str | None = None) -> str:
-    """The column as it is published; of labels, what is unlike one is masked by `$salt`."""
-    name = f"{table}.{quoted(column)}" if table else quoted(column)
-    if column not in LABELS or kind != "VARCHAR":
-        return name
-    unlike = f"length({name}) > {LONGEST} or regexp_matches({name}, {literal(UNLIKE_A_LABEL)})"
-    return f"case when {unlike} then 'masked ' || left(sha256($salt || {name}), 12) else {name} end"
 
 
 def masked_values(connection: duckdb.DuckDBPyConnection) -> int:
@@ -120,12 +131,12 @@ def copy_changes(
     """What the last build changed in the mart. `grain` are the columns that tell its rows apart."""
     target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(_NOTES + mart)}"
     alike = " and ".join(
-        f"held.{quoted(name)} is not distinct from ({shown_label(name, columns[name], table='gone')})"
+        f"held.{quoted(name)} is not distinct from ({masking.shown(name, columns[name], table='gone')})"
         for name in grain
     )
     connection.execute(
         f"delete from {target} as held using {notes} as gone where gone.weight = -1 and {alike}",
-        {"salt": masking.salt} if "$salt" in alike else {},
+        masking.parameters(alike),
     )
     shown, parameters = masking.select(mart, columns)
     connection.execute(f"insert into {target} select {shown} from {notes} where weight = 1", parameters)

@@ -26,7 +26,8 @@ from pipelines.loading.published.marts import (
     masked_values,
     noted_marts,
 )
-from pipelines.loading.published.record import how_to_publish, last_build, read_record, write_record
+from pipelines.loading.published.people import people_in_words
+from pipelines.loading.published.record import how_to_publish, last_build, people_digest, read_record, write_record
 
 STORAGE_VERSION = "v1.0.0"
 """So that BI tools with an older DuckDB can open the file."""
@@ -115,6 +116,10 @@ def _publish(
         )
         build = last_build(connection)
         how = how_to_publish(record, build, masking, published)
+        if how != "nothing":
+            masking = replace(masking, people=people_in_words(connection, marts, masking.columns))
+            if record and record.people != people_digest(masking):
+                how = "whole"
         if how == "changes":
             shutil.copyfile(published, draft)
         if how != "nothing":
