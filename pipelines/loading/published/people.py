@@ -18,6 +18,9 @@ _FEWEST_DIGITS, _MOST_DIGITS = 7, 10
 
 _LONGEST_NUMBER = 24
 
+_SPACES = 16
+"""Around a value, in bytes: longer ones, such as summaries, need not be looked at."""
+
 
 def people_in_words(
     connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], treatments: Treatments
@@ -30,16 +33,16 @@ def people_in_words(
     words = _words(connection, marts, treatments)
     parts = {word: frozenset(_parts(word)) for word in words}
     looked_for = sorted(frozenset().union(*parts.values()))
-    if not looked_for:
-        return frozenset()
-    connection.execute(
-        "create or replace temp table looked_for as select unnest($1::varchar[]) as part", [looked_for]
-    )
+    longest = max((len(part.encode()) for part in looked_for), default=0) + _SPACES
+    has_numbers = any(part.isdecimal() for part in looked_for)
     found: set[str] = set()
-    for name, columns in marts.items():
-        for told in _told(columns, [item for item in treatments[name] if treatments[name][item] != "clear"]):
+    for name, columns in marts.items() if looked_for else ():
+        personal = [item for item in treatments[name] if treatments[name][item] != "clear"]
+        for told in _told(columns, personal, longest, has_numbers=has_numbers):
             rows = connection.execute(
-                f"from looked_for where part in (select {told} from source.marts.{quoted(name)})"
+                f"select distinct {told} as part from source.marts.{quoted(name)}"
+                " where part in (select unnest($1::varchar[]))",
+                [looked_for],
             ).fetchall()
             found.update(part for (part,) in rows)
     return frozenset(word for word, its_parts in parts.items() if not its_parts.isdisjoint(found))
@@ -79,10 +82,12 @@ def _parts(word: str) -> Iterator[str]:
             yield digits[-_MOST_DIGITS:]
 
 
-def _told(columns: Columns, personal: list[str]) -> Iterator[str]:
-    """SQL for what personal columns tell, comparable with parts of words."""
+def _told(columns: Columns, personal: list[str], longest: int, *, has_numbers: bool) -> Iterator[str]:
+    """SQL for what personal columns tell, comparable with parts of words, which have at most `longest` bytes."""
     for name in (quoted(item) for item in personal if columns[item] == "VARCHAR"):
-        yield f"lower(trim({name}))"
+        yield f"case when strlen({name}) <= {longest} then lower(trim({name})) end"
+        if not has_numbers:
+            continue
         number = f"case when length({name}) between {_FEWEST_DIGITS} and {_LONGEST_NUMBER} then {name} end"
         yield f"right(regexp_replace({number}, '[^0-9]', '', 'g'), {_MOST_DIGITS})"
     if {"client_first_name", "client_last_name"} <= set(personal):
