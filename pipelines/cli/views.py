@@ -91,6 +91,8 @@ def show_published(published: Published) -> None:
         say(f"warning: published as they are, by [privacy] of vetl.toml: {', '.join(published.clear)}")
     if published.masked_values:
         say(f"warning: {published.masked_values} values where the contract lists words are none, and are masked")
+    if published.people_in_words:
+        say(f"warning: {count(published.people_in_words, 'word')} of the source name somebody, and are masked")
     for mart in published.left_out:
         say(f"warning: {mart} was left out: nobody has said which of its columns are personal")
 

@@ -130,9 +130,10 @@ def _sources(target: Path) -> list[str]:
 def test_a_person_who_is_named_where_words_belong_is_masked(with_people: Path, tmp_path: Path) -> None:
     target = tmp_path / "analytics.duckdb"
 
-    publish(with_people, target, pii=PEOPLE_PII, pii_key=None)
+    result = publish(with_people, target, pii=PEOPLE_PII, pii_key=None)
 
     shown = _sources(target)
+    assert result.people_in_words == sum(PEOPLE.values()) + 2  # and two of the hostile ones
     assert {value for value in shown if not value.startswith("masked ")} == {
         word for word, is_person in PEOPLE.items() if not is_person
     }

@@ -47,6 +47,7 @@ class Published:
     """What was published: rows by table, columns that were masked, marts left out as nobody classified them.
 
     `clear`: columns with personal data that are published as they are, because `vetl.toml` says so.
+    `people_in_words`: how many different words were masked because they name somebody.
     `masked_values`: how often a value stood for a label that looks like personal data, and was masked.
     """
 
@@ -56,6 +57,7 @@ class Published:
     left_out: tuple[str, ...]
     masked_values: int = 0
     clear: tuple[str, ...] = ()
+    people_in_words: int = 0
 
 
 def publish(
@@ -125,7 +127,8 @@ def _publish(
         if how != "nothing":
             with _target(connection, draft):
                 _bring(connection, marts, masking, grains if how == "changes" else {})
-                result = replace(result, masked_values=masked_values(connection))
+                found, named = masked_values(connection), len(masking.people)
+                result = replace(result, masked_values=found, people_in_words=named)
     if how != "nothing":
         _check(draft, result)
         _give_access(draft, published)
