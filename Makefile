@@ -78,7 +78,7 @@ $(SPARK)/.installed: tests/spark/requirements.txt
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
-clients: setup  ## Read a published file with older DuckDBs, each in an environment of its own
+clients: setup  ## Read a published file with older DuckDBs, pandas and polars, each in an environment of its own
 	PYTHONPATH=tests $(BIN)/python -m clients
 
 superset: setup $(SUPERSET)/.installed  ## Show a mart in Superset, made by its API, and compare the chart with the mart

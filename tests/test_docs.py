@@ -8,7 +8,7 @@ from typer.main import get_command
 
 from pipelines.cli.app import app
 from pipelines.endpoints import REGISTRY
-from pipelines.loading.published.descriptions import pii_columns
+from pipelines.loading.published.descriptions import personal_columns
 from pipelines.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -49,7 +49,7 @@ def test_every_raw_table_is_described_for_analysts(table: str) -> None:
     assert f"`{table}`" in WAREHOUSE
 
 
-@pytest.mark.parametrize("mart", sorted(pii_columns(ROOT / "dbt")))
+@pytest.mark.parametrize("mart", sorted(personal_columns(ROOT / "dbt")))
 def test_every_mart_is_described_for_analysts(mart: str) -> None:
     assert f"`marts.{mart}`" in WAREHOUSE
 

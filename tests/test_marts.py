@@ -4,7 +4,7 @@ import pytest
 
 from pipelines.bundled import dbt_project
 from pipelines.core.errors import Permanent
-from pipelines.loading.published.descriptions import pii_columns
+from pipelines.loading.published.descriptions import personal_columns
 
 DESCRIPTION = """
 models:
@@ -13,10 +13,10 @@ models:
       - name: client_id
       - name: email
         config:
-          meta: {contains_pii: true}
+          meta: {personal: contact}
       - name: remote_client_id
         config:
-          meta: {contains_pii: false}
+          meta: {unit: id}
 """
 
 
@@ -32,18 +32,26 @@ def mart(tmp_path: Path) -> Path:
 def test_marked_columns_are_named(tmp_path: Path, mart: Path) -> None:
     mart.with_suffix(".yml").write_text(DESCRIPTION)
 
-    assert {"clients": frozenset({"email"})} == pii_columns(tmp_path)
+    assert personal_columns(tmp_path) == {"clients": {"email": "contact"}}
 
 
 def test_a_mart_without_personal_data_is_there_with_no_columns() -> None:
-    assert frozenset() == pii_columns(dbt_project())["booking_funnel_daily"]
+    assert personal_columns(dbt_project())["booking_funnel_daily"] == {}
+
+
+def test_a_class_that_is_none_is_refused(tmp_path: Path, mart: Path) -> None:
+    """Taken for none, the column would be published in the clear."""
+    mart.with_suffix(".yml").write_text(DESCRIPTION.replace("contact", "kontakt"))
+
+    with pytest.raises(Permanent, match=r"clients\.yml: email is kontakt; known are name, contact, text"):
+        personal_columns(tmp_path)
 
 
 @pytest.mark.usefixtures("mart")
 def test_a_mart_without_a_description_is_refused(tmp_path: Path) -> None:
     """Nobody could tell what is personal in it: publishing it as it is would be a guess."""
     with pytest.raises(Permanent, match=r"clients\.yml: does not describe the mart clients"):
-        pii_columns(tmp_path)
+        personal_columns(tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", "models: [{name: patients}]", "sources: []"])
@@ -51,14 +59,14 @@ def test_a_description_of_something_else_is_refused(tmp_path: Path, mart: Path, 
     mart.with_suffix(".yml").write_text(content)
 
     with pytest.raises(Permanent, match="does not describe the mart clients"):
-        pii_columns(tmp_path)
+        personal_columns(tmp_path)
 
 
 def test_a_description_that_is_not_yaml_is_refused_in_one_line(tmp_path: Path, mart: Path) -> None:
     mart.with_suffix(".yml").write_text("models: [")
 
     with pytest.raises(Permanent, match=r"clients\.yml: not YAML") as refused:
-        pii_columns(tmp_path)
+        personal_columns(tmp_path)
 
     assert "\n" not in str(refused.value)
 
@@ -67,10 +75,10 @@ def test_a_python_mart_must_be_described_too(tmp_path: Path, mart: Path) -> None
     mart.rename(mart.with_suffix(".py"))
 
     with pytest.raises(Permanent, match="does not describe the mart clients"):
-        pii_columns(tmp_path)
+        personal_columns(tmp_path)
 
 
 def test_a_folder_without_marts_is_refused(tmp_path: Path) -> None:
     """An empty answer would publish everything in the clear."""
     with pytest.raises(Permanent, match="no marts here"):
-        pii_columns(tmp_path)
+        personal_columns(tmp_path)

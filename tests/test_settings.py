@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pipelines import bundled
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import ConfigurationError
 from pipelines.core.practice import Practice
+from pipelines.core.privacy import PersonalClass
 from pipelines.settings import ENVIRONMENT_ONLY, Login, Settings, load_settings
 from pipelines.settings.definitions import DefinitionsSettings
 
@@ -27,6 +29,10 @@ time_zone = "America/New_York"
 history_start = 2025-01-01
 group = "East"
 """
+PERSONAL: Mapping[str, Mapping[str, PersonalClass]] = {
+    "clients": {"name": "name", "phone": "contact"},
+    "calls": {"name": "name", "summary": "text"},
+}
 SECRET = "hunter2-do-not-print-this-anywhere"
 
 
@@ -196,6 +202,34 @@ def test_no_secret_is_in_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SECRET not in str(settings.model_dump())
 
 
+def test_a_column_is_treated_as_set_else_as_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    written("[privacy]\ncontact = 'null'\n[privacy.columns]\n'clients.name' = 'clear'")
+    monkeypatch.setenv("VETL_PRIVACY__TEXT", "null")
+
+    treatments = load_settings().privacy.treatments(PERSONAL)
+
+    assert treatments == {
+        "clients": {"name": "clear", "phone": "null"},
+        "calls": {"name": "hash", "summary": "null"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("column", "line"),
+    [
+        ("clients.nme", "clients.nme is no personal column; did you mean clients.name?"),
+        ("daily.calls", "daily.calls is no personal column; known are calls.name, calls.summary, clients.name, "),
+    ],
+)
+def test_a_column_that_is_not_personal_is_refused(column: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_PRIVACY__COLUMNS", f'{{"{column}": "null"}}')
+
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings().privacy.treatments(PERSONAL)
+
+    assert str(caught.value).startswith(f"privacy.columns: {line}")
+
+
 MISTAKES = {
     "[partner]\nbase_url = x": "is not TOML: .*line 2",
     "practices = [": "is not TOML: .*",
@@ -221,6 +255,10 @@ MISTAKES = {
     "[phone_calls]\ndetails = 'some'": "phone_calls.details must be 'all', 'recent' or 'off'",
     "[webhooks]\nport = 70000": "webhooks.port must be less than or equal to 65535",
     "[warehouse]\npath = ''": "warehouse.path must name a file",
+    "[privacy]\ncontact = 'hide'": "privacy.contact must be 'null', 'hash' or 'clear'",
+    "[privacy]\nadress = 'null'": "unknown key privacy.adress; known are columns, contact, name, text",
+    "[privacy.columns]\n'clients.name' = 'hide'": "privacy.columns.clients.name must be 'null', 'hash' or 'clear'",
+    "[privacy.columns]\nclients.name = 'null'": "privacy.columns.clients must be 'null', 'hash' or 'clear'",
     "[warehouse]\npublished = 'warehouse/data/vetl.duckdb'": "must be three different files",
     "[warehouse]\npublished = 'warehouse/../warehouse/data/./vetl.duckdb'": "must be three different files",
     "[warehouse]\npublished = 'warehouse/data/inbox.sqlite'": "must be three different files",

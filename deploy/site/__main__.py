@@ -155,6 +155,8 @@ def marts() -> str:
             lines += ["| column | type | |", "| --- | --- | --- |"]
             for column in model.get("columns", ()):
                 told = _words(column.get("description", ""), blocks).replace("|", "\\|")
+                personal = column.get("config", {}).get("meta", {}).get("personal")
+                told += f" Personal: `{personal}`." if personal else ""
                 kind = _VARIABLE.sub(lambda found: str(variables[found[1]]), column.get("data_type", ""))
                 lines.append(f"| `{column['name']}` | {kind} | {told} |")
             lines.append("")

@@ -9,6 +9,7 @@ from pipelines.cli.progress import showing_lists
 from pipelines.cli.terminal import Column, count, print_aside, print_json, print_table, say
 from pipelines.core.errors import ConfigurationError
 from pipelines.discovery.finding import Report, State
+from pipelines.jobs.build import published_clear
 from pipelines.jobs.doctor import run_doctor
 from pipelines.settings import load_settings
 from pipelines.settings.exposure import exposed
@@ -37,9 +38,10 @@ def doctor(
     configure_logs(verbosity)
     config = _file_to_mend() if write else None
     settings = load_settings()
+    clear = published_clear(settings)
     with showing_lists() as progress:
         report = run_doctor(settings, practices=practices, endpoints=endpoints, config=config, progress=progress)
-    warnings = exposed(settings)
+    warnings = [*exposed(settings), *clear]
     if as_json:
         print_json({**report.as_json(), "exposed": warnings})
     else:

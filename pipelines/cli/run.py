@@ -11,7 +11,7 @@ from pipelines.cli.terminal import print_json, say
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
 from pipelines.core.errors import VetlError
 from pipelines.core.results import SyncResult
-from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, whats_new
+from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings, load_settings
@@ -81,6 +81,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     """
     report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
     codes: list[int] = []
+    treatments(settings)  # before hours of reading: what `[privacy]` says can be done
     try:
         result = _sync(settings, practices)
         report["sync"] = result.as_json()

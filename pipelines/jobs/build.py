@@ -7,11 +7,12 @@ from typing import Any
 
 from pipelines import bundled
 from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.privacy import Treatment
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.dbt_process import Advance, BuildResult, dbt_build, fingerprint
 from pipelines.loading.control.news import news
 from pipelines.loading.published.contacts import remove_contacts, write_contacts
-from pipelines.loading.published.descriptions import grains, pii_columns
+from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.kept import roll_back
 from pipelines.loading.published.parquet import remove_parquet, write_parquet
 from pipelines.loading.published.publish import Published
@@ -31,10 +32,12 @@ def build_marts(
 
     Raises:
         BuildFailed: dbt could not start to build; a failing node is in the result instead.
+        ConfigurationError: `[privacy]` names a column that is not personal.
         WarehouseBusy: another process still holds the file.
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
     path = existing(settings.warehouse.path)
+    treatments(settings)
     deadline = now() + settings.warehouse.lock_wait_seconds
     while True:
         ready_for_dbt(settings, max(0.0, deadline - now()))
@@ -64,6 +67,7 @@ def publish_marts(settings: Settings) -> Published:
     """Replace the published file by the marts as they are now, then what is published beside it.
 
     Raises:
+        ConfigurationError: `[privacy]` names a column that is not personal.
         WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
     """
     warehouse = settings.warehouse
@@ -71,7 +75,7 @@ def publish_marts(settings: Settings) -> Published:
     published = publish_file(
         existing(warehouse.path),
         warehouse.published,
-        pii=pii_columns(bundled.dbt_project()),
+        pii=treatments(settings),
         pii_key=key.get_secret_value() if key else None,
         grains=grains(bundled.dbt_project()),
         keep=warehouse.keep,
@@ -82,6 +86,31 @@ def publish_marts(settings: Settings) -> Published:
         remove_contacts(warehouse.published)
     _publish_parquet(settings)
     return published
+
+
+def treatments(settings: Settings) -> dict[str, dict[str, Treatment]]:
+    """What becomes of the personal columns of every mart, by `[privacy]`.
+
+    Raises:
+        ConfigurationError: it names a column that is not personal.
+    """
+    return settings.privacy.treatments(personal_columns(bundled.dbt_project()))
+
+
+def published_clear(settings: Settings) -> list[str]:
+    """A line that says which personal columns are published as they are; none where no setting asks for it.
+
+    Raises:
+        ConfigurationError: `[privacy]` names a column that is not personal.
+    """
+    clear = [
+        f"{mart}.{column}"
+        for mart, columns in treatments(settings).items()
+        for column, treatment in columns.items()
+        if treatment == "clear"
+    ]
+    told = f"[privacy] publishes as they are, for all who may read {settings.warehouse.published}: "
+    return [told + ", ".join(clear)] if clear else []
 
 
 def roll_back_published(settings: Settings) -> Path:

@@ -27,6 +27,7 @@ from pipelines.core.errors import ConfigurationError
 from pipelines.core.practice import Practice
 from pipelines.settings.dashboard import DashboardSettings
 from pipelines.settings.definitions import DefinitionsSettings
+from pipelines.settings.privacy import PrivacySettings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 from pipelines.settings.section import Section
 from pipelines.settings.sources import Sources
@@ -134,6 +135,7 @@ class Settings(BaseSettings):
     phone_calls: PhoneCallsSettings = PhoneCallsSettings()
     webhooks: WebhooksSettings = WebhooksSettings()
     definitions: DefinitionsSettings = DefinitionsSettings()
+    privacy: PrivacySettings = PrivacySettings()
     schedule: ScheduleSettings = ScheduleSettings()
     alerts: AlertSettings = AlertSettings()
     dashboard: DashboardSettings = DashboardSettings()

@@ -67,11 +67,11 @@ class Sources:
         """A misspelled section would otherwise be silently without effect."""
         for name in table:
             if name not in known:
-                raise _one_line(f"{self.config}: unknown key {name}{_nearest(name, known)}")
+                raise _one_line(f"{self.config}: unknown key {name}{nearest(name, known)}")
         for variable, origin in self._variables():
             section, delimiter, _ = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
             if delimiter and section not in known:
-                raise _one_line(f"{origin}: unknown section {section}{_nearest(section, known)}")
+                raise _one_line(f"{origin}: unknown section {section}{nearest(section, known)}")
 
     def refuse_secrets(self, table: Mapping[str, Any], secrets: Mapping[str, Collection[str]]) -> None:
         """Secrets belong into the environment or `.env`."""
@@ -143,9 +143,10 @@ def _key(location: Location) -> str:
     return text.lstrip(".")
 
 
-def _nearest(name: str, known: Collection[str]) -> str:
-    nearest = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {nearest[0]}?" if nearest else f"; known are {', '.join(sorted(known))}"
+def nearest(name: str, known: Collection[str]) -> str:
+    """What to add to a line about a name that is not known."""
+    alike = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {alike[0]}?" if alike else f"; known are {', '.join(sorted(known))}"
 
 
 def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -> str:
@@ -155,7 +156,7 @@ def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -
         case "missing":
             return f"{key} is missing"
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return f"unknown key {key}{_nearest(str(location[-1]), known_keys.get(str(location[0]), ()))}"
+            return f"unknown key {key}{nearest(str(location[-1]), known_keys.get(str(location[0]), ()))}"
         case "value_error":
             return f"{key} {problem.get('ctx', {}).get('error')}".strip()
         case "model_type" | "dataclass_type" | "dict_type":

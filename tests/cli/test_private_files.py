@@ -77,14 +77,23 @@ def test_init_keeps_secrets_that_are_there(
 def test_what_everybody_may_read_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     settings = load_settings()
-    settings.warehouse.path.parent.mkdir(parents=True)
-    files = [tmp_path / ".env", settings.warehouse.path, settings.webhooks.inbox]
-    for file in files:
+    data = settings.warehouse.path.parent
+    data.mkdir(parents=True)
+    data.chmod(0o711)  # analysts may pass
+    (state := data / "vetl.duckdb.dbt").mkdir(0o700)
+    beside = [data / name for name in ("vetl.duckdb.status.json", "inbox.sqlite", "inbox.sqlite-wal")]
+    files = [tmp_path / ".env", settings.warehouse.path, *beside, data / "contacts.duckdb"]
+    for file in (*files, settings.warehouse.published):
         file.touch(0o600)
+    settings.warehouse.published.chmod(0o644)
     files[1].chmod(0o640)  # a group is meant
     assert exposed(settings) == []
 
     for file in files:
         file.chmod(0o644)
-    assert [line.split(":")[0] for line in exposed(settings)] == [str(file) for file in files]
-    assert exposed(settings)[0].endswith(f"chmod o-rwx {files[0]}")
+    state.chmod(0o755)
+    data.chmod(0o755)
+    told = exposed(settings)
+    assert [line.split(":")[0] for line in told] == [str(file) for file in (*files[:2], state, *files[2:], data)]
+    assert told[0].endswith(f"chmod o-rwx {files[0]}")
+    assert told[-1].endswith(f"may list it or write to it; chmod o-rw {data}")

@@ -1,4 +1,4 @@
-"""A published file read by clients with older DuckDBs, each in an environment of its own: `make clients`."""
+"""A published file read by older DuckDBs, pandas and polars, each in an environment of its own: `make clients`."""
 
 import subprocess
 import sys
@@ -8,10 +8,15 @@ from pathlib import Path
 
 import duckdb
 
+from pipelines.core.privacy import Treatments
 from pipelines.loading.published.contacts import write_contacts
+from pipelines.loading.published.parquet import write_parquet
 from pipelines.loading.published.publish import publish
 
 VERSIONS = ("1.1.3", "1.4.0", "2.0.0")
+FRAMES = ("pandas", "polars", "pyarrow")
+"""Read through each of these DuckDBs, and Parquet without any."""
+
 READ = """
 import sys, duckdb
 with duckdb.connect(sys.argv[1], read_only=True) as connection:
@@ -19,9 +24,19 @@ with duckdb.connect(sys.argv[1], read_only=True) as connection:
     told = connection.execute("select comment from duckdb_tables() where table_name = 'clients'").fetchall()
 with duckdb.connect(sys.argv[2], read_only=True) as connection:
     names = connection.execute("select name from clients").fetchall()
-print(duckdb.__version__, rows, told, names)
+import pandas, polars
+with duckdb.connect(sys.argv[1], read_only=True) as connection:
+    frames = [
+        connection.sql("select client_id, tags from marts.clients").df(),
+        connection.sql("select client_id, tags from marts.clients").pl().to_pandas(),
+        pandas.read_parquet(sys.argv[3], columns=["client_id", "tags"]),
+        polars.read_parquet(sys.argv[3], columns=["client_id", "tags"]).to_pandas(),
+    ]
+read = {(frame.client_id[0], tuple(frame.tags[0]), len(frame)) for frame in frames}
+print(duckdb.__version__, rows, told, names, read)
 """
 EXPECTED = "[('c1', datetime.datetime(2025, 1, 2, 3, 4, 5), ['a', 'b'])] [('One row per client',)] [('Jane',)]"
+FRAMES_EXPECTED = "{('c1', ('a', 'b'), 1)}"
 
 
 def main() -> None:
@@ -41,27 +56,26 @@ def main() -> None:
                 create table marts.leak_list as select 'p' as practice_id, 'e' as episode_id, 'c1' as client_id,
                     'call' as last_contact_kind, 'k' as last_contact_id, null::varchar as phone_number;
             """)
-        marts = {"clients": frozenset({"name"}), "phone_calls": frozenset[str](), "leak_list": frozenset[str]()}
+        marts: Treatments = {"clients": {"name": "hash"}, "phone_calls": {}, "leak_list": {}}
         publish(private, published, pii=marts, pii_key=None)
         contacts = write_contacts(private, published)
+        (clients,) = write_parquet(published, 1).rglob("clients.parquet")
         for version in VERSIONS:
-            told = _read(Path("build") / "clients" / version, version, published, contacts)
-            if told != f"{version} {EXPECTED}":
+            told = _read(Path("build") / "clients" / version, version, published, contacts, clients)
+            if told != f"{version} {EXPECTED} {FRAMES_EXPECTED}":
                 sys.exit(f"DuckDB {version} reads {told}")
-            sys.stdout.write(f"DuckDB {version} reads the published file and contacts.duckdb\n")
+            sys.stdout.write(f"DuckDB {version} reads both files, pandas and polars through it and Parquet\n")
 
 
-def _read(environment: Path, version: str, published: Path, contacts: Path) -> str:
+def _read(environment: Path, version: str, *files: Path) -> str:
     python = environment / "bin" / "python"
     if not python.exists():
         venv.create(environment, with_pip=True)
-    packages = [f"duckdb=={version}", "pytz"]
+    packages = [f"duckdb=={version}", "pytz", *FRAMES]
     subprocess.run(
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True
     )
-    done = subprocess.run(
-        [python, "-c", READ, str(published), str(contacts)], check=True, stdout=subprocess.PIPE, text=True
-    )
+    done = subprocess.run([python, "-c", READ, *files], check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()
 
 

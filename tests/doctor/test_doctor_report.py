@@ -201,3 +201,17 @@ def test_calls_that_look_the_same_in_the_csv_are_no_sign_of_a_list_that_is_not_p
     findings = told(clinic.doctor("phone_calls"))
 
     assert findings["phone_calls", "csv"].state == "ok"
+
+
+def test_what_is_published_in_clear_is_told_and_a_column_that_is_not_personal_refused(
+    clinic: Clinic, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic.configure(zone=clinic.zone, more='\n[privacy.columns]\n"clients.phone" = "clear"\n')
+
+    assert execute(["doctor", *TASKS]) == 0
+
+    (told,) = lines(capsys, "[privacy] publishes as they are")
+    assert told.endswith("analytics.duckdb: clients.phone")
+    clinic.configure(zone=clinic.zone, more='\n[privacy.columns]\n"clients.phne" = "clear"\n')
+    assert execute(["doctor", *TASKS]) == 2
+    assert lines(capsys, "clients.phne")[0].endswith("is no personal column; did you mean clients.phone?")

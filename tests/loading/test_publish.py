@@ -10,10 +10,11 @@ import duckdb
 import pytest
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.privacy import Treatments
 from pipelines.loading.published import publish as module
 from pipelines.loading.published.publish import publish
 
-PII = {"clients": frozenset({"name", "born"}), "daily": frozenset[str]()}
+PII: Treatments = {"clients": {"name": "hash", "born": "hash"}, "daily": {}}
 
 
 @pytest.fixture
@@ -73,6 +74,21 @@ def test_with_a_key_texts_are_keyed_hashes_that_still_join(private: Path, tmp_pa
     assert b"k'ey" not in target.read_bytes()
 
 
+def test_each_column_is_treated_as_set(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    pii: Treatments = {"clients": {"name": "null", "born": "clear"}, "daily": {}}
+
+    result = publish(private, target, pii=pii, pii_key="k'ey")
+
+    assert (result.masked, result.clear) == (("clients.name",), ("clients.born",))
+    assert read(target, "select name, born::varchar from clients order by id") == [
+        (None, "1980-01-01"),
+        (None, None),
+        (None, None),
+    ]
+    assert b"Jane" not in target.read_bytes()
+
+
 def test_an_older_duckdb_can_read_it(private: Path, tmp_path: Path) -> None:
     publish(private, tmp_path / "analytics.duckdb", pii=PII, pii_key=None)
 
@@ -93,7 +109,7 @@ def test_comments_go_with_the_marts(private: Path, tmp_path: Path) -> None:
 
 
 def test_a_mart_that_nobody_classified_is_left_out_and_named(private: Path, tmp_path: Path) -> None:
-    result = publish(private, tmp_path / "analytics.duckdb", pii={"daily": frozenset()}, pii_key=None)
+    result = publish(private, tmp_path / "analytics.duckdb", pii={"daily": {}}, pii_key=None)
 
     assert (dict(result.tables), result.left_out) == ({"daily": 3}, ("clients",))
 
@@ -146,7 +162,7 @@ def test_nothing_to_publish_is_one_clear_line(tmp_path: Path) -> None:
 def test_a_classified_column_that_is_not_there_stops_the_publication(private: Path, tmp_path: Path) -> None:
     """It may have been renamed, and would be published clear under its new name."""
     with pytest.raises(WarehouseError, match="clients has no column phone, which is classified as personal"):
-        publish(private, tmp_path / "a.duckdb", pii={**PII, "clients": frozenset({"phone"})}, pii_key=None)
+        publish(private, tmp_path / "a.duckdb", pii={**PII, "clients": {"phone": "hash"}}, pii_key=None)
 
 
 def test_a_private_file_that_is_being_written_is_busy(private: Path, tmp_path: Path) -> None:

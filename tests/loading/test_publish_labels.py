@@ -7,9 +7,10 @@ import duckdb
 import pytest
 
 from pipelines.core.labels import LABELS, is_label
+from pipelines.core.privacy import Treatments
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.received import RECEIVED
-from pipelines.loading.published.descriptions import pii_columns
+from pipelines.loading.published.descriptions import personal_columns
 from pipelines.loading.published.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +20,7 @@ HOSTILE = (
     "\N{FULLWIDTH DIGIT FIVE}" * 7,
     "Jane Doe of Harbor Street, " * 2,
 )
-PII = {name: frozenset[str]() for name in ("daily", "unknown_values")}
+PII: Treatments = {"daily": {}, "unknown_values": {}}
 
 
 @pytest.fixture
@@ -83,6 +84,94 @@ def test_a_masked_value_is_the_same_after_the_next_publication(private: Path, tm
         assert connection.execute("select count(*), max(calls) from marts.daily").fetchall() == [(7, 5)]
 
 
+PEOPLE = {
+    "a friend: Jane Doe": True,
+    "jane_doe": True,
+    "JANE DOE-SMITH": False,
+    "call (212) 555-0100, please": True,
+    "2125550100": True,
+    "campaign 2125550199": False,
+    "JANE@example.com": True,
+    "info@example.com": False,
+    "rex": False,
+    "Spring 2026": False,
+    "Harbor Animal Hospital": False,
+}
+
+
+@pytest.fixture
+def with_people(private: Path) -> Path:
+    """Words of a source, some of which are a client's, and a client called like the practice."""
+    with duckdb.connect(str(private)) as connection:
+        connection.execute("""
+            create table marts.clients as select * from (values
+                ('Jane Doe', '+1 212-555-0100', 'jane@example.com'), ('Rex', null, null),
+                ('Harbor Animal Hospital', null, null)
+            ) as rows (name, phone, email);
+            create table marts.practices as select 'Harbor Animal Hospital' as name;
+        """)
+        connection.execute("create table marts.sessions as select unnest($1) as referral_source", [list(PEOPLE)])
+    return private
+
+
+PEOPLE_PII: Treatments = {
+    **PII,
+    "clients": {"name": "hash", "phone": "null", "email": "hash"},
+    "sessions": {},
+    "practices": {},
+}
+
+
+def _sources(target: Path) -> list[str]:
+    with duckdb.connect(str(target), read_only=True) as connection:
+        return [row[0] for row in connection.execute("select referral_source from marts.sessions").fetchall()]
+
+
+def test_a_person_who_is_named_where_words_belong_is_masked(with_people: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+
+    result = publish(with_people, target, pii=PEOPLE_PII, pii_key=None)
+
+    shown = _sources(target)
+    assert result.people_in_words == sum(PEOPLE.values()) + 2  # and two of the hostile ones
+    assert {value for value in shown if not value.startswith("masked ")} == {
+        word for word, is_person in PEOPLE.items() if not is_person
+    }
+    assert len(set(shown)) == len(PEOPLE)
+
+
+def test_who_is_published_in_clear_is_not_looked_for(with_people: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    clear: Treatments = {**PEOPLE_PII, "clients": {"name": "clear", "phone": "clear", "email": "clear"}}
+
+    publish(with_people, target, pii=clear, pii_key=None)
+
+    assert sorted(_sources(target)) == sorted(PEOPLE)
+
+
+def test_a_person_who_comes_later_masks_what_was_published_before(with_people: Path, tmp_path: Path) -> None:
+    """What changed is not all that is brought then: the rows that name her did not change."""
+    target, grains = tmp_path / "analytics.duckdb", {"sessions": ("referral_source",)}
+    with duckdb.connect(str(with_people)) as connection:
+        connection.execute("""
+            create schema control;
+            create table control.builds as
+            select '1' as build_id, null::varchar as previous_id, true as is_complete;
+        """)
+    publish(with_people, target, pii=PEOPLE_PII, pii_key=None, grains=grains)
+    before = _sources(target)
+    with duckdb.connect(str(with_people)) as connection:
+        connection.execute("""
+            update control.builds set build_id = '2', previous_id = '1';
+            insert into marts.clients values ('Jane Doe-Smith', null, null);
+            create table control.changed_in_sessions as select *, 1 as weight from marts.sessions limit 0;
+        """)
+
+    publish(with_people, target, pii=PEOPLE_PII, pii_key=None, grains=grains)
+
+    assert set(before) - set(_sources(target)) == {"JANE DOE-SMITH"}
+
+
 def _masked(target: Path) -> set[str]:
     with duckdb.connect(str(target), read_only=True) as connection:
         return {row[0] for row in connection.execute("select outcome from marts.daily").fetchall()}
@@ -103,5 +192,5 @@ def test_every_column_of_such_words_is_known() -> None:
     listed = set(re.findall(r"\('\w+', '(\w+)', \[", listing))
     assert len(listed) > 10
     assert named | listed <= LABELS
-    personal = {column for columns in pii_columns(ROOT / "dbt").values() for column in columns}
+    personal = {column for columns in personal_columns(ROOT / "dbt").values() for column in columns}
     assert personal.isdisjoint(LABELS)

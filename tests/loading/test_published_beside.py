@@ -10,16 +10,17 @@ import polars as pl
 import pytest
 
 from pipelines.core.errors import WarehouseError
+from pipelines.core.privacy import Treatments
 from pipelines.loading.published.contacts import contacts_file, remove_contacts, write_contacts
 from pipelines.loading.published.kept import kept, roll_back
 from pipelines.loading.published.parquet import parquet_folder, remove_parquet, write_parquet
 from pipelines.loading.published.publish import publish
 from pipelines.loading.published.query import query
 
-PII = {
-    "clients": frozenset({"name", "phone", "email"}),
-    "phone_calls": frozenset({"client_name", "phone_number"}),
-    "leak_list": frozenset({"phone_number"}),
+PII: Treatments = {
+    "clients": {"name": "hash", "phone": "hash", "email": "hash"},
+    "phone_calls": {"client_name": "hash", "phone_number": "hash"},
+    "leak_list": {"phone_number": "hash"},
 }
 
 

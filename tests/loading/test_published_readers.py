@@ -55,7 +55,7 @@ def test_no_reader_meets_an_error_or_half_a_build_in_fifty_publications(tmp_path
 
     def publish_build(number: int) -> None:
         build(private, number)
-        publish(private, published, pii={"first": frozenset(), "second": frozenset()}, pii_key=None, keep=3)
+        publish(private, published, pii={"first": {}, "second": {}}, pii_key=None, keep=3)
 
     publish_build(0)
     readers = [

@@ -195,7 +195,7 @@ def _unpublished(settings: Settings) -> list[str]:
         wrong: list[str] = []
         for name, columns in _described(settings.warehouse.path).items():
             hidden = [
-                *(one for one in columns if columns[one]["config"].get("meta", {}).get("contains_pii")),
+                *(one for one in columns if columns[one]["config"].get("meta", {}).get("personal")),
                 "none",
             ]
             shown = f"columns(lambda c: c not in {tuple(hidden)})"

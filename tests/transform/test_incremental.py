@@ -22,10 +22,11 @@ from support.mart_builds import (
 
 from pipelines.bundled import dbt_project
 from pipelines.core.practice import Practice
-from pipelines.loading.published.descriptions import grains, pii_columns
+from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
 from pipelines.loading.published.record import how_to_publish, last_build, read_record
+from pipelines.settings.privacy import PrivacySettings
 
 SEED = 20260301
 CHANGES = 60
@@ -111,10 +112,11 @@ def test_after_many_changes_too(changed: Changed) -> None:
 def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_path: Path) -> None:
     """A file that shows the build before, changed as the marts were, is as one copied whole."""
     project = dbt_project()
+    pii = PrivacySettings().treatments(personal_columns(project))
     private, shown, whole = (tmp_path / name for name in ("vetl.duckdb", "shown.duckdb", "whole.duckdb"))
 
     def published(target: Path) -> Published:
-        return publish(private, target, pii=pii_columns(project), pii_key="key", grains=grains(project))
+        return publish(private, target, pii=pii, pii_key="key", grains=grains(project))
 
     shutil.copy(changed.before, private)
     published(shown)
@@ -122,7 +124,7 @@ def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_pa
     with duckdb.connect() as connection:
         connection.execute(f"attach '{private}' as source (read_only)")
         build = last_build(connection)
-    masking = Masking(pii_columns(project), "key")
+    masking = Masking(pii, "key")
     assert how_to_publish(read_record(private), build, masking, shown) == "changes"
     result = published(shown)
     shutil.copy(changed.full, private)

@@ -222,7 +222,7 @@ def test_columns_that_hold_personal_data_are_marked(filled: Build) -> None:
         for name, column in model["columns"].items() if layer(model) == "marts" else ():
             if PERSONAL.search(name):
                 personal.add((model["name"], name))
-            if column["config"].get("meta", {}).get("contains_pii"):
+            if column["config"].get("meta", {}).get("personal"):
                 marked.add((model["name"], name))
                 assert column["data_type"] == "string", "a mask is text"
 

@@ -1,12 +1,14 @@
 """How a mart of the private file (`source`) comes into the analysts' (`target`): masked, whole or what changed."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 
 from pipelines.core.errors import WarehouseError
-from pipelines.core.labels import LABELS, LONGEST, UNLIKE_A_LABEL
+from pipelines.core.labels import LABELS, LONGEST, UNLIKE_A_LABEL, WORDS
+from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.connection import literal, quoted
 
 Columns = Mapping[str, str]
@@ -18,15 +20,16 @@ _NOTES = "changed_in_"
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """Which columns of which marts hold personal data. Without a key they become null, with one a keyed hash.
+    """What becomes of the personal columns of marts. Without a key a hash is null.
 
     In columns of labels, a value that is unlike one becomes `masked` and a hash by `salt`: rows that differ by it
-    still do.
+    still do. So do the values in `people` there and in columns of words.
     """
 
-    columns: Mapping[str, frozenset[str]]
+    columns: Treatments
     key: str | None = field(repr=False)
     salt: str = field(default="", repr=False)
+    people: frozenset[str] = field(default=frozenset(), repr=False)
 
     def names(self, mart: str, columns: Columns) -> list[str]:
         """The personal columns that a mart has, in its order.
@@ -34,37 +37,58 @@ class Masking:
         Raises:
             WarehouseError: it lacks one; what is classified is no longer what is there.
         """
-        unknown = sorted(self.columns[mart] - columns.keys())
+        unknown = sorted(self.columns[mart].keys() - columns.keys())
         if unknown:
             raise WarehouseError(f"marts.{mart} has no column {unknown[0]}, which is classified as personal")
         return [column for column in columns if column in self.columns[mart]]
 
+    def told(self, marts: Mapping[str, Columns], treatments: Collection[Treatment]) -> tuple[str, ...]:
+        """The personal columns that are treated so: `clients.name`."""
+        return tuple(
+            f"{mart}.{column}"
+            for mart, columns in marts.items()
+            for column in self.names(mart, columns)
+            if self.columns[mart][column] in treatments
+        )
+
     def select(self, mart: str, columns: Columns) -> tuple[str, dict[str, str]]:
         """What to select of a mart, and the parameters for that."""
-        personal = set(self.names(mart, columns))
+        personal: dict[str, Treatment] = {name: self.columns[mart][name] for name in self.names(mart, columns)}
         shown = [
-            self._shown(name, kind) if name in personal else f"{shown_label(name, kind)} as {quoted(name)}"
+            f"{self._masked(name, kind, personal[name]) if name in personal else self.shown(name, kind)}"
+            f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
-        given = {"key": self.key, "salt": self.salt}
         statement = ", ".join(shown)
-        return statement, {name: value for name, value in given.items() if value and f"${name}" in statement}
+        return statement, self.parameters(statement)
 
-    def _shown(self, column: str, kind: str) -> str:
+    def parameters(self, statement: str) -> dict[str, Any]:
+        """What a statement with such columns must be given."""
+        given = {"key": self.key, "salt": self.salt, "people": sorted(self.people)}
+        return {name: value for name, value in given.items() if value and f"${name}" in statement}
+
+    def shown(self, column: str, kind: str, *, table: str | None = None) -> str:
+        """A column that is not personal, as it is published."""
+        name = f"{table}.{quoted(column)}" if table else quoted(column)
+        unlike: list[str] = []
+        if column in LABELS and kind == "VARCHAR":
+            unlike.append(f"length({name}) > {LONGEST} or regexp_matches({name}, {literal(UNLIKE_A_LABEL)})")
+        if column in LABELS | WORDS and kind == "VARCHAR" and self.people:
+            unlike.append(f"list_contains($people, {name})")
+        if not unlike:
+            return name
+        return (
+            f"case when {' or '.join(unlike)} then 'masked ' || left(sha256($salt || {name}), 12) else {name} end"
+        )
+
+    def _masked(self, column: str, kind: str, treatment: Treatment) -> str:
         name = quoted(column)
-        if self.key and kind == "VARCHAR":
+        if treatment == "clear":
+            return name
+        if treatment == "hash" and self.key and kind == "VARCHAR":
             # Twice, as in HMAC: what one hash tells must not help to extend it.
-            return f"sha256($key || sha256($key || {name})) as {name}"
-        return f"null::{kind} as {name}"
-
-
-def shown_label(column: str, kind: str, *, table: str | None = None) -> str:
-    """The column as it is published; of labels, what is unlike one is masked by `$salt`."""
-    name = f"{table}.{quoted(column)}" if table else quoted(column)
-    if column not in LABELS or kind != "VARCHAR":
-        return name
-    unlike = f"length({name}) > {LONGEST} or regexp_matches({name}, {literal(UNLIKE_A_LABEL)})"
-    return f"case when {unlike} then 'masked ' || left(sha256($salt || {name}), 12) else {name} end"
+            return f"sha256($key || sha256($key || {name}))"
+        return f"null::{kind}"
 
 
 def masked_values(connection: duckdb.DuckDBPyConnection) -> int:
@@ -107,12 +131,12 @@ def copy_changes(
     """What the last build changed in the mart. `grain` are the columns that tell its rows apart."""
     target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(_NOTES + mart)}"
     alike = " and ".join(
-        f"held.{quoted(name)} is not distinct from ({shown_label(name, columns[name], table='gone')})"
+        f"held.{quoted(name)} is not distinct from ({masking.shown(name, columns[name], table='gone')})"
         for name in grain
     )
     connection.execute(
         f"delete from {target} as held using {notes} as gone where gone.weight = -1 and {alike}",
-        {"salt": masking.salt} if "$salt" in alike else {},
+        masking.parameters(alike),
     )
     shown, parameters = masking.select(mart, columns)
     connection.execute(f"insert into {target} select {shown} from {notes} where weight = 1", parameters)

@@ -13,6 +13,7 @@ from secrets import token_hex
 import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.privacy import Treatments
 from pipelines.loading.connection import first_line, literal
 from pipelines.loading.published.kept import keep_before, remove_kept
 from pipelines.loading.published.marts import (
@@ -25,7 +26,8 @@ from pipelines.loading.published.marts import (
     masked_values,
     noted_marts,
 )
-from pipelines.loading.published.record import how_to_publish, last_build, read_record, write_record
+from pipelines.loading.published.people import people_in_words
+from pipelines.loading.published.record import how_to_publish, last_build, people_digest, read_record, write_record
 
 STORAGE_VERSION = "v1.0.0"
 """So that BI tools with an older DuckDB can open the file."""
@@ -44,6 +46,8 @@ Grains = Mapping[str, tuple[str, ...]]
 class Published:
     """What was published: rows by table, columns that were masked, marts left out as nobody classified them.
 
+    `clear`: columns with personal data that are published as they are, because `vetl.toml` says so.
+    `people_in_words`: how many different words were masked because they name somebody.
     `masked_values`: how often a value stood for a label that looks like personal data, and was masked.
     """
 
@@ -52,23 +56,25 @@ class Published:
     masked: tuple[str, ...]
     left_out: tuple[str, ...]
     masked_values: int = 0
+    clear: tuple[str, ...] = ()
+    people_in_words: int = 0
 
 
 def publish(
     private: Path,
     published: Path,
     *,
-    pii: Mapping[str, frozenset[str]],
+    pii: Treatments,
     pii_key: str | None,
     grains: Grains | None = None,
     keep: int = 1,
 ) -> Published:
     """Bring the marts of the private file into a new one, check it, and put it in the place of the old.
 
-    `pii` names the personal columns of every mart: without a key they are null, with one a keyed hash. Where the
-    old file shows the build before, it is copied, and marts with a grain are changed in it as they were in the
-    private one. Who has the old file open goes on reading it. On failure the old file stays as it was and nothing
-    is left behind. The last `keep` files stay, the new one among them (kept.py).
+    `pii` says what becomes of the personal columns of every mart; without a key a hash is null. Where the old
+    file shows the build before, it is copied, and marts with a grain are changed in it as they were in the private
+    one. Who has the old file open goes on reading it. On failure the old file stays as it was and nothing is left
+    behind. The last `keep` files stay, the new one among them (kept.py).
 
     Raises:
         WarehouseBusy: another process writes to the private file.
@@ -106,19 +112,23 @@ def _publish(
         result = Published(
             published,
             {name: count(connection, "source", name) for name in marts},
-            tuple(
-                f"{name}.{column}" for name, columns in marts.items() for column in masking.names(name, columns)
-            ),
+            masking.told(marts, {"null", "hash"}),
             tuple(sorted(there.keys() - marts.keys())),
+            clear=masking.told(marts, {"clear"}),
         )
         build = last_build(connection)
         how = how_to_publish(record, build, masking, published)
+        if how != "nothing":
+            masking = replace(masking, people=people_in_words(connection, marts, masking.columns))
+            if record and record.people != people_digest(masking):
+                how = "whole"
         if how == "changes":
             shutil.copyfile(published, draft)
         if how != "nothing":
             with _target(connection, draft):
                 _bring(connection, marts, masking, grains if how == "changes" else {})
-                result = replace(result, masked_values=masked_values(connection))
+                found, named = masked_values(connection), len(masking.people)
+                result = replace(result, masked_values=found, people_in_words=named)
     if how != "nothing":
         _check(draft, result)
         _give_access(draft, published)

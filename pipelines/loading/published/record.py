@@ -7,7 +7,6 @@ told, the marts are copied whole.
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -32,13 +31,14 @@ class Build:
 class Record:
     """What was published last. `file` is its identity: inode, bytes and time of change in nanoseconds.
 
-    `salt` is what labels were masked by.
+    `salt` is what labels were masked by, `people` tells those apart that were masked for naming somebody.
     """
 
     build_id: str
     masking: str
     whole_bytes: int
     salt: str
+    people: str
     file: tuple[int, int, int]
 
 
@@ -74,7 +74,10 @@ def read_record(private: Path) -> Record | None:
     """What stands beside the private file; none where it is not there or not understood."""
     try:
         told = json.loads(_path(private).read_text("utf-8"))
-        return Record(told["build_id"], told["masking"], told["whole_bytes"], told["salt"], tuple(told["file"]))
+        return Record(
+            *(told["build_id"], told["masking"], told["whole_bytes"], told["salt"]),
+            *(told["people"], tuple(told["file"])),
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -87,7 +90,9 @@ def write_record(
     if build is None or file is None:
         _path(private).unlink(missing_ok=True)
         return
-    record = Record(build.build_id, _digest(masking), whole_bytes or file[1], masking.salt, file)
+    record = Record(
+        build.build_id, _digest(masking), whole_bytes or file[1], masking.salt, people_digest(masking), file
+    )
     draft = _path(private).with_suffix(".draft")
     draft.write_text(json.dumps(asdict(record)), "utf-8")
     draft.replace(_path(private))
@@ -105,8 +110,12 @@ def _identity(published: Path) -> tuple[int, int, int] | None:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
+def people_digest(masking: Masking) -> str:
+    """Tells one set of masked values from another."""
+    return hashlib.sha256(json.dumps([masking.salt, sorted(masking.people)]).encode()).hexdigest()
+
+
 def _digest(masking: Masking) -> str:
     """Tells one masking from another, and nothing of the key."""
-    columns: Mapping[str, list[str]] = {mart: sorted(names) for mart, names in sorted(masking.columns.items())}
-    told = json.dumps([columns, masking.key is not None])
+    told = json.dumps([masking.columns, masking.key is not None], sort_keys=True)
     return hashlib.scrypt(told.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()

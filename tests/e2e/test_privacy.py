@@ -1,0 +1,221 @@
+"""No clear value of a personal column is in what vetl publishes, shows or logs, wherever the source puts it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+from support.lying_proxy import lying
+from support.worlds import at, settings_for
+
+import sandbox
+from pipelines.bundled import dbt_project
+from pipelines.cli import app, run, status
+from pipelines.jobs.build import publish_marts
+from pipelines.jobs.dbt_process import state_folder
+from pipelines.jobs.quarantine import held_rows
+from pipelines.loading.published.descriptions import personal_columns
+from pipelines.loading.published.parquet import parquet_folder
+from pipelines.settings import Settings
+from pipelines.settings.privacy import PrivacySettings
+
+DAYS = 12
+DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
+PAGES = ("", "funnel", "calls", "outreach", "tasks", "leaks", "health")
+SHORTEST = 6
+"""Characters of a value that no other byte is taken for."""
+
+HARMLESS = {
+    "booking_sessions": ("referral_source", "referral_campaign", "referral_medium", "stage", "client_type"),
+    "appointments": ("referral_source", "referral_campaign", "referral_medium", "status", "client_type"),
+    "ai_outbound": ("purpose", "suppression_reason", "channel"),
+    "staff_tasks": ("task_type",),
+}
+"""Fields of lists where words belong."""
+
+STORED = {
+    "phone_calls": ("customer_sentiment", "call_classification", "outcome", "caller_type", "practice"),
+    "patients": ("species", "breed"),
+}
+"""The same in tables that are read one row or one file at a time."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a sync and a build left, and what was said meanwhile."""
+
+    settings: Settings
+    said: str
+    values: frozenset[str]
+
+
+def spellings(person: dict[str, Any]) -> list[str]:
+    name, phone = person["name"], person["phone"]
+    return [name, phone, person["email"], f"a friend, {name}", f"call {phone[:-7]} {phone[-7:-4]}-{phone[-4:]}"]
+
+
+def hostile(platform: sandbox.Handle) -> tuple[dict[str, Any], Any]:
+    """A client of the platform, and what puts all that is known of them into fields of others."""
+    practice = platform.describe()["practices"][0]["id"]
+    person = next(
+        row
+        for row in platform.truth(practice, "clients")
+        if row["email"] and (row["phone"] or "").startswith("+") and " " in row["name"]
+    )
+
+    def change(path: str, page: dict[str, Any]) -> None:
+        name = next((name for name in HARMLESS if f"/{name}" in path), None)
+        for row in page["content"] if name else ():
+            seed = sum(str(row["id"]).encode())
+            for number, field in enumerate(HARMLESS[name or ""]):
+                if row[field] is not None:
+                    row[field] = spellings(person)[(seed + number) % 5]
+            if name == "staff_tasks" and seed % 3 == 0:
+                row["created_at"] = spellings(person)[seed % 5]
+
+    return person, change
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    folder = tmp_path_factory.mktemp("privacy")
+    world: Any = {"practices": 1, "calls": 150, "seed": 3}
+    said = StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        redirect_stdout(said),
+        redirect_stderr(said),
+        sandbox.running(frozen=True, days=DAYS, **world) as platform,
+    ):
+        person, change = hostile(platform)
+        with lying(platform.base_url, change) as address:
+            settings = settings_for(platform, folder, DAYS)
+            warehouse = settings.warehouse.model_copy(update={"parquet": True})
+            settings = at(settings.model_copy(update={"warehouse": warehouse}), address)
+            for module in (run, status):
+                patched.setattr(module, "load_settings", lambda: settings)
+            log = ["--log-file", str(folder / "vetl.log")]
+            assert app.execute([*log, "sync", "-vv"]) == 3
+        put_into(settings.warehouse.path, person)
+        assert app.execute([*log, "build", "-vv"]) == 0
+        assert app.execute(["status"]) == 3
+    return Told(settings, said.getvalue(), personal_values(settings.warehouse.path))
+
+
+def put_into(private: Path, person: dict[str, Any]) -> None:
+    with duckdb.connect(str(private)) as connection:
+        for table, columns in STORED.items():
+            for column in columns:
+                connection.execute(
+                    f"update raw.{table} set {column} = ($1::varchar[])[1 + (hash({column}, _row_hash) % 5)::int]"
+                    " where hash(_row_hash) % 3 = 0",
+                    [spellings(person)],
+                )
+
+
+def personal_values(private: Path) -> frozenset[str]:
+    """Every value of every personal column, but for words that anything may hold."""
+    with duckdb.connect(str(private), read_only=True) as connection:
+        found = {
+            value
+            for mart, columns in personal_columns(dbt_project()).items()
+            for column in columns
+            for (value,) in connection.execute(f"select distinct {column} from marts.{mart}").fetchall()
+            if value and len(value) >= SHORTEST
+        }
+    return frozenset(found)
+
+
+def held_in(text: str, values: frozenset[str]) -> list[str]:
+    return sorted(value for value in values if value in text)
+
+
+def everything(published: Path) -> Iterator[tuple[str, str]]:
+    """Each table of the published file and its Parquet as text: in the files it is compressed."""
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{published}' as published (read_only)")
+        tables = connection.execute(
+            "select table_name from duckdb_tables() where database_name = 'published'"
+        ).fetchall()
+        sources = [f"published.marts.{name}" for (name,) in tables]
+        sources += [f"'{file}'" for file in parquet_folder(published).rglob("*.parquet")]
+        for source in sources:
+            rows = connection.execute(f"select (one::json)::varchar from {source} as one").fetchall()
+            yield source, "\n".join(row for (row,) in rows)
+
+
+def test_the_values_are_many_and_were_put_where_they_do_not_belong(told: Told) -> None:
+    """Else the rest of these tests would prove nothing."""
+    assert len(told.values) > 300
+    with duckdb.connect(str(told.settings.warehouse.path), read_only=True) as connection:
+        for mart, column in (
+            *(("booking_sessions", "referral_campaign"), ("appointments", "status"), ("staff_tasks", "task_type")),
+            *(("phone_calls", "outcome"), ("patients", "breed"), ("booking_funnel_daily", "referral_source")),
+            *(("demand_ledger", "appointment_status"), ("leaks", "wanted")),
+        ):
+            rows = connection.execute(f"select distinct {column} from marts.{mart}").fetchall()
+            assert held_in("\n".join(str(value) for (value,) in rows), told.values), (mart, column)
+
+
+def test_no_table_that_is_published_holds_one(told: Told) -> None:
+    found = {source: held_in(text, told.values) for source, text in everything(told.settings.warehouse.published)}
+
+    assert len(found) > 50
+    assert {source: values for source, values in found.items() if values} == {}
+
+
+def test_no_byte_of_files_that_leave_the_private_one_holds_one(told: Told) -> None:
+    """The published file and its Parquet, dbt's state, status, record and log."""
+    private = told.settings.warehouse.path
+    files = [path for path in private.parent.rglob("*") if path.is_file() and path != private]
+    encoded = {value: (value.encode(), json.dumps(value)[1:-1].encode()) for value in told.values}
+    found: dict[str, list[str]] = {}
+    for path in files:
+        content = path.read_bytes()
+        found[str(path)] = [value for value, forms in encoded.items() if any(form in content for form in forms)]
+
+    names = {path.name for path in files}
+    assert {"analytics.duckdb", "vetl.duckdb.status.json", "vetl.log", "manifest.json", "dbt.log"} <= names
+    assert any(state_folder(private) in path.parents for path in files)
+    assert {path: values for path, values in found.items() if values} == {}
+
+
+def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(told: Told) -> None:
+    """Payloads in quarantine are whole, for the owner: `vetl quarantine list`."""
+    reasons = [row.reason for row in held_rows(told.settings)]
+
+    assert reasons
+    assert "quarantined" in told.said
+    assert held_in("\n".join([told.said, *reasons]), told.values) == []
+
+
+def test_no_page_of_the_dashboard_holds_one(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(told.settings.warehouse.published))
+    for path in PAGES:
+        page = AppTest.from_file(DASHBOARD, default_timeout=60)
+        page._page_hash = calc_hash(path)  # pyright: ignore[reportPrivateUsage] - as in tests/dashboard
+        page.run()
+
+        assert not page.exception
+        frames = [table.value.to_csv() for table in page.dataframe]
+        assert held_in(str(page) + "\n".join(frames), told.values) == [], path
+
+
+def test_what_the_owner_chose_to_publish_is_there(told: Told) -> None:
+    """The proof can fail: by `[privacy]` numbers are published, names are not."""
+    privacy = PrivacySettings(contact="clear", columns={"leak_list.phone_number": "null"})
+
+    published = publish_marts(told.settings.model_copy(update={"privacy": privacy}))
+
+    assert "clients.phone" in published.clear
+    assert "leak_list.phone_number" in published.masked
+    text = dict(everything(told.settings.warehouse.published))
+    assert held_in(text["published.marts.clients"], told.values)
+    assert held_in(text["published.marts.leak_list"], told.values) == []
