@@ -32,6 +32,7 @@ from pipelines.core.steps import (
     UpdatesOf,
     do,
 )
+from pipelines.discovery.examination import find_status
 from pipelines.reading import coverage
 from pipelines.reading.by_id import get_by_id, strange
 from pipelines.reading.certified import Purpose, read_window
@@ -51,7 +52,7 @@ def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventio
     tail = yield from _tail(conventions, reading, through, newest)
     doubts = list(closed.doubts)
     start = reading.local_midnight(reading.history_start)
-    if strategy.derived_from is not None:
+    if strategy.derived_from is not None and reading.cursor:
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield Flush()
     if closed.met is not None and not closed.doubts and (by_id or conventions.reaches_now):
@@ -198,12 +199,13 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     A booking session expires without its `updated_at` moving (contract: Booking session). One that is gone
     from the list is got by id; so a list that moves meanwhile costs a request and never a wrong row. Where
     the list is much longer than the open set (a status filter that is ignored), each one is got by id.
-    Returns what is uncertain of it.
+    A first sync has just read every row, so nothing is compared. Returns what is uncertain of it.
     """
     yield Flush()
     open_here = yield from do(IdsWithStatus((status,)))
     if not open_here:
         return []
+    conventions = yield from find_status(reading, conventions)
     window = replace(reading.whole_history, status=status)
     listed: set[str] = set()
     try:
