@@ -136,12 +136,16 @@ def _range(known: ListKnowledge, usual: QueryConventions, first: Page) -> Plan[d
 def _neighbours(rows: Sequence[Timed]) -> tuple[Timed, Timed] | None:
     """The two rows that follow each other most closely, though not too closely, with others on both sides.
 
-    `rows` are sorted by time.
+    `rows` are sorted by time. The times beside them that are asked for are in the same minute, so that a server
+    which cuts times to minutes shows it, and not near a midnight of any zone.
     """
     pairs = [
         (earlier, later)
         for earlier, later in pairwise(rows[SIDES - 1 : len(rows) - SIDES + 1])
-        if later[1] - earlier[1] > 3 * BESIDE and all(is_clear_of_midnights(at) for _, at in (earlier, later))
+        if later[1] - earlier[1] > 3 * BESIDE
+        and all(is_clear_of_midnights(at) for _, at in (earlier, later))
+        and earlier[1].minute == (earlier[1] + BESIDE).minute
+        and later[1].minute == (later[1] - BESIDE).minute
     ]
     return min(pairs, key=lambda pair: pair[1][1] - pair[0][1], default=None)
 
