@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from pipelines.core.capabilities import Capabilities
 from pipelines.core.errors import PracticeRefused, RequestRefused
-from pipelines.core.pages import Page, Row, Window
+from pipelines.core.pages import Page, Row, Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, Learnt, MergeRows, Plan, do
 from pipelines.discovery.keeping import conventions_of
@@ -69,7 +69,11 @@ def _content(row: Row) -> str:
 
 
 def look(
-    conventions: QueryConventions, window: Window, *, kind: str = "identity", seen: Sequence[Page] = ()
+    conventions: QueryConventions,
+    window: Window,
+    *,
+    kind: WindowKind = WindowKind.IDENTITY,
+    seen: Sequence[Page] = (),
 ) -> Plan[Identity]:
     """Ask for the first page of a window again and again, until it is clear whether its rows keep their ids.
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pipelines.core.endpoint import NewestFirst
-from pipelines.core.pages import Certificate, Page, Row, Window
+from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Plan, do
 from pipelines.reading.by_id import get_by_id
@@ -148,7 +148,7 @@ def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Plan
 def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificate:
     return Certificate(
         window=Window(end=reading.now),
-        kind="newest_first",
+        kind=WindowKind.NEWEST_FIRST,
         total_first=descent.total,
         total_last=sum(counts.there.values()),
         rows=descent.rows,
