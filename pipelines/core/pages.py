@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from enum import StrEnum
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -59,6 +60,26 @@ class Window:
     status: str | None = None
 
 
+class WindowKind(StrEnum):
+    """What a window was read for, as `control.windows` keeps it and the mart `proof` tells them apart.
+
+    Closed ones are read whole once they have ended, the tail is what still moves. Others are the whole list, all
+    from the newest row down to what is known, a second look at what was not met, details of calls, a look at ids.
+    """
+
+    CLOSED = "closed"
+    TAIL = "tail"
+    WHOLE = "whole"
+    NEWEST_FIRST = "newest_first"
+    SECOND_LOOK = "second look"
+    DETAILS = "details"
+    IDENTITY = "identity"
+
+
+BESIDE_THE_LIST = (WindowKind.DETAILS, WindowKind.SECOND_LOOK)
+"""Windows that do not count towards how many rows a list holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """The evidence of how one window was read: a row of `control.windows`.
@@ -68,7 +89,7 @@ class Certificate:
     """
 
     window: Window
-    kind: str
+    kind: WindowKind
     total_first: int
     total_last: int
     rows: int

@@ -40,14 +40,19 @@ def timed_rows(rows: Sequence[Row], column: str = "updated_at") -> list[Timed]:
     return [(row, at) for row in rows if (at := instant(row.get(column))) is not None]
 
 
+def is_clear_of_midnights(at: datetime) -> bool:
+    """Whether a minute on each side of a time is on one day with it in every zone: they differ by quarters."""
+    return 1 <= at.minute % 15 < 14  # noqa: PLR2004 - as above
+
+
 def granularity(known: ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds | None]:
     """The finest that start and end tell apart: a range around a row holds it, one before and one after it do not.
 
     `None` where the rows that were tried are too many for a page. Where no range around one holds it, ends are
     whole days and not included, or the rows have changed: days are right under both. Rows are tried first that
-    are on one day with both ranges wherever that day begins: zones differ by quarters of an hour.
+    are on one day with both ranges wherever that day begins.
     """
-    tried = sorted(timed, key=lambda item: not 1 <= item[1].minute % 15 < 14)  # noqa: PLR2004 - a minute each side
+    tried = sorted(timed, key=lambda item: not is_clear_of_midnights(item[1]))
     held: set[bool | None] = set()
     for row, at in tried[:ROWS_TRIED]:
         around = yield from _contains(known, row, *_range(at - SECOND, at + 2 * SECOND))

@@ -1,21 +1,23 @@
 """Which checks a list gets: all of them from `vetl doctor`, `sync` what it needs to read it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
 from pipelines.core.endpoint import ByReference, DateWindows, QueryNames
 from pipelines.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
-from pipelines.core.pages import Page, Row
+from pipelines.core.pages import Page, Row, Window
 from pipelines.core.reading import Reading
 from pipelines.core.records import KnownValues
-from pipelines.core.steps import Plan, ReadPage
+from pipelines.core.steps import Learnt, Plan, ReadPage
 from pipelines.discovery.asking import ListKnowledge, fields_at_fault, recall
 from pipelines.discovery.calls import check_calls
 from pipelines.discovery.contents import check_contents, check_total_pages
 from pipelines.discovery.edges import check_edges, granularity, timed_rows
 from pipelines.discovery.finding import Finding
+from pipelines.discovery.first_look import FirstLook, first_look
+from pipelines.discovery.identity import Identity
 from pipelines.discovery.keeping import after, capabilities_of, is_hopeless, known_already, record, record_facts
 from pipelines.discovery.numbers import check_numbers
 from pipelines.discovery.people import check_clients, check_patients
@@ -24,6 +26,8 @@ from pipelines.discovery.sizes import check_size
 from pipelines.discovery.statuses import check_statuses
 from pipelines.discovery.taking import take_names
 from pipelines.partner.models import CALL_STATES, PhoneCall
+from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.reuse import Pages
 
 T = TypeVar("T")
 Checking = Plan[T]
@@ -77,31 +81,63 @@ def check_practice() -> Checking[Finding]:
     return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")
 
 
-def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Capabilities]:
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What is known of a list, what a first look at its rows' ids has shown, and the pages that this took."""
+
+    known: Capabilities
+    ids: Identity = field(default_factory=Identity)
+    pages: Pages = field(default_factory=dict[Any, Page])
+
+
+def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discovered]:
     """What `sync` must know to read a list: which parameters work, and under which names; asked where it is open.
 
-    `doubts`: parameters that are asked for again whatever is known of them.
+    `doubts`: parameters that are asked for again whatever is known of them. The status is not among them: it is
+    asked for when a strategy needs it (`find_status`).
 
-    Requests: about 15 at a first sync, none once all is decided. A list that is empty or on one page is asked
-    again at each sync for two to four, one whose date range is ignored for six.
+    Requests: six at a first sync of a server that speaks as configured, of which three are pages of the read;
+    about 20 where it does not; none once all is decided. A list that is empty or on one page is asked again at
+    each sync for two to four, one whose date range is ignored for six.
 
     Raises:
         ConfigurationError: the list cannot be read whole, because a parameter that it needs is ignored.
         RequestRefused: the list is not there, or refuses every form of the question.
     """
-    before = capabilities_of(reading, doubts)
-    known = known_already(reading, before)
-    findings = yield from _parameters(known, [key for key in _keys(reading) if _is_open(before, key)])
-    now = after(known, before, findings)
+    before, look = capabilities_of(reading, doubts), FirstLook()
+    if not doubts and all(item.result is Result.UNDECIDED for item in before.parameters.values()):
+        look = yield from first_look(reading)
+        if look.ids.verdict == "changing":
+            return Discovered(before, look.ids)
+    seen = look.decided(before)
+    known = known_already(reading, seen)
+    findings = yield from _parameters(known, [key for key in _keys(reading) if _is_open(seen, key)])
+    now = after(known, seen, findings)
     start = now.parameters["start"]
     if start.result is now.result("end") is Result.HONOURED and start.bounds is None:
         now = yield from _with_bounds(known, now)
     contradicted = set(doubts) & {"start", "end"}
     now = _still_believed(Capabilities.of(reading.capabilities, reading.names), now, contradicted)
-    yield from record(reading.capabilities, now, findings)
+    evidence = {**look.evidence, **{finding.check: finding.evidence for finding in findings}}
+    yield from record(reading.capabilities, now, evidence)
     for finding in filter(is_hopeless, findings):
         raise ConfigurationError(f"{reading.endpoint.name}: {finding.evidence}; {finding.remedy}")
-    return now
+    return Discovered(now, look.ids, look.pages)
+
+
+def find_status(reading: Reading, conventions: QueryConventions) -> Checking[QueryConventions]:
+    """How a list is narrowed to a status; asked where that is open."""
+    if conventions.status is not Result.UNDECIDED:
+        return conventions
+    everything = reading.whole_history if reading.endpoint.strategy.has_range else Window()
+    known = ListKnowledge(reading, conventions.names, whole=conventions.filters(everything), thorough=False)
+    known.smallest = {conventions.names.per_page: "1"}
+    before = Capabilities.of({}, reading.names)
+    findings = yield from check_statuses(known, _statuses(reading))
+    status = after(known, before, findings).parameters["status"]
+    if status.result is not Result.UNDECIDED:
+        yield Learnt("status", status.model_dump(mode="json"), findings[0].evidence)
+    return replace(conventions, names=replace(conventions.names, status=status.name), status=status.result)
 
 
 def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Collection[str]) -> Capabilities:
@@ -115,16 +151,15 @@ def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Coll
 
 
 def _keys(reading: Reading) -> Sequence[Key]:
-    """The parameters that a list has (contract: Staff tasks and AI outbound requests have no date range)."""
+    """What a read needs (contract: Staff tasks and AI outbound requests have no date range)."""
     has_range = reading.endpoint.strategy.has_range
-    without = (*(() if has_range else ("start", "end")), *(() if _statuses(reading) else ("status",)))
-    return [key for key in KEYS if key not in without]
+    return ("start", "end", "per_page", "page") if has_range else ("per_page", "page")
 
 
 def _is_open(before: Capabilities, key: Key) -> bool:
-    """Whether a parameter is asked for. That the page size and the status are ignored costs requests, no truth."""
+    """Whether a parameter is asked for. That the page size is ignored costs requests, no truth."""
     result = before.result(key)
-    return result is Result.UNDECIDED or (result is Result.IGNORED and key not in ("per_page", "status"))
+    return result is Result.UNDECIDED or (result is Result.IGNORED and key != "per_page")
 
 
 def _with_bounds(known: ListKnowledge, now: Capabilities) -> Checking[Capabilities]:
@@ -147,7 +182,7 @@ def _examine_list(reading: Reading) -> Found:
     if known.bounds != "none" and any(item.check == "bounds" and item.state == "note" for item in findings):
         start = decided.parameters["start"].model_copy(update={"bounds": known.bounds})
         decided = Capabilities(parameters={**decided.parameters, "start": start})
-    yield from record({}, decided, findings)
+    yield from record({}, decided, {finding.check: finding.evidence for finding in findings})
     yield from record_facts(findings)
     return findings
 

@@ -17,8 +17,8 @@ from json import dumps
 from typing import Any, Literal
 
 from pipelines.core.capabilities import Capabilities
-from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable
-from pipelines.core.pages import Page, Row, Window
+from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.pages import Page, Row, Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, Learnt, MergeRows, Plan, do
 from pipelines.discovery.keeping import conventions_of
@@ -68,18 +68,22 @@ def _content(row: Row) -> str:
     return dumps({name: value for name, value in row.items() if name != "id"}, sort_keys=True, default=str)
 
 
-def look(conventions: QueryConventions, window: Window, *, kind: str = "identity") -> Plan[Identity]:
+def look(
+    conventions: QueryConventions,
+    window: Window,
+    *,
+    kind: WindowKind = WindowKind.IDENTITY,
+    seen: Sequence[Page] = (),
+) -> Plan[Identity]:
     """Ask for the first page of a window again and again, until it is clear whether its rows keep their ids.
 
-    Ids that change leave a certificate that says so.
+    `seen`: that page, as often as it was asked for already. Ids that change leave a certificate that says so.
     """
-    pages: list[Page] = []
-    found = Identity()
-    while len(pages) < LOOKS:
+    pages = list(seen)
+    found = compared([page.rows for page in pages])
+    while len(pages) < LOOKS and found.verdict != "stable" and (not pages or pages[0].rows):
         pages.append((yield from do(conventions.page(window, 0, lenient=True))))
         found = compared([page.rows for page in pages])
-        if not pages[0].rows or found.verdict == "stable":
-            break
     if found.verdict == "changing":
         evidence = certificate(Pass(window, (pages[-1],), conventions.page_size), kind, retries=len(pages) - 1)
         yield MergeRows((), pages[-1].server_time, certificate=uncertified(evidence, found.finding))
@@ -89,28 +93,28 @@ def look(conventions: QueryConventions, window: Window, *, kind: str = "identity
     return found
 
 
-def look_first(reading: Reading) -> Plan[Identity]:
-    """Before a list is read: where it never was, or where its ids were seen to change."""
-    if not _has_list(reading) or (reading.cursor and not were_changing(reading.capabilities)):
-        return Identity()
+def look_first(reading: Reading, known: Capabilities, seen: Identity) -> Plan[Identity]:
+    """Before a list is read: where it never was, or where its ids were seen to change.
+
+    `seen`: what looking at it has shown already.
+    """
+    if seen.verdict != "unknown" or (reading.cursor and not were_changing(reading.capabilities)):
+        return seen
     try:
-        found = yield from _look_at(reading)
+        return (yield from look(conventions_of(reading, known), _all_of(reading)))
     except PracticeRefused:
         raise
-    except (RequestRefused, Unreachable):
-        # How the list is asked for is not known yet, and a server that counts from 1 may not have page 0, or break
-        # over it: the checks that follow find out, and the look after the read will tell.
-        return Identity()
-    if found.verdict == "changing":
-        yield Flush()
-    return found
+    except RequestRefused:
+        return seen
 
 
 def look_last(reading: Reading, outcome: Outcome) -> Plan[Outcome]:
-    """After new rows came: one that was here already, under another id, would be new as well."""
-    if not _has_list(reading):
+    """After new rows came to a list that was read before: one of them may be here already, under another id."""
+    if not (reading.endpoint.strategy.has_list and reading.endpoint.strategy.has_ids):
         return outcome
-    found = yield from _look_at(reading)
+    # A full reconcile asks everything anew, but how the list is asked for at all is known by the time of a look.
+    known = Capabilities.of(reading.capabilities, reading.names)
+    found = yield from look(conventions_of(reading, known), _all_of(reading))
     yield Flush()
     return unsettled(found, outcome.notes) if found.verdict == "changing" else outcome
 
@@ -131,12 +135,5 @@ def anew(reading: Reading) -> Reading:
     return replace(reading, cursor={}, capabilities={}, reconcile="full")
 
 
-def _has_list(reading: Reading) -> bool:
-    return reading.endpoint.strategy.has_list and reading.endpoint.strategy.has_ids
-
-
-def _look_at(reading: Reading) -> Plan[Identity]:
-    window = reading.whole_history if reading.endpoint.strategy.has_range else Window()
-    # A full reconcile asks everything anew, but how the list is asked for at all is known by the time of a look.
-    conventions = conventions_of(reading, Capabilities.of(reading.capabilities, reading.names))
-    return (yield from look(conventions, window))
+def _all_of(reading: Reading) -> Window:
+    return reading.whole_history if reading.endpoint.strategy.has_range else Window()

@@ -41,6 +41,7 @@ def conventions_of(reading: Reading, known: Capabilities) -> QueryConventions:
         page_base=page.base if page.result is Result.HONOURED else None,
         bounds="none" if ignored else start.bounds or _form(start),
         end=known.result("end"),
+        status=known.result("status"),
         end_in_days=known.parameters["end"].bounds == "day",
         required={start.name: whole_bounds(reading, start.bounds)[0]} if ignored and start.bounds else {},
     )
@@ -112,9 +113,8 @@ def _bounds(known: ListKnowledge, key: Key) -> Literal["instant", "day"] | None:
     return "day" if known.bounds == "day" else None
 
 
-def record(before: Mapping[str, Any], now: Capabilities, findings: Sequence[Finding]) -> Plan[None]:
+def record(before: Mapping[str, Any], now: Capabilities, evidence: Mapping[str, str]) -> Plan[None]:
     """What differs from what is stored, with its evidence. `before` is what is stored."""
-    evidence = {finding.check: finding.evidence for finding in findings}
     for key, item in now.parameters.items():
         value = item.model_dump(mode="json")
         if item.result is Result.UNDECIDED and key not in before and item.name == item.configured:

@@ -55,13 +55,9 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
 
 
 async def _read(runner: StepRunner) -> Outcome:
-    """Read a list, if its rows keep their ids."""
+    """Read a list. Its plan looks at the ids of a list that was never read, before it reads it."""
     reading = await runner.reading()
-    found: identity.Identity = await runner.drive(identity.look_first(reading))
-    if found.verdict == "changing":
-        return identity.unsettled(found)
-    recovered = found.verdict == "stable" and identity.were_changing(reading.capabilities)
-    outcome: Outcome = await runner.drive(plan(identity.anew(reading) if recovered else reading))
-    if runner.buffer.changes.inserted:
+    outcome: Outcome = await runner.drive(plan(reading))
+    if reading.cursor and runner.buffer.changes.inserted:
         return await runner.drive(identity.look_last(await runner.reading(), outcome))
     return outcome

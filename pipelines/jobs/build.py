@@ -7,6 +7,7 @@ from typing import Any
 
 from pipelines import bundled
 from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.pages import BESIDE_THE_LIST, WindowKind
 from pipelines.core.privacy import Treatment
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.dbt_process import Advance, BuildResult, dbt_build, fingerprint
@@ -50,8 +51,10 @@ def build_marts(
 
 
 def dbt_variables(settings: Settings) -> dict[str, Any]:
-    """What dbt is told: the lists of the registry with their tables, and the definitions that are set."""
-    return {"lists": {item.name: item.table for item in REGISTRY}, **settings.definitions.variables()}
+    """What dbt is told: the lists with their tables, the kinds of windows, and the definitions that are set."""
+    windows = {"apart": [kind.value for kind in BESIDE_THE_LIST], "moving": WindowKind.TAIL.value}
+    lists = {item.name: item.table for item in REGISTRY}
+    return {"lists": lists, "windows": windows, **settings.definitions.variables()}
 
 
 def whats_new(settings: Settings) -> str | None:

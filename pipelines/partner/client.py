@@ -177,7 +177,6 @@ class PartnerClient:
         limiter = own_limiter or self._limiters.of(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
         retry_budget = self._budget(asked)
-        forbidden = False
         while True:
             token = await self._session.token()
             try:
@@ -186,13 +185,6 @@ class PartnerClient:
                     return await self._answered(practice_id, request, decipher, retry_budget, token, once_more)
             except TokenRejected as error:
                 await self._replay(error, retry_budget, token)
-            except PracticeRefused:
-                # Some platforms call an expired token forbidden: one that was good before is renewed, once.
-                if forbidden or self._served.get(practice_id) is not token:
-                    raise
-                forbidden = True
-                retry_budget.attempt += 1
-                await self._session.renew(token)
             except (Transient, ContractBroken) as error:
                 if isinstance(error, RateLimited):
                     self.total.limited += 1
@@ -211,7 +203,7 @@ class PartnerClient:
         token: Token,
         once_more: OnceMore,
     ) -> T:
-        """What `decipher` makes of the answer. A token that others have used up is renewed on the spot."""
+        """What `decipher` makes of the answer. A token that was good before is renewed on the spot."""
         while True:
             self._count(retry_budget.attempt, self._counters(practice_id))
             try:
@@ -227,6 +219,13 @@ class PartnerClient:
                 token = await self._replay(error, retry_budget, token)
                 if again:
                     await once_more()
+            except PracticeRefused:
+                # Some platforms call an expired token forbidden: one that was good before is renewed, once.
+                if retry_budget.forbidden or self._served.get(practice_id) is not token:
+                    raise
+                retry_budget.forbidden = True
+                retry_budget.attempt += 1
+                token = await self._session.renew(token)
 
     async def _replay(self, error: TokenRejected, retry_budget: RetryBudget, token: Token) -> Token:
         """Sign in for the next attempt; all requests that met a 401 with this token share one sign-in."""

@@ -39,12 +39,13 @@ class RetryBudget:
 
     __slots__ = (
         *("_attempts", "_failures", "_in_vain", "_limited", "_patience", "_refused", "_timing"),
-        *("asked", "attempt", "rejected"),
+        *("asked", "attempt", "forbidden", "rejected"),
     )
 
     def __init__(self, asked: str, attempts: int, timing: Timing, patience: Patience) -> None:
         self.attempt = 1
         self.rejected = 0
+        self.forbidden = False
         self.asked, self._attempts, self._timing, self._patience = asked, attempts, timing, patience
         self._failures = self._limited = self._refused = self._in_vain = 0
 

@@ -26,6 +26,7 @@ class QueryConventions:
     """`bounds`: the finest the date filter is known to tell apart; `none` where no start is known to work.
 
     `end`: whether a range's end was seen to work; one that is `undecided` is sent and not relied upon.
+    `status`: whether the list can be narrowed to a status.
     `page_base`: the number of the first page, `None` where it is not known: then the first page is asked for
     without a number, and one page more is read, so that all are here whichever it is.
     `end_in_days`: an end is taken as a day, whatever is known of the start. `required`: sent with each request,
@@ -38,6 +39,7 @@ class QueryConventions:
     page_base: int | None = 0
     bounds: Bounds = "instant"
     end: Result = Result.HONOURED
+    status: Result = Result.HONOURED
     end_in_days: bool = False
     required: Mapping[str, str] = field(default_factory=dict[str, str])
     lenient: bool = False

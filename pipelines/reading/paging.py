@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from pipelines.core.errors import RequestRefused
-from pipelines.core.pages import Certificate, Page, Row, Window
+from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.steps import Plan, do
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import MOST_PAGES, follow, tolerant
@@ -95,7 +95,7 @@ class Pass:
         return "one page is one snapshot" if len(self.pages) == 1 else "distinct ids equal an unmoved total"
 
 
-def certificate(done: Pass, kind: str, *, retries: int = 0, reason: str | None = None) -> Certificate:
+def certificate(done: Pass, kind: WindowKind, *, retries: int = 0, reason: str | None = None) -> Certificate:
     """The evidence of a pass. A reason of its own says why it counts although the pass alone does not."""
     return Certificate(
         window=done.window,

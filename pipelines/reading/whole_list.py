@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipelines.core.pages import Window
+from pipelines.core.pages import Window, WindowKind
 from pipelines.core.steps import (
     Flush,
     IdsHere,
@@ -61,13 +61,15 @@ def read_whole_list(
         done = replace((yield from read_pass(conventions, asked)), window=claimed)
         passes.append(done)
         if done.whole:
-            evidence = certificate(done, "whole", retries=len(passes) - 1)
+            evidence = certificate(done, WindowKind.WHOLE, retries=len(passes) - 1)
             yield MergeRows(done.rows, done.read_at, sealed_before, certificate=evidence)
             return WholeList(passes, True, f"the whole list: {done.finding}")
         yield MergeRows(done.rows, done.read_at, sealed_before)
         if together := _proven_together(passes):
             reason = f"the ids of {together} passes, united, equal an unmoved total"
-            evidence = replace(certificate(done, "whole", reason=reason), started=passes[-together].started)
+            evidence = replace(
+                certificate(done, WindowKind.WHOLE, reason=reason), started=passes[-together].started
+            )
             yield MergeRows((), done.read_at, certificate=evidence)
             return WholeList(passes, True, reason)
         if done.lie and len(passes) > RE_READS_OF_A_LIE:
@@ -75,7 +77,7 @@ def read_whole_list(
         conventions = replace(conventions, lenient=bool(done.lie))
     last = passes[-1]
     reason = f"{last.finding}, in {len(passes)} passes"
-    evidence = uncertified(certificate(last, "whole", retries=len(passes) - 1), reason)
+    evidence = uncertified(certificate(last, WindowKind.WHOLE, retries=len(passes) - 1), reason)
     yield MergeRows((), last.read_at, certificate=evidence)
     return WholeList(passes, False, reason)
 

@@ -7,9 +7,11 @@ from pipelines.core.capabilities import KEYS, Capabilities
 from pipelines.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
 from pipelines.core.errors import PracticeRefused, RequestRefused, WrongUse
 from pipelines.core.reading import Outcome, Reading
-from pipelines.core.steps import Plan
+from pipelines.core.steps import Flush, Plan
+from pipelines.discovery import identity
 from pipelines.discovery.examination import discover
 from pipelines.discovery.keeping import conventions_of
+from pipelines.reading.reuse import reusing
 from pipelines.strategies import by_reference, full_scan, newest_first, updated_windows
 from pipelines.strategies.phone_calls import date_windows
 
@@ -38,9 +40,17 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     Where it cannot be certified, or is refused, although its parameters were known, that knowledge is doubted: the
     server may have changed. It is gained again, and if it differs, the list is read again.
     """
-    known = yield from discover(reading)
+    found = yield from discover(reading)
+    known, pages = found.known, found.pages
+    ids = yield from identity.look_first(reading, known, found.ids)
+    if ids.verdict == "changing":
+        yield Flush()
+        return identity.unsettled(ids)
+    if ids.verdict == "stable" and identity.were_changing(reading.capabilities):
+        reading = identity.anew(reading)
+        known = (yield from discover(reading)).known
     try:
-        outcome = yield from _running(reading, known)
+        outcome = yield from reusing(pages, _running(reading, known))
     except PracticeRefused:
         raise
     except RequestRefused:
@@ -57,7 +67,7 @@ def _asked_again(reading: Reading, known: Capabilities, doubts: Collection[str])
     """What is known once what an earlier sync found is asked again; `None` where that tells nothing new."""
     if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
         return None
-    again = yield from discover(reading, doubts)
+    again = (yield from discover(reading, doubts)).known
     return None if again == known else again
 
 

@@ -27,6 +27,7 @@ from pipelines.core.steps import (
     Plan,
     do,
 )
+from pipelines.discovery.examination import find_status
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.following import promised, tolerant
 from pipelines.reading.paging import (
@@ -35,8 +36,8 @@ from pipelines.reading.paging import (
     read_pass,
 )
 from pipelines.reading.rows import instant, key_of, updated_at
-from pipelines.reading.status_counts import counts_agree
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.strategies.totals import compare_totals
 
 NEWEST_UPDATED_FIRST = "newest_updated_first"
 
@@ -83,10 +84,12 @@ def _read_changes(conventions: QueryConventions, reading: Reading, strategy: Ful
         through = _known_through(reading)
         if not (yield from _read_top(conventions, through)):
             return False
-    elif not (yield from _read_open(conventions, strategy)):
-        return False
+    else:
+        conventions = yield from find_status(reading, conventions)
+        if not (yield from _read_open(conventions, strategy)):
+            return False
     yield Flush()
-    return (yield from counts_agree(conventions, strategy.statuses)).agree
+    return (yield from compare_totals(reading, conventions, strategy.statuses)).agree
 
 
 def _read_open(conventions: QueryConventions, strategy: FullScan) -> Plan[bool]:

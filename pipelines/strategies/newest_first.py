@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pipelines.core.endpoint import NewestFirst
-from pipelines.core.pages import Certificate, Page, Row, Window
+from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Plan, do
 from pipelines.reading.by_id import get_by_id
@@ -27,8 +27,9 @@ from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import promised, tolerant
 from pipelines.reading.paging import fell, most_followed
 from pipelines.reading.rows import instant, key_of
-from pipelines.reading.status_counts import Counts, counts_agree
+from pipelines.reading.status_counts import Counts
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.strategies.totals import compare_totals
 
 LOOK_BACK = timedelta(days=7)
 MARGIN = timedelta(hours=1)
@@ -47,7 +48,7 @@ def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions)
         if fell(descent.totals):
             continue
         yield from _not_met(strategy, descent, reading)
-        counts = yield from counts_agree(conventions, strategy.statuses)
+        counts = yield from compare_totals(reading, conventions, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
             yield MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
             yield MoveCursor({"through": reading.now.isoformat()})
@@ -147,7 +148,7 @@ def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Plan
 def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificate:
     return Certificate(
         window=Window(end=reading.now),
-        kind="newest_first",
+        kind=WindowKind.NEWEST_FIRST,
         total_first=descent.total,
         total_last=sum(counts.there.values()),
         rows=descent.rows,

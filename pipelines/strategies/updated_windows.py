@@ -12,13 +12,13 @@ that differs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from pipelines.core.capabilities import Result
 from pipelines.core.endpoint import UpdatedWindows
 from pipelines.core.errors import RequestRefused
-from pipelines.core.pages import Window
+from pipelines.core.pages import Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import (
     Flush,
@@ -32,11 +32,13 @@ from pipelines.core.steps import (
     UpdatesOf,
     do,
 )
+from pipelines.discovery.examination import find_status
 from pipelines.reading import coverage
 from pipelines.reading.by_id import get_by_id, strange
-from pipelines.reading.certified import Purpose, read_window
+from pipelines.reading.certified import read_window
 from pipelines.reading.conventions import UNPROVEN_END, QueryConventions
 from pipelines.reading.paging import read_pass, united
+from pipelines.reading.purpose import Purpose, WindowOutcome, together
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 
 
@@ -47,36 +49,32 @@ def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventio
         return (yield from _without_filter(conventions, reading, by_id=by_id))
     through = conventions.closed_bound(reading.now, reading.margins.closing_lag)
     closed = yield from _closed_windows(conventions, reading, through)
-    newest = _newest(conventions, closed.met)
-    tail = yield from _tail(conventions, reading, through, newest)
-    doubts = list(closed.doubts)
+    tail = yield from _tail(conventions, reading, through)
+    doubts = list(closed.found.doubts)
     start = reading.local_midnight(reading.history_start)
-    if strategy.derived_from is not None:
+    if strategy.derived_from is not None and reading.cursor:
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield Flush()
-    if closed.met is not None and not closed.doubts and (by_id or conventions.reaches_now):
+    if reading.reconcile != "no" and closed.found.certified and (by_id or conventions.reaches_now):
         # Of a certified tail, too, rows leave only by vanishing.
-        until = reading.now + timedelta(days=1) if tail else closed.covered.through(start) or start
-        yield from _vanished(conventions, reading, through, until, closed.met, by_id=by_id)
+        until = reading.now + timedelta(days=1) if tail.certified else closed.covered.through(start) or start
+        yield from _vanished(conventions, reading, through, until, closed.found.ids | tail.ids, by_id=by_id)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
-    certain = closed.covered if tail else closed.certain
-    suspects = (*(("start", "end") if closed.strays else ()), *(("page", "per_page") if newest.lies else ()))
+    certain = closed.covered if tail.certified else closed.certain
+    suspects = (*(("start", "end") if closed.found.strays else ()), *(("page", "per_page") if tail.lies else ()))
     return Outcome(not doubts, certain.through(start), reason, _notes(conventions, reading), suspects)
 
 
 @dataclass(frozen=True, slots=True)
 class _Closed:
-    """What the closed windows brought. `met`: all ids, where history was read again.
+    """What the closed windows brought.
 
-    `certain`: what of `covered` cannot have got late rows that only the tail brings. `strays`: rows came that the
-    range which was asked for does not hold.
+    `certain`: what of `covered` cannot have got late rows that only the tail brings.
     """
 
     covered: coverage.Coverage[datetime]
     certain: coverage.Coverage[datetime]
-    doubts: Sequence[str]
-    met: set[str] | None
-    strays: bool
+    found: WindowOutcome = field(default_factory=WindowOutcome)
 
 
 def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[_Closed]:
@@ -94,47 +92,54 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
         if day is not None:
             due = due.add(reading.local_midnight(day), through)
     sealed = covered.through(start)
-    met = set[str]() if reading.reconcile != "no" else None
-    doubts: list[str] = []
-    certain = covered
-    strays = False
+    closed = _Closed(covered, covered)
     for gap in due.spans:
-        purpose = Purpose("closed", sealed, covered, through - reading.margins.overlap, doubts, met)
-        covered = yield from _close(conventions, gap, reading.margins.overlap, purpose)
-        certain = purpose.covered or certain
-        strays = strays or purpose.strays
+        settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
+        purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
+        closed = yield from _close(conventions, gap, reading.margins.overlap, purpose, closed)
     yield Flush()
-    return _Closed(covered, certain, doubts, met, strays)
+    return closed
 
 
 def _close(
-    conventions: QueryConventions, gap: tuple[datetime, datetime], overlap: timedelta, purpose: Purpose
-) -> Plan[coverage.Coverage[datetime]]:
-    """Read a gap, with whatever around it is read again. Returns what is covered then.
+    conventions: QueryConventions,
+    gap: tuple[datetime, datetime],
+    overlap: timedelta,
+    purpose: Purpose,
+    earlier: _Closed,
+) -> Plan[_Closed]:
+    """Read a gap, with whatever around it is read again.
 
     What was covered before it, and may have got late rows since, is in doubt until all of the window is certain.
     """
     start, end = gap
-    before, doubts = purpose.covered or coverage.Coverage(), len(purpose.doubts)
-    doubted = before
+    before = doubted = earlier.covered
     for unread, _ in before.missing(start, end):
         doubted = doubted.without(unread - overlap, unread)
-    purpose.covered = doubted
-    yield from read_window(conventions, Window(start - overlap, end), purpose)
-    covered = before if purpose.covered == doubted else purpose.covered
-    if len(purpose.doubts) == doubts and covered != covered.union(before):
+    moving = doubted
+
+    def on_certified(part: Window) -> MoveCursor:
+        nonlocal moving
+        assert isinstance(part.start, datetime)
+        assert isinstance(part.end, datetime)
+        moving = moving.add(part.start, part.end)
+        return MoveCursor({"covered": moving.as_json()})
+
+    window = Window(start - overlap, end)
+    found = yield from read_window(conventions, window, replace(purpose, on_certified=on_certified))
+    certain = doubted.union(found.covered)
+    covered = before if certain == doubted else certain
+    if found.certified and covered != covered.union(before):
         covered = covered.union(before)
         yield MoveCursor({"covered": covered.as_json()})
-    return covered
+    return _Closed(covered, certain, earlier.found + found)
 
 
-def _newest(conventions: QueryConventions, met: set[str] | None) -> Purpose:
-    return Purpose("tail", met=met, hidden=not conventions.reaches_now)
-
-
-def _tail(conventions: QueryConventions, reading: Reading, through: datetime, purpose: Purpose) -> Plan[bool]:
-    """From a little before the closed bound to a day ahead. Returns whether it happens to be certified."""
+def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[WindowOutcome]:
+    """From a little before the closed bound to a day ahead; it may happen to be certified."""
     window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
+    wants_ids = reading.reconcile != "no"
+    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.reaches_now, wants_ids=wants_ids)
     return (yield from read_window(conventions, window, purpose))
 
 
@@ -143,7 +148,7 @@ def _vanished(
     reading: Reading,
     through: datetime,
     until: datetime,
-    met: set[str],
+    met: frozenset[str],
     *,
     by_id: bool,
 ) -> Plan[None]:
@@ -160,14 +165,13 @@ def _vanished(
     if gone and by_id:
         yield from get_by_id(gone, reading.now)
     elif gone:
-        again = Purpose("second look", met=set())
+        again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
         most = len(here) // conventions.page_size
         windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
-        verdicts = yield from do(SideBySide([read_window(conventions, window, again) for window in windows]))
-        certain = all(verdicts)
-        certain = (yield from _tail(conventions, reading, through, _newest(conventions, again.met))) and certain
-        if certain:
-            yield MissingRecords([item for item in gone if item not in (again.met or ())], reading.now)
+        found = together((yield from do(SideBySide([read_window(conventions, item, again) for item in windows]))))
+        found += yield from _tail(conventions, reading, through)
+        if found.certified:
+            yield MissingRecords([item for item in gone if item not in found.ids], reading.now)
     yield Flush()
 
 
@@ -198,12 +202,13 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     A booking session expires without its `updated_at` moving (contract: Booking session). One that is gone
     from the list is got by id; so a list that moves meanwhile costs a request and never a wrong row. Where
     the list is much longer than the open set (a status filter that is ignored), each one is got by id.
-    Returns what is uncertain of it.
+    A first sync has just read every row, so nothing is compared. Returns what is uncertain of it.
     """
     yield Flush()
     open_here = yield from do(IdsWithStatus((status,)))
     if not open_here:
         return []
+    conventions = yield from find_status(reading, conventions)
     window = replace(reading.whole_history, status=status)
     listed: set[str] = set()
     try:

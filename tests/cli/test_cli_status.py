@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pipelines.cli import app
-from pipelines.core.pages import Certificate, Window
+from pipelines.core.pages import Certificate, Window, WindowKind
 from pipelines.core.practice import Practice
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import REGISTRY, by_name
@@ -38,7 +38,9 @@ def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") 
     with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
         warehouse.set_practices(practices)
         warehouse.start_run(run_id, datetime.now(UTC), "sync")
-        proof = Certificate(Window(), "closed", 0, 0, 0, 0, 1, 0, True, "one page is one snapshot", NOW, NOW)
+        proof = Certificate(
+            Window(), WindowKind.CLOSED, 0, 0, 0, 0, 1, 0, True, "one page is one snapshot", NOW, NOW
+        )
         warehouse.commit(run_id, "loc-1", by_name("staff_tasks"), [MergeRows((), NOW, certificate=proof)])
         if exit_code is not None:
             summary = {"results": results}

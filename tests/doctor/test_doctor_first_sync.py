@@ -22,7 +22,7 @@ def test_the_questions_are_asked_once_and_are_few(clinic: Clinic) -> None:
     first, second = (clinic.sync("booking_sessions").results[0] for _ in range(2))
 
     assert first.state == second.state == "certified"
-    assert first.requests - second.requests <= 22
+    assert first.requests - second.requests <= 15
 
 
 def test_a_list_that_cannot_be_paged_is_refused_in_one_line_until_doctor_finds_it_mended(clinic: Clinic) -> None:

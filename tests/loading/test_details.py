@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.filled import DAY, Filled, call_line, call_record
 
-from pipelines.core.pages import Changes, Page, Window
+from pipelines.core.pages import Changes, Page, Window, WindowKind
 from pipelines.core.steps import AttachDetails, DaysLackingDetails
 from pipelines.endpoints import by_name
 from pipelines.reading.paging import Pass, certificate
@@ -254,5 +254,5 @@ def test_a_day_lacks_details_too_where_it_changed_after_they_were_told(filled: F
 def attached(filled: Filled, record: dict[str, Any]) -> None:
     """As a sync does it: with the certificate of the window that was read."""
     page = Page((record,), 1, 0, 100, filled.now)
-    evidence = certificate(Pass(Window(DAY, DAY), (page,), 100), "details")
+    evidence = certificate(Pass(Window(DAY, DAY), (page,), 100), WindowKind.DETAILS)
     filled.commit("phone_calls", AttachDetails([record], DAY, DAY, certificate=evidence))

@@ -10,7 +10,7 @@ from support.filled import START, Filled
 
 from pipelines import bundled
 from pipelines.core.errors import WarehouseError
-from pipelines.core.pages import Certificate, Window
+from pipelines.core.pages import Certificate, Window, WindowKind
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import by_name
 from pipelines.loading.control.snapshot import Snapshot, note_not_started, read_snapshot, snapshot_path
@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 
 
 def evidence(finished: datetime) -> Certificate:
-    return Certificate(Window(), "closed", 0, 0, 0, 0, 1, 0, True, f"at {finished}", finished, finished)
+    return Certificate(Window(), WindowKind.CLOSED, 0, 0, 0, 0, 1, 0, True, f"at {finished}", finished, finished)
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -21,8 +21,9 @@ from support.scripted_server import (
     reply_page,
 )
 
-from pipelines.core.errors import SignInRefused
+from pipelines.core.errors import PracticeRefused, SignInRefused
 from pipelines.core.pages import Page
+from pipelines.partner import retrying
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, PartnerClient
 
@@ -140,3 +141,47 @@ def test_a_token_that_expires_costs_one_sign_in_and_no_speed(stage: Stage) -> No
     stage.play(scene)
 
     assert (stage.server.sign_ins, inside) == (2, 8)
+
+
+def test_a_practice_that_is_refused_after_the_last_sign_in_is_not_asked_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each token is good for another practice, so that it might have been used up."""
+    monkeypatch.setattr(retrying, "REPLAYS_OF_USED_UP", 2)
+
+    async def scene(client: PartnerClient) -> None:
+        async def handler(asked: Asked) -> Reply:
+            if len(stage.server.asked) == 1 or asked.headers["x-client-id"] != PRACTICE:
+                return reply_page([])
+            await client.page("loc-002", "staff_tasks", {})
+            return reply_error(401)
+
+        stage.server.handler = handler
+        await one(client)
+        with pytest.raises(PracticeRefused, match="401 after each of 2 fresh sign-ins"):
+            await one(client)
+
+    stage.play(scene)
+
+    assert stage.server.sign_ins == 1 + 2
+
+
+def test_a_renewed_token_that_is_called_forbidden_once_it_has_expired_is_renewed(stage: Stage) -> None:
+    """The request met 401 first, and 403 with the token that it then got, which was good for others meanwhile."""
+
+    async def scene(client: PartnerClient) -> None:
+        async def handler(asked: Asked) -> Reply:
+            if ("page", "7") not in asked.query or asked.token == "token-3":
+                return reply_page([])
+            if asked.token == "token-1":
+                return reply_error(401)
+            await one(client)
+            return reply_error(403)
+
+        stage.server.handler = handler
+        await one(client)
+        await client.page(PRACTICE, "staff_tasks", {"page": "7"})
+
+    stage.play(scene)
+
+    assert stage.server.sign_ins == 3

@@ -14,7 +14,6 @@ from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused, Unr
 from pipelines.core.pages import Page
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import ReadPage
-from pipelines.discovery.identity import Identity, look_first
 from pipelines.endpoints import by_name
 from pipelines.strategies import plan
 
@@ -56,19 +55,8 @@ def test_a_list_without_page_zero_is_read_whole_at_once(before: VetlError, rows:
     assert store.rows == source.rows
 
 
-@pytest.mark.parametrize("failure", REFUSALS, ids=str)
-def test_the_look_at_ids_leaves_it_to_the_checks_to_find_the_first_page(failure: VetlError) -> None:
-    looking = look_first(reading(ModelSource(Random(1)), "appointments"))
-    next(looking)
-
-    with pytest.raises(StopIteration) as ended:
-        looking.throw(failure)
-
-    assert ended.value.value == Identity()
-
-
 def test_a_practice_that_is_refused_is_not_asked_again() -> None:
-    source = FromOne(Random(1))
+    source = ModelSource(Random(1))
 
     def refuse() -> None:
         raise PracticeRefused("403", status=403)

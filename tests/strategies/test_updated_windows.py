@@ -15,6 +15,7 @@ from support.model_store import ModelStore
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import TornAnswer
+from pipelines.core.pages import WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.strategies import plan
@@ -170,7 +171,7 @@ def test_windows_already_certified_are_not_read_again() -> None:
 
     assert source.requests < first
     kinds = Counter(evidence.kind for evidence in store.certificates)
-    assert kinds["closed"] >= 1
+    assert kinds[WindowKind.CLOSED] >= 1
 
 
 def test_an_earlier_start_of_history_reads_what_is_missing() -> None:

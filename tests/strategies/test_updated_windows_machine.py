@@ -14,7 +14,8 @@ from pipelines.core.pages import Row
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.reading import coverage
-from pipelines.reading.certified import ROWS_PER_WINDOW_ALLOWED, UNITED_PASSES, WINDOWS_ALLOWED
+from pipelines.reading.certified import UNITED_PASSES
+from pipelines.reading.purpose import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
 from pipelines.reading.rows import instant
 
 NAMES = (

@@ -68,6 +68,8 @@ class StrategyMachine(RuleBasedStateMachine):
     """Kinds of certificates that a deletion and an insertion between the same two requests can fool."""
     LEARNING: ClassVar[int] = 20
     """Requests that it costs at most to find out how a list at rest is asked for, under the configured names."""
+    STATUS: ClassVar[int] = 4
+    """The same of the status, which is asked for when it is needed."""
     OTHER_NAMES: ClassVar[int] = 60
     """The same, more, where the server has other names."""
     REST: ClassVar[timedelta] = timedelta(hours=26)
@@ -239,6 +241,7 @@ class StrategyMachine(RuleBasedStateMachine):
         if told.quiet and told.outcome:
             misled = base is not None and not known
             most = self.most_quiet(told) * (MISLED if misled else 1) + (0 if known else self.LEARNING)
+            most += 0 if "status" in learnt else self.STATUS
             most += self.OTHER_NAMES if self.source.manners.names != QueryNames() else 0
             assert asked.requests <= most, f"{asked} of a list at rest, at most {most}"
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipelines.core.pages import Certificate, Page, Row, Window
+from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.steps import Plan
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import follow, tolerant
@@ -46,7 +46,7 @@ class Crowded:
     evidence: Certificate
 
 
-def read_crowded(conventions: QueryConventions, window: Window, kind: str) -> Plan[Crowded]:
+def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind) -> Plan[Crowded]:
     """Read the JSON list of a day until what was met proves it whole. `kind` names it in `control.windows`."""
     passes: list[Pass] = []
     largest = conventions.page_size
@@ -98,7 +98,7 @@ def _one_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
     return Pass(window, (first, *followed.pages), size, unkept=followed.unkept)
 
 
-def _evidence(passes: Sequence[Pass], number: int, kind: str, rows: Sequence[Row]) -> Certificate:
+def _evidence(passes: Sequence[Pass], number: int, kind: WindowKind, rows: Sequence[Row]) -> Certificate:
     return replace(
         certificate(passes[number], kind, retries=len(passes) - 1, reason=PROVEN),
         rows=len(rows),

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from pipelines.core.endpoint import DateWindows
+from pipelines.core.pages import WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
 from pipelines.reading import coverage
@@ -190,7 +191,7 @@ def _read(strategy: DateWindows, state: _State, days: _Days) -> Plan[str | None]
         return state.cursor()
 
     purpose = DaysPurpose(
-        "closed", state.json, certified, state.sealed_before, days.here, state.lies, state.crowded
+        WindowKind.CLOSED, state.json, certified, state.sealed_before, days.here, state.lies, state.crowded
     )
     return (yield from read_days(strategy, days.start, days.end, purpose))
 
@@ -200,5 +201,7 @@ def _tail(strategy: DateWindows, state: _State) -> Plan[str | None]:
     start, end = state.open_from, state.today + 2 * DAY
     here = yield from do(CallsPerDay(start, end - DAY))
     return (
-        yield from read_days(strategy, start, end, DaysPurpose("tail", state.json, here=here, lies=state.lies))
+        yield from read_days(
+            strategy, start, end, DaysPurpose(WindowKind.TAIL, state.json, here=here, lies=state.lies)
+        )
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from pipelines.core.errors import PracticeRefused, RequestRefused
-from pipelines.core.pages import Row, Window
+from pipelines.core.pages import Row, Window, WindowKind
 from pipelines.core.reading import Reading
 from pipelines.core.steps import (
     AttachDetails,
@@ -178,7 +178,7 @@ def _read_window(conventions: QueryConventions, window: Window, *, last: bool) -
         if done.whole:
             assert isinstance(window.start, date)
             assert isinstance(window.end, date)
-            evidence = certificate(done, "details", retries=attempt)
+            evidence = certificate(done, WindowKind.DETAILS, retries=attempt)
             yield AttachDetails(done.rows, window.start, window.end, certificate=evidence)
             return done.rows if last else ()
         if done.lie:

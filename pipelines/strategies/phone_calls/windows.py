@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.core.errors import ContractBroken, PracticeRefused, RequestRefused, WrongTotal
-from pipelines.core.pages import CallsPage, Certificate, Window
+from pipelines.core.pages import CallsPage, Certificate, Window, WindowKind
 from pipelines.core.steps import (
     AttachDetails,
     MergeRows,
@@ -60,7 +60,7 @@ class DaysPurpose:
     that were read.
     """
 
-    kind: str
+    kind: WindowKind
     json: QueryConventions
     certified: OnCertified | None = None
     sealed_before: date | None = None
@@ -177,7 +177,7 @@ def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: 
         return (yield from _replace(day, day + DAY, purpose, pages, doubt))
     at = found.evidence.finished
     replaced = ReplaceDays([], day, day, at, purpose.sealed_before, rows=found.rows, certificate=found.evidence)
-    told = replace(found.evidence, kind="details", requests=0)
+    told = replace(found.evidence, kind=WindowKind.DETAILS, requests=0)
     return (yield from _save(replaced, purpose, AttachDetails(found.rows, day, day, certificate=told)))
 
 
@@ -211,7 +211,7 @@ def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str 
     return None if evidence.certified else evidence.reason
 
 
-def _certificate(window: Window, kind: str, pages: Sequence[CallsPage]) -> Certificate:
+def _certificate(window: Window, kind: WindowKind, pages: Sequence[CallsPage]) -> Certificate:
     return Certificate(
         window=window,
         kind=kind,

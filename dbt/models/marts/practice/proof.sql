@@ -10,7 +10,7 @@ windows as (
     from {{ ref('stg_control__windows') }}
     where
         status is null
-        and kind not in ('details', 'second look')
+        and kind not in ('{{ var('windows').apart | join("', '") }}')
 ),
 
 lists as (
@@ -52,7 +52,7 @@ told_windows as (
             and windows.run_id = whole_reads.run_id
     where
         windows.is_certified
-        and (windows.kind != 'tail' or windows.is_by_day)
+        and (windows.kind != '{{ var('windows').moving }}' or windows.is_by_day)
     qualify row_number() over (
         partition by windows.practice_id, windows.endpoint, windows.window_start, windows.window_end
         order by windows.finished_at desc, windows.total_last asc
@@ -80,7 +80,7 @@ latest_windows as (
     from windows
     inner join practices
         on windows.practice_id = practices.practice_id
-    where windows.kind != 'tail'
+    where windows.kind != '{{ var('windows').moving }}'
     qualify row_number() over (
         partition by windows.practice_id, windows.endpoint, windows.window_start, windows.window_end
         order by windows.finished_at desc

@@ -1,0 +1,44 @@
+"""Pages that were read to find out how a server speaks are pages of the first read, too."""
+
+from collections.abc import MutableMapping
+from typing import Any, TypeVar
+
+from pipelines.core.errors import VetlError
+from pipelines.core.pages import Page
+from pipelines.core.steps import Plan, Query, ReadPage, SideBySide
+from pipelines.reading.conventions import contradiction
+
+A = TypeVar("A")
+Pages = MutableMapping[frozenset[tuple[str, str]], Page]
+"""Answers by what was asked."""
+
+
+def question(query: Query) -> dict[str, str]:
+    """A query as plain text."""
+    return {name: str(value) for name, value in query.items()}
+
+
+def reusing(pages: Pages, running: Plan[A]) -> Plan[A]:
+    """The same plan; what it asks for first is answered from `pages`, each of them once.
+
+    A certificate compares the totals and ids of its pages, whenever each was read, so one that was read a few
+    requests earlier proves as much. A page that contradicts its own total may be torn, and is asked for again.
+    """
+    answer: Any = None
+    failure: VetlError | None = None
+    while True:
+        try:
+            step = running.send(answer) if failure is None else running.throw(failure)
+        except StopIteration as finished:
+            return finished.value
+        answer, failure = None, None
+        if isinstance(step, ReadPage) and (page := pages.pop(frozenset(question(step.query).items()), None)):
+            if not contradiction(page, step.number, step.size):
+                answer = page
+                continue
+        elif isinstance(step, SideBySide):
+            step = SideBySide([reusing(pages, reader) for reader in step.readers])
+        try:
+            answer = yield step
+        except VetlError as error:
+            failure = error
