@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 BIN    := .venv/bin
+# A file at a time: what a file sets up once is set up in one process.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 STAMP  := .venv/.installed
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
@@ -27,16 +29,16 @@ demo: setup  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
 test: setup  ## Every test that needs nothing but Python
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/browser --ignore tests/deployed
+	$(PYTEST) --ignore tests/browser --ignore tests/deployed
 	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make chaos, make fuzz, make spark, make bench."
 
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
-	$(BIN)/python -m pytest -q -n auto --dist worksteal $(QUICK)
+	$(PYTEST) -q $(QUICK)
 
 test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
 	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
 	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/browser
+	$(PYTEST) tests/browser
 
 test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
 	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \

@@ -1,7 +1,16 @@
 """What holds for every test."""
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False)
 settings.load_profile("vetl")
+
+LONG = {"chaos", "cli", "e2e", "orchestration", "transform"}
+"""Folders of tests that sync, build and publish."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first: processes that take a file at a time then end at about the same moment."""
+    items.sort(key=lambda item: item.path.parent.name not in LONG)
