@@ -1,6 +1,6 @@
 """What a list answers, once it has been deciphered: the words that client, strategies and loading share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
@@ -33,7 +33,8 @@ class Page:
 class CallsPage:
     """One page of the phone-call CSV. `frame` is a polars frame, opaque here, of `rows` typed rows.
 
-    `first_day` and `last_day` are the earliest and the latest practice-local day among its rows.
+    `first_day` and `last_day` are the earliest and the latest practice-local day among its rows, `minutes` the
+    minute of each as it is written (`2026-01-09 04:15`).
     """
 
     frame: Any
@@ -45,6 +46,7 @@ class CallsPage:
     requests: int = 1
     first_day: date | None = None
     last_day: date | None = None
+    minutes: Iterable[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def _holds_more(known: ListKnowledge, name: str, size: int) -> Plan[bool]:
 
 
 def _limits(known: ListKnowledge, name: str, default: int) -> Plan[Finding]:
-    most = yield from _most(known, name)
+    most = yield from _most(known, name, default)
     known.page_size = most
     known.largest = {name: str(most)}
     if not known.thorough:
@@ -90,8 +90,9 @@ def _limits(known: ListKnowledge, name: str, default: int) -> Plan[Finding]:
     return Finding(known.endpoint, "page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
 
 
-def _most(known: ListKnowledge, name: str) -> Plan[int]:
-    for size in (LARGEST, *SMALLER):
+def _most(known: ListKnowledge, name: str, default: int) -> Plan[int]:
+    """The most rows of a page that the server gives. As many as it gives unasked it gives in any case."""
+    for size in (LARGEST, *(smaller for smaller in SMALLER if smaller > default)):
         page = yield from recall(known, {**known.whole, name: str(size)})
         if page is None:
             continue
@@ -100,7 +101,7 @@ def _most(known: ListKnowledge, name: str) -> Plan[int]:
             again = yield from ask(known, {**known.whole, name: str(size)})  # once short, it may be torn
             given = max(given, _given(again, size)) if again else given
         return max(1, min(size, given))
-    return 1
+    return max(1, min(default, LARGEST))
 
 
 def _given(page: Page, asked: int) -> int:

@@ -165,6 +165,7 @@ class ModelCalls:
             server_time=self.now,
             first_day=days[0] if days else None,
             last_day=days[-1] if days else None,
+            minutes=[row[0] for row in rows],
         )
 
     def page(self, step: ReadPage) -> Page:

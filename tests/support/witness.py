@@ -135,15 +135,14 @@ class Witness:
     def _missing_calls(
         self, connection: duckdb.DuckDBPyConnection, first: date, last: date, told: str
     ) -> Iterator[str]:
+        told_by = ("called_at_local", *(() if self._lies else truth.CALL_COLUMNS))
         here = Counter(
-            (row["called_at_local"], *(row[name] for name in truth.CALL_COLUMNS))
+            tuple(row[name] for name in told_by)
             for row in truth.rows_of(connection, "phone_calls", self._practice)
         )
         calls = (truth.expected_call(row, self._zone.key) for row in self._standing["phone_calls"].values())
         there = Counter(
-            (row["called_at_local"], *(row[name] for name in truth.CALL_COLUMNS))
-            for row in calls
-            if first <= row["called_at_local"].date() <= last
+            tuple(row[name] for name in told_by) for row in calls if first <= row["called_at_local"].date() <= last
         )
         yield from (f"{told}: a call at {key[0]} is not here" for key in there - here)
 

@@ -97,6 +97,7 @@ def parse_calls(answer: Answer, *, lenient: bool = False) -> CallsPage:
         requests=answer.requests,
         first_day=first_day,
         last_day=last_day,
+        minutes=texts.frame["Date"],
     )
 
 

@@ -45,7 +45,7 @@ def plan(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
     if doubt is None:
         state.remember_what_was_due()
     attached = yield from details.attach(reading, state.today, daily=state.daily, tried=state.tried)
-    doubt = doubt or attached.doubt or state.zone_doubt(attached)
+    doubt = state.zone_doubt(attached) or doubt or attached.doubt
     yield state.cursor()
     yield Flush()
     through = state.covered.through(reading.history_start)
@@ -191,7 +191,14 @@ def _read(strategy: DateWindows, state: _State, days: _Days) -> Plan[str | None]
         return state.cursor()
 
     purpose = DaysPurpose(
-        WindowKind.CLOSED, state.json, certified, state.sealed_before, days.here, state.lies, state.crowded
+        WindowKind.CLOSED,
+        state.json,
+        state.reading.time_zone,
+        certified,
+        state.sealed_before,
+        days.here,
+        state.lies,
+        state.crowded,
     )
     return (yield from read_days(strategy, days.start, days.end, purpose))
 
@@ -202,6 +209,9 @@ def _tail(strategy: DateWindows, state: _State) -> Plan[str | None]:
     here = yield from do(CallsPerDay(start, end - DAY))
     return (
         yield from read_days(
-            strategy, start, end, DaysPurpose(WindowKind.TAIL, state.json, here=here, lies=state.lies)
+            strategy,
+            start,
+            end,
+            DaysPurpose(WindowKind.TAIL, state.json, state.reading.time_zone, here=here, lies=state.lies),
         )
     )
