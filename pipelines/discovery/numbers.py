@@ -15,8 +15,8 @@ from pipelines.discovery.ranges import name_finding
 
 BEYOND = 1_000
 A_GOOD_MANY = 20
-"""Rows on the pages that are compared, where the list has three such pages: one that moves a little between two
-requests then still shows most of them again."""
+"""Rows on the pages that are compared, where the server gives so many and the list has three such pages: one that
+moves a little between two requests then still shows most of them again."""
 
 Found = Plan[list[Finding]]
 
@@ -27,7 +27,8 @@ def check_numbers(known: ListKnowledge, *, fixed: bool = False) -> Found:
     first = yield from recall(known, {**known.whole, **known.smallest})
     if first is None or first.total_count <= len(first.rows):
         return [Finding(known.endpoint, "page", "unknown", configured, "all rows are on one page")]
-    rows = str(max(1, min(A_GOOD_MANY, first.total_count // 3)))
+    most = min(A_GOOD_MANY, known.page_size or A_GOOD_MANY)
+    rows = str(max(1, min(most, first.total_count // 3)))
     size = dict.fromkeys(known.smallest, rows)
 
     def page(name: str, number: int) -> Asking:
