@@ -50,7 +50,7 @@ def test_a_wrong_name_is_one_line_and_written_where_the_remedy_says(
     before = clinic.config.read_text()
 
     assert execute(["doctor", *TASKS]) == 3
-    [line] = lines(capsys, "status")
+    [line] = lines(capsys, "staff_tasks status")
     assert line.endswith('set status = "state" in [partner.parameters.staff_tasks]')
     assert clinic.config.read_text() == before
 
