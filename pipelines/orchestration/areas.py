@@ -5,6 +5,8 @@ A raw table belongs where most of what is made of it belongs, so a new list need
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from inspect import getfile
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -12,6 +14,7 @@ import dagster as dg
 from pipelines.core.endpoint import Endpoint
 from pipelines.jobs.dbt_process import one_line
 from pipelines.loading.tables import BOOKKEEPING
+from pipelines.orchestration.metadata import code_in
 
 ELSEWHERE = "lists"
 """The group of what no model reads."""
@@ -88,7 +91,7 @@ class Areas:
         ]
 
     def metadata(self, endpoint: Endpoint) -> dict[str, Any]:
-        """Its columns with their types, and where the platform has it."""
+        """Its columns with their types, where the platform has it, and the file of its fields."""
         columns = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in endpoint.columns())]
         words = {**self._column_words(endpoint.table), **_OWN}
         return {
@@ -100,6 +103,7 @@ class Areas:
                 ]
             ),
             "source": f"/services/core/open_api/v1/{endpoint.path}",
+            **code_in(Path(getfile(endpoint.record))),
         }
 
     def _column_words(self, table: str) -> dict[str, str]:

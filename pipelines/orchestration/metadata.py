@@ -1,6 +1,9 @@
 """What the pages of assets and checks show: numbers as plots over time, tables with what is wrong at the top."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from os import fspath
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -74,6 +77,15 @@ def worst_first(results: Iterable[EndpointResult]) -> list[EndpointResult]:
         return _WORST_FIRST.index(item.state), -changed, item.practice_id
 
     return sorted(results, key=rank)
+
+
+def code_in(file: Path) -> dict[str, Any]:
+    """Where an asset is written down: `dg dev` opens it in an editor, a server names it."""
+    with warnings.catch_warnings():
+        # The only kind of metadata that the page shows as a link to code; Dagster calls it beta.
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        reference = dg.LocalFileCodeReference(file_path=fspath(file))
+        return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MarkdownMetadataValue:

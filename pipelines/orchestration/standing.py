@@ -30,18 +30,25 @@ def standings(settings: Settings) -> list[Standing]:
     """
     snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
     configured = {practice.id for practice in settings.practices}
-    lists = snapshot.lists if snapshot else []
-    return [_standing(entry) for entry in lists if entry["practice_id"] in configured and entry.get("attempt")]
+    if snapshot is None:
+        return []
+    refused = snapshot.not_started["error"] if snapshot.not_started else None
+    return [
+        _standing(entry, refused)
+        for entry in snapshot.lists
+        if entry["practice_id"] in configured and entry.get("attempt")
+    ]
 
 
-def _standing(entry: dict[str, Any]) -> Standing:
+def _standing(entry: dict[str, Any], refused: str | None) -> Standing:
+    """`refused`: why a later sync could not begin; it would have read this list."""
     attempt: dict[str, Any] = entry["attempt"]
     read_at = attempt["finished"] if attempt["state"] != "failed" else entry["last_read"]
     return Standing(
         practice_id=entry["practice_id"],
         endpoint=entry["endpoint"],
-        state=attempt["state"],
-        reason=attempt["reason"],
+        state="failed" if refused else attempt["state"],
+        reason=refused or attempt["reason"],
         read_at=datetime.fromisoformat(read_at) if read_at else None,
         quarantined=entry["quarantined"],
         drift=tuple(entry["drift"]),

@@ -6,31 +6,26 @@ Each runs as `deploy/` says, on ports of its own.
 import json
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 import duckdb
 import pytest
 from support.practice_site import write_settings
+from support.processes import answers, free_port, running, until
 
 import sandbox
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 Process = subprocess.Popen[bytes]
-PATIENCE = 400
-"""Seconds until something must have happened."""
 
 LAUNCH = """mutation($job: String!) { launchRun(executionParams: {mode: "default", selector: {
   repositoryLocationName: "vetl", repositoryName: "__repository__", jobName: $job}}) {
@@ -63,46 +58,6 @@ class Deployment:
 
     def status(self, run_id: str) -> str:
         return self.ask(STATUS, id=run_id)["runOrError"]["status"]
-
-
-def until(what: str, holds: Callable[[], Any]) -> Any:
-    """What `holds` returns, once it is something."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if found := holds():
-            return found
-        time.sleep(0.2)
-    return pytest.fail(f"{what}: not after {PATIENCE} s")
-
-
-def free_port() -> int:
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
-
-
-def answers(address: str) -> bool:
-    try:
-        with urlopen(address) as answer:
-            return answer.status == 200
-    except (URLError, ConnectionError):
-        return False
-
-
-@contextmanager
-def running(
-    command: Sequence[str], folder: Path, environment: dict[str, str]
-) -> Generator["subprocess.Popen[bytes]"]:
-    """A process with a log of its own, in a group of its own that ends with it."""
-    with (folder / f"{Path(command[0]).name}-{free_port()}.log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
-        )
-    try:
-        yield process
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(60)
 
 
 @contextmanager

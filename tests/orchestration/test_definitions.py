@@ -112,6 +112,23 @@ def test_a_raw_table_shows_its_columns_with_their_types(definitions: dg.Definiti
     assert columns["direction"].description
 
 
+def test_every_table_links_to_its_fields_and_every_model_to_its_sql(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    made = {
+        key for key in graph.get_all_asset_keys() if key.path[0] in {"partner", "staging", "intermediate", "marts"}
+    }
+    files = {
+        key: Path(reference.file_path)
+        for key in made
+        for reference in graph.get(key).metadata["dagster/code_references"].code_references
+    }
+
+    assert set(files) == made
+    assert [file for file in files.values() if not file.is_file()] == []
+    assert files[raw_key("staff_tasks")] == ROOT / "pipelines/partner/models.py"
+    assert files[dg.AssetKey(["marts", "staff_tasks"])].name == "staff_tasks.sql"
+
+
 def test_workspace_and_project_name_the_location_alike() -> None:
     """Where they differ every load repeats a warning."""
     workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text("utf-8"))["load_from"][0]["python_module"]

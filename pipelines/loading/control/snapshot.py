@@ -58,8 +58,8 @@ def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
 
 
 def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | None, lists: Iterable[str]) -> None:
-    """Replace the file; `lists` are JSON objects as text."""
-    header = {"migration": migration, "written_at": now(), "run": run, "not_started": None}
+    """Replace the file; `lists` are JSON objects as text. A sync that could not begin is told until one does."""
+    header = {"migration": migration, "written_at": now(), "run": run, "not_started": _still(warehouse, run)}
     _replace(snapshot_path(warehouse), json.dumps(header)[:-1] + ', "lists": [' + ", ".join(lists) + "]}")
 
 
@@ -72,6 +72,16 @@ def note_not_started(warehouse: Path, error: str) -> None:
         return
     if isinstance(told, dict):
         _replace(path, json.dumps({**told, "not_started": {"at": now(), "error": error}}, ensure_ascii=False))
+
+
+def _still(warehouse: Path, run: Mapping[str, Any] | None) -> dict[str, str] | None:
+    """What the file says of a sync that could not begin, unless one has begun since: a drain reads no list."""
+    try:
+        told = json.loads(snapshot_path(warehouse).read_text("utf-8"))
+        before = told["run"]["run_id"] if told["run"] else None
+        return told["not_started"] if before == (run["run_id"] if run else None) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def now() -> str:

@@ -1,0 +1,178 @@
+"""Dagster with its own processes: practices become partitions, a choice of them with gaps, and a killed run."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import dagster as dg
+import pytest
+from support import truth
+from support.practice_site import write_settings
+from support.processes import answers, free_port, running, until
+from support.witness import LISTS, Witness
+
+import sandbox
+from pipelines import bundled
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.control.snapshot import read_snapshot, snapshot_path
+from pipelines.orchestration.practices import NAME
+from pipelines.orchestration.standing import standings
+from pipelines.settings import load_settings
+
+ROOT = Path(__file__).parents[2]
+LOCATION = "support.lists_location"
+SELECTOR = {"repositoryLocationName": LOCATION, "repositoryName": "__repository__"}
+LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
+  launchRun(executionParams: {mode: "default", selector: $selector}) {
+  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
+BACKFILL = """mutation($assets: [AssetKeyInput!], $practices: [String!]) {
+  launchPartitionBackfill(backfillParams: { assetSelection: $assets, partitionNames: $practices}) {
+  __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+DONE = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
+
+
+@dataclass(frozen=True)
+class Site:
+    """`dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
+
+    platform: sandbox.Handle
+    config: Path
+    pages: str
+    instance: dg.DagsterInstance
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = Request(f"{self.pages}/graphql", body, {"Content-Type": "application/json"})
+        with urlopen(request) as answer:
+            told = json.load(answer)
+        assert "errors" not in told, told
+        return told["data"]
+
+    def launch(self) -> str:
+        told = self.ask(LAUNCH, selector={**SELECTOR, "pipelineName": "everything"})["launchRun"]
+        assert told["__typename"] == "LaunchRunSuccess", told
+        return told["run"]["runId"]
+
+    def backfill(self, practices: Sequence[str]) -> str:
+        """As *Materialize* does for all lists and the practices that were chosen."""
+        assets = [{"path": ["partner", endpoint.table]} for endpoint in REGISTRY]
+        told = self.ask(BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
+        assert told["__typename"] == "LaunchBackfillSuccess", told
+        return told["backfillId"]
+
+    def ended(self, run_id: str) -> dg.DagsterRun:
+        def done() -> dg.DagsterRun | None:
+            run = self.instance.get_run_by_id(run_id)
+            return run if run and run.status in DONE else None
+
+        return until(run_id, done)
+
+    def step_of(self, run_id: str) -> tuple[float, float]:
+        """When the sync of a run began and ended."""
+        [step] = self.instance.get_run_step_stats(run_id, ["sync"])
+        assert step.start_time
+        assert step.end_time
+        return step.start_time, step.end_time
+
+    def process_of(self, run_id: str) -> int:
+        """Which process executes a run."""
+        [begun] = self.instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_START)
+        assert begun.dagster_event
+        assert begun.dagster_event.pid
+        return begun.dagster_event.pid
+
+
+def rows_told(warehouse: Path) -> int:
+    """The rows that were committed so far."""
+    snapshot = read_snapshot(warehouse, bundled.migrations())
+    return sum(item["rows"] for item in snapshot.lists) if snapshot else 0
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
+    folder = tmp_path_factory.mktemp("dev")
+    home = folder / "dagster"
+    home.mkdir()
+    shipped = (ROOT / "deploy/dagster.yaml").read_text("utf-8")
+    quick = shipped.replace(
+        "slots_after_run_end_seconds: 60", "slots_after_run_end_seconds: 1\n  poll_interval_seconds: 1"
+    )
+    (home / "dagster.yaml").write_text(quick, "utf-8")
+    with sandbox.running(practices=4, days=10, calls=120, frozen=True) as platform:
+        config = write_settings(folder, platform, practices=4)
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "DAGSTER_"))}
+        environment = {
+            **plain,
+            **{f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")},
+            "PYTHONPATH": str(ROOT / "tests"),
+            "DAGSTER_HOME": str(home),
+            "VETL_CONFIG": str(config),
+        }
+        port = free_port()
+        dagster = str(Path(sys.executable).parent / "dagster")
+        command = [dagster, "dev", "-m", LOCATION, "-h", "127.0.0.1", "-p", str(port)]
+        with running(command, folder, environment), dg.DagsterInstance.from_config(str(home)) as instance:
+            pages = f"http://127.0.0.1:{port}"
+            until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
+            yield Site(platform, config, pages, instance)
+
+
+def test_a_choice_of_practices_with_gaps_is_several_runs_that_queue(site: Site) -> None:
+    names = [practice.id for practice in site.platform.practices]
+    until("partitions", lambda: site.instance.get_dynamic_partitions(NAME) == names)
+
+    backfill = site.backfill([names[0], names[1], names[3]])
+
+    def done() -> bool:
+        told = site.instance.get_backfill(backfill)
+        return bool(told and told.status.value.startswith(("COMPLETED", "FAILED")))
+
+    until("the backfill", done)
+    runs = site.instance.get_runs(dg.RunsFilter(tags={"dagster/backfill": backfill}))
+    assert [run.status for run in runs] == [dg.DagsterRunStatus.SUCCESS] * 2
+    spans = [site.step_of(run.run_id) for run in runs]
+    assert max(start for start, _ in spans) >= min(end for _, end in spans)
+    assert {item.practice_id for item in standings(load_settings(site.config))} == {names[0], names[1], names[3]}
+    for endpoint in REGISTRY:
+        made = site.instance.get_materialized_partitions(dg.AssetKey(["partner", endpoint.table]))
+        assert made == {names[0], names[1], names[3]}
+
+
+def test_a_killed_run_is_told_as_failed_and_the_next_one_goes_on(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its step dies with what it had not committed; its place in the pool is given back."""
+    for key in ("username", "password"):
+        monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(site.platform, key))
+    settings = load_settings(site.config)
+    practice = site.platform.practices[0]
+    settings.warehouse.path.unlink(missing_ok=True)
+    snapshot_path(settings.warehouse.path).unlink(missing_ok=True)
+    witness = Witness(site.platform, settings, (*LISTS, "phone_calls"), zone=practice.time_zone, lies=False)
+    site.platform.faults.set([SLOW])
+
+    killed = site.launch()
+    until("a commit", lambda: rows_told(settings.warehouse.path))
+    process = site.process_of(killed)
+    os.kill(process, signal.SIGKILL)
+    following = site.launch()
+
+    assert site.ended(killed).status is dg.DagsterRunStatus.FAILURE
+    assert any(str(process) in record.message for record in site.instance.all_logs(killed))
+    assert witness.false_claims(None) == []
+    site.platform.faults.set([])
+    assert site.ended(following).status is dg.DagsterRunStatus.SUCCESS
+    assert witness.false_claims(None) == []
+    assert {item.state for item in standings(settings)} == {"certified"}
+    zones = {one.id: one.time_zone for one in site.platform.practices}
+    assert (
+        truth.differences(site.platform, settings.warehouse.path, zones, since=settings.practices[0].history_start)
+        == []
+    )

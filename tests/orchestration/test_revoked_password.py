@@ -1,0 +1,174 @@
+"""A password that is revoked, before a run and within one: one clear line, and nothing else is held up."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from support.practice_site import site
+
+from pipelines.orchestration.areas import Areas
+from pipelines.orchestration.checks import check_lists
+from pipelines.orchestration.lists import list_assets, raw_key
+from pipelines.orchestration.received import received_tables
+from pipelines.orchestration.resources import VetlResource
+from pipelines.orchestration.standing import standings
+from pipelines.partner import retrying
+from pipelines.settings import load_settings
+from sandbox import Fault
+from sandbox.faults import Faults
+from sandbox.platform import Credentials
+
+AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
+NOTHING_TOLD = Areas({"nodes": {}, "sources": {}, "child_map": {}})
+REFUSED = "sign-in refused"
+CALLS, TASKS = raw_key("phone_calls"), raw_key("staff_tasks")
+
+
+class RevokedAt(Faults):
+    """The password and every token end with the first request of a practice."""
+
+    def __init__(self, platform: Any, practice: str) -> None:
+        super().__init__()
+        self._platform, self._practice, self.done = platform, practice, False
+
+    def strike(self, path: str, event: str) -> Fault | None:
+        if not self.done and event.endswith(f" {self._practice}"):
+            self.done = True
+            revoke(self._platform)
+        return super().strike(path, event)
+
+
+def revoke(platform: Any) -> None:
+    platform.platform.credentials = Credentials(password="another")
+    platform.platform.revoke_tokens()
+
+
+class Site:
+    """The real sync, drain and checks over a sandbox; `marts` stands for what is built of the lists."""
+
+    def __init__(self, platform: Any, config: Path) -> None:
+        self.platform, self._config = platform, config
+        self.instance = dg.DagsterInstance.ephemeral()
+
+        @dg.asset(deps=[CALLS, TASKS])
+        def marts() -> None: ...
+
+        received = received_tables(NOTHING_TOLD)
+        self._definitions = dg.Definitions(
+            assets=[list_assets(NOTHING_TOLD, AT_ONCE), received, marts],
+            asset_checks=[check_lists],
+            jobs=[
+                dg.define_asset_job("everything", dg.AssetSelection.all()),
+                dg.define_asset_job("drain", dg.AssetSelection.assets(received)),
+                dg.define_asset_job("watch", dg.AssetSelection.checks(check_lists)),
+            ],
+            resources={"vetl": VetlResource(config=str(config))},
+        )
+
+    def run(self, job: str = "everything") -> dg.ExecuteInProcessResult:
+        return self._definitions.resolve_job_def(job).execute_in_process(
+            instance=self.instance, raise_on_error=False
+        )
+
+    def states(self) -> dict[tuple[str, str], str]:
+        """How each list of each practice stands."""
+        told = standings(load_settings(self._config))
+        return {(item.practice_id, item.endpoint): item.state for item in told}
+
+    def states_of(self, practice: str) -> set[str]:
+        return {state for (name, _), state in self.states().items() if name == practice}
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Site]:
+    """With two practices, or as many as the test is parametrised with."""
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
+    practices = getattr(request, "param", 2)
+    with site(tmp_path, monkeypatch, practices=practices) as (platform, config):
+        yield Site(platform, config)
+
+
+def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
+    """What each failed step says."""
+    return {
+        event.step_key or "": str(event.step_failure_data.user_failure_data.description)
+        for event in result.get_step_failure_events()
+        if event.step_failure_data.user_failure_data
+    }
+
+
+def test_before_a_run_it_fails_in_one_line_and_the_checks_are_red_for_it(place: Site) -> None:
+    assert place.run().success
+    revoke(place.platform)
+    before = len(place.platform.requests.log)
+
+    failed = place.run()
+
+    [(step, line)] = failures(failed).items()
+    assert step == "sync"
+    assert REFUSED in line
+    assert "VETL_PARTNER__PASSWORD" in line
+    assert "\n" not in line
+    assert place.platform.password not in line
+    assert len(place.platform.requests.log) - before <= 2 * retrying.REFUSALS
+    assert "drain_webhooks" in {event.step_key for event in failed.get_step_success_events()}
+    assert place.run("drain").success
+    watched = place.run("watch")
+    assert watched.success is False
+    red = {check.check_name: check for check in watched.get_asset_check_evaluations() if not check.passed}
+    assert set(red) == {"certified"}
+    assert REFUSED in str(red["certified"].metadata["found"].value)
+
+
+@pytest.mark.parametrize("place", [5], indirect=True)
+def test_in_the_middle_of_a_run_what_was_read_stays_and_the_marts_are_built(place: Site) -> None:
+    """Four practices are read at once: as the last one begins, one of the others is done."""
+    last = place.platform.practices[-1].id
+    place.platform.platform.faults = RevokedAt(place.platform, last)
+
+    result = place.run()
+
+    assert set(failures(result)) == {"check_lists"}
+    assert REFUSED in failures(result)["check_lists"]
+    assert "marts" in {event.step_key for event in result.get_step_success_events()}
+    states = place.states()
+    assert {states[last, name] for name in ("phone_calls", "staff_tasks")} == {"failed"}
+    whole = {name for name in {practice for practice, _ in states} if place.states_of(name) == {"certified"}}
+    assert whole
+    [check] = [
+        item for item in result.get_asset_check_evaluations() if item.asset_key == TASKS and not item.passed
+    ]
+    assert check.check_name == "certified"
+    told = str(check.metadata["found"].value)
+    assert last in told
+    assert not any(name in told for name in whole)
+
+
+def test_a_practice_that_is_taken_from_the_partner_fails_alone(
+    place: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = place.platform.practices[1].id
+    monkeypatch.delitem(place.platform.platform.world.practices, gone)
+
+    result = place.run()
+
+    assert set(failures(result)) == {"check_lists"}
+    assert "marts" in {event.step_key for event in result.get_step_success_events()}
+    practices = {practice for practice, _ in place.states()}
+    assert {name for name in practices if "failed" in place.states_of(name)} == {gone}
+    assert len(practices) == 2
+
+
+def test_the_next_run_with_the_new_password_makes_everything_green(
+    place: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revoke(place.platform)
+    assert not place.run().success
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", place.platform.password)
+
+    result = place.run()
+
+    assert result.success
+    assert all(check.passed for check in result.get_asset_check_evaluations())

@@ -1,0 +1,58 @@
+"""Processes of a deployment: started on ports of their own, waited for, and ended."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+PATIENCE = 400
+"""Seconds until something must have happened."""
+
+
+def until(what: str, holds: Callable[[], Any]) -> Any:
+    """What `holds` returns, once it is something."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if found := holds():
+            return found
+        time.sleep(0.2)
+    return pytest.fail(f"{what}: not after {PATIENCE} s")
+
+
+def free_port() -> int:
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return int(asked.getsockname()[1])
+
+
+def answers(address: str) -> bool:
+    try:
+        with urlopen(address) as answer:
+            return answer.status == 200
+    except (URLError, ConnectionError):
+        return False
+
+
+@contextmanager
+def running(
+    command: Sequence[str], folder: Path, environment: dict[str, str]
+) -> Generator["subprocess.Popen[bytes]"]:
+    """A process with a log of its own, in a group of its own that ends with it."""
+    with (folder / f"{Path(command[0]).name}-{free_port()}.log").open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
