@@ -10,7 +10,7 @@ windows as (
     from {{ ref('stg_control__windows') }}
     where
         status is null
-        and kind not in ('{{ var('windows').apart | join("', '") }}')
+        and not {{ is_one_of('kind', var('windows').apart) }}
 ),
 
 lists as (
