@@ -15,6 +15,8 @@ from pipelines.core.errors import ConfigurationError, WarehouseError
 from pipelines.settings import load_settings
 from pipelines.settings.dashboard import DashboardSettings, is_local
 
+SECONDS_TO_END = 10
+"""A server that was told to end while it was still starting may not have heard it."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -96,4 +98,8 @@ def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         return process.wait()
     finally:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
