@@ -8,7 +8,7 @@ time until a window fits one page, which cannot shift; where it cannot be split,
 while every total agrees.
 
 Requests: pages of the window, and one look beyond a full last page. At most: `RE_READS` passes more before a
-split, `UNITED_PASSES` where no split is possible, in as many windows as `Spent.may_split` says (256 and one for
+split, `UNITED_PASSES` where no split is possible, in as many windows as `Shared.may_split` says (256 and one for
 every 20 rows that came); a window of one page costs one request or two and is certain at once.
 """
 
@@ -42,29 +42,29 @@ HIDDEN = "no end of a range is known to work, so that the newest rows may be hid
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
     """Read one window; every row that came is saved in any case."""
     found = yield from _read_window(conventions, window, purpose)
-    return replace(found, lies=purpose.spent.lies, strays=purpose.spent.strays)
+    return replace(found, lies=purpose.shared.lies, strays=purpose.shared.strays)
 
 
 def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
-    spent = purpose.spent
-    if spent.pages >= MOST_READ:
+    shared = purpose.shared
+    if shared.pages >= MOST_READ:
         return WindowOutcome(doubts=(f"{_named(window)}: {MOST_READ} pages were read, the next sync goes on",))
-    conventions = replace(conventions, lenient=spent.lies)
+    conventions = replace(conventions, lenient=shared.lies)
     first = yield from tolerant(conventions, window, 0)
-    spent.windows += 1
-    spent.meet([first])
-    spent.strays = spent.strays or has_strays(conventions, window, first)
+    shared.windows += 1
+    shared.meet([first])
+    shared.strays = shared.strays or has_strays(conventions, window, first)
     if purpose.unsettled(window) and first.total_count > len(first.rows):
         yield MergeRows(first.rows, first.server_time, purpose.sealed_before)
         return (yield from _read_settled(conventions, window, purpose))
     if parts := _parts_by_size(conventions, window, first, purpose):
         return (yield from _side_by_side(conventions, parts, purpose))
     passes = [(yield from remaining_pages(conventions, window, first))]
-    spent.meet(passes[0].pages[1:])
+    shared.meet(passes[0].pages[1:])
     while not _are_proof(passes) and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
         conventions = replace(conventions, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(conventions, window)))
-    spent.lies = spent.lies or bool(passes[-1].lie)
+    shared.lies = shared.lies or bool(passes[-1].lie)
     if _are_tied(conventions, passes[-1]) and are_unmoved(passes):
         yield from _insist(conventions, window, passes)
     if not _are_proof(passes) and (purpose.insists or are_unmoved(passes)):
@@ -106,7 +106,7 @@ def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpos
 def _halves(conventions: QueryConventions, window: Window, last: Pass, purpose: Purpose) -> list[Window]:
     """A total that lies about a single page will lie about any part of it."""
     hopeless = last.lie and len(last.pages) == 1
-    return [] if hopeless or not purpose.spent.may_split else split(conventions, window, 2)
+    return [] if hopeless or not purpose.shared.may_split else split(conventions, window, 2)
 
 
 def _named(window: Window) -> str:
@@ -133,7 +133,7 @@ def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
 
 def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
     """Save what the passes brought, under the best certificate that they allow."""
-    last, strays = passes[-1], purpose.spent.strays
+    last, strays = passes[-1], purpose.shared.strays
     for earlier in passes[:-1]:
         yield MergeRows(earlier.rows, earlier.read_at, purpose.sealed_before)
     reason = None
@@ -171,7 +171,7 @@ def _side_by_side(conventions: QueryConventions, parts: list[Window], purpose: P
 
 
 def _parts_by_size(conventions: QueryConventions, window: Window, first: Page, purpose: Purpose) -> list[Window]:
-    if first.total_count <= 2 * ROWS_AT_ONCE or not purpose.spent.may_split:
+    if first.total_count <= 2 * ROWS_AT_ONCE or not purpose.shared.may_split:
         return []
     return split(conventions, window, min(MOST_PARTS, -(-first.total_count // ROWS_AT_ONCE)))
 

@@ -48,8 +48,8 @@ class WindowOutcome:
 
 
 @dataclass(slots=True)
-class Spent:
-    """What the parts of a window share while they are read side by side, so that one learns from the other.
+class Shared:
+    """What the parts of a window learn while they are read side by side, each for all of them.
 
     `windows`, `pages`, `came`: how many windows and pages were read so far, and how many rows came.
     """
@@ -90,7 +90,7 @@ class Purpose:
     on_certified: OnCertified | None = None
     hidden: bool = False
     wants_ids: bool = False
-    spent: Spent = field(default_factory=Spent)
+    shared: Shared = field(default_factory=Shared)
 
     @property
     def insists(self) -> bool:

@@ -1,20 +1,17 @@
 """Dagster with its own processes: practices become partitions, a choice of them with gaps, and a killed run."""
 
-import json
 import os
 import signal
 import sys
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.request import Request, urlopen
 
 import dagster as dg
 import pytest
 from support import truth
 from support.practice_site import write_settings
-from support.processes import answers, free_port, running, until
+from support.processes import answers, free_port, graphql, running, until
 from support.witness import LISTS, Witness
 
 import sandbox
@@ -47,23 +44,15 @@ class Site:
     pages: str
     instance: dg.DagsterInstance
 
-    def ask(self, query: str, **variables: Any) -> Any:
-        body = json.dumps({"query": query, "variables": variables}).encode()
-        request = Request(f"{self.pages}/graphql", body, {"Content-Type": "application/json"})
-        with urlopen(request) as answer:
-            told = json.load(answer)
-        assert "errors" not in told, told
-        return told["data"]
-
     def launch(self) -> str:
-        told = self.ask(LAUNCH, selector={**SELECTOR, "pipelineName": "everything"})["launchRun"]
+        told = graphql(self.pages, LAUNCH, selector={**SELECTOR, "pipelineName": "everything"})["launchRun"]
         assert told["__typename"] == "LaunchRunSuccess", told
         return told["run"]["runId"]
 
     def backfill(self, practices: Sequence[str]) -> str:
         """As *Materialize* does for all lists and the practices that were chosen."""
         assets = [{"path": ["partner", endpoint.table]} for endpoint in REGISTRY]
-        told = self.ask(BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
+        told = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
         assert told["__typename"] == "LaunchBackfillSuccess", told
         return told["backfillId"]
 

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.request import Request, urlopen
 
 import duckdb
 import pytest
 from support.practice_site import write_settings
-from support.processes import answers, free_port, running, until
+from support.processes import answers, free_port, graphql, running, until
 
 import sandbox
 
@@ -43,21 +42,13 @@ class Deployment:
     receiver: str
     code: Process
 
-    def ask(self, query: str, **variables: Any) -> Any:
-        body = json.dumps({"query": query, "variables": variables}).encode()
-        request = Request(f"{self.pages}/graphql", body, {"Content-Type": "application/json"})
-        with urlopen(request) as answer:
-            told = json.load(answer)
-        assert "errors" not in told, told
-        return told["data"]
-
     def launch(self, job: str) -> str:
-        launched = self.ask(LAUNCH, job=job)["launchRun"]
+        launched = graphql(self.pages, LAUNCH, job=job)["launchRun"]
         assert launched["__typename"] == "LaunchRunSuccess", launched
         return launched["run"]["runId"]
 
     def status(self, run_id: str) -> str:
-        return self.ask(STATUS, id=run_id)["runOrError"]["status"]
+        return graphql(self.pages, STATUS, id=run_id)["runOrError"]["status"]
 
 
 @contextmanager
@@ -154,7 +145,7 @@ def test_a_run_that_is_asked_for_on_the_page_publishes(deployment: Deployment) -
 
 def test_the_daemons_are_healthy_and_the_receiver_is_ready(deployment: Deployment) -> None:
     def healthy() -> bool:
-        told = deployment.ask(DAEMONS)["instance"]["daemonHealth"]["allDaemonStatuses"]
+        told = graphql(deployment.pages, DAEMONS)["instance"]["daemonHealth"]["allDaemonStatuses"]
         needed = {"SCHEDULER", "SENSOR", "QUEUED_RUN_COORDINATOR", "MONITORING"}
         return needed <= {one["daemonType"] for one in told if one["healthy"]}
 

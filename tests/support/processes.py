@@ -1,5 +1,6 @@
 """Processes of a deployment: started on ports of their own, waited for, and ended."""
 
+import json
 import os
 import signal
 import socket
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -40,6 +41,16 @@ def answers(address: str) -> bool:
             return answer.status == 200
     except (URLError, ConnectionError):
         return False
+
+
+def graphql(pages: str, query: str, **variables: Any) -> Any:
+    """What Dagster's pages answer to a query that they accept."""
+    body = json.dumps({"query": query, "variables": variables}).encode()
+    request = Request(f"{pages}/graphql", body, {"Content-Type": "application/json"})
+    with urlopen(request) as answer:
+        told = json.load(answer)
+    assert "errors" not in told, told
+    return told["data"]
 
 
 @contextmanager

@@ -18,8 +18,8 @@ _FEWEST_DIGITS, _MOST_DIGITS = 7, 10
 
 _LONGEST_NUMBER = 24
 
-_SPACES = 16
-"""Around a value, in bytes: longer ones, such as summaries, need not be looked at."""
+_MARGIN = 16
+"""Bytes of spaces around a value: longer ones, such as summaries, need not be looked at."""
 
 
 def people_in_words(
@@ -33,14 +33,14 @@ def people_in_words(
     words = _words(connection, marts, treatments)
     parts = {word: frozenset(_parts(word)) for word in words}
     looked_for = sorted(frozenset().union(*parts.values()))
-    longest = max((len(part.encode()) for part in looked_for), default=0) + _SPACES
+    longest = max((len(part.encode()) for part in looked_for), default=0) + _MARGIN
     has_numbers = any(part.isdecimal() for part in looked_for)
     found: set[str] = set()
     for name, columns in marts.items() if looked_for else ():
         personal = [item for item in treatments[name] if treatments[name][item] != "clear"]
-        for told in _told(columns, personal, longest, has_numbers=has_numbers):
+        for comparable in _comparable(columns, personal, longest, has_numbers=has_numbers):
             rows = connection.execute(
-                f"select distinct {told} as part from source.marts.{quoted(name)}"
+                f"select distinct {comparable} as part from source.marts.{quoted(name)}"
                 " where part in (select unnest($1::varchar[]))",
                 [looked_for],
             ).fetchall()
@@ -68,7 +68,7 @@ def _words(
 
 
 def _parts(word: str) -> Iterator[str]:
-    """What in it may be a name, a number or an address, as personal columns are compared: see `_told`."""
+    """What in it may be a name, a number or an address, as personal columns are compared: see `_comparable`."""
     yield from (part for part in [word.strip().lower()] if " " in part)
     pieces = [piece.strip(".,;:!?\"'()[]<>") for piece in re.split(r"[\s_]+", word.lower())]
     for first in range(len(pieces)):
@@ -82,7 +82,7 @@ def _parts(word: str) -> Iterator[str]:
             yield digits[-_MOST_DIGITS:]
 
 
-def _told(columns: Columns, personal: list[str], longest: int, *, has_numbers: bool) -> Iterator[str]:
+def _comparable(columns: Columns, personal: list[str], longest: int, *, has_numbers: bool) -> Iterator[str]:
     """SQL for what personal columns tell, comparable with parts of words, which have at most `longest` bytes."""
     for name in (quoted(item) for item in personal if columns[item] == "VARCHAR"):
         yield f"case when strlen({name}) <= {longest} then lower(trim({name})) end"
