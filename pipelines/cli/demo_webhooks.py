@@ -36,13 +36,17 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
         cwd=folder,
         env={**environment, f"{PREFIX}WEBHOOKS__SECRETS": platform.webhook_secret},
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # that it was ended with the demo is no news
         text=True,
         start_new_session=True,
     )
     try:
         greeting = process.stdout.readline() if process.stdout else ""
         if not greeting:
-            raise Unreachable(f"the webhook receiver did not start: exit code {process.wait()}")
+            command = f"cd {folder} && vetl webhooks serve"
+            raise Unreachable(
+                f"the webhook receiver did not start: exit code {process.wait()}; `{command}` says why"
+            )
         yield json.loads(greeting)["base_url"]
     finally:
         process.terminate()
