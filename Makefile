@@ -48,7 +48,7 @@ test-deploy: setup  ## The files of deploy/, and their processes with Postgres; 
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
-	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/reading
+	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner
 
 check: setup  ## Lint, format, types, SQL lint, architecture
 	$(BIN)/ruff check .

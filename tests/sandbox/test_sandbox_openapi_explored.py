@@ -102,8 +102,8 @@ def explored(partner: Partner, schema: Any, mode: GenerationMode, examples: int)
             answers[name_of(case), response.status_code] += 1
             case.validate_response(response, checks=CHECKS)
 
-    # The platform keeps what earlier chains wrote, so a prefix that hypothesis repeats can be answered otherwise. That is
-    # no fault (schemathesis's own runner passes over it, too): the chains are told again.
+    # The platform keeps what earlier chains wrote, so a prefix that hypothesis repeats can be answered otherwise.
+    # That is no fault (schemathesis's own runner passes over it, too): the chains are told again.
     for _ in range(3):
         with suppress(FlakyStrategyDefinition):
             Explorer.run(settings=limited(examples))
