@@ -46,13 +46,12 @@ def plan(reading: Reading, strategy: FullScan, conventions: QueryConventions) ->
     """Read what may have changed; the whole list where that cannot be told, and once a day."""
     today = reading.local_now.date().isoformat()
     if reading.cursor.get("whole_on") == today and reading.since is None and reading.reconcile == "no":
-        agrees = yield from _read_changes(conventions, reading, strategy)
-        if agrees:
-            yield MoveCursor({**reading.cursor, "through": reading.now.isoformat()})
-            yield Flush()
-            return Outcome(
-                True, reading.now, "totals by status agree; edits to final rows as of the last whole read"
-            )
+        if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST and conventions.page_base is not None:
+            changes = yield from _read_top(reading, conventions, strategy)
+        else:
+            changes = yield from _read_open(reading, conventions, strategy)
+        if changes:
+            return changes
     return (yield from _read_all(conventions, reading, today))
 
 
@@ -64,7 +63,7 @@ def _read_all(conventions: QueryConventions, reading: Reading, today: str) -> Pl
         yield Learnt("order", "unknown", "a whole read does not show it any more")
     if whole.certified:
         now = reading.now.isoformat()
-        yield MoveCursor({"whole_on": today, "whole_at": now, "through": now})
+        yield MoveCursor({"whole_on": today, "through": now})
     yield from mark_vanished(conventions, whole)
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
 
@@ -78,37 +77,48 @@ def _known_through(reading: Reading) -> datetime | None:
     return through and min(datetime.fromisoformat(through), reading.now) - reading.margins.overlap
 
 
-def _read_changes(conventions: QueryConventions, reading: Reading, strategy: FullScan) -> Plan[bool]:
-    """Read what can be seen to have changed. Returns whether the totals by status then agree."""
-    if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST and conventions.page_base is not None:
-        through = _known_through(reading)
-        if not (yield from _read_top(conventions, through)):
-            return False
-    else:
-        conventions = yield from find_status(reading, conventions)
-        if not (yield from _read_open(conventions, strategy)):
-            return False
-    yield Flush()
-    return (yield from compare_totals(reading, conventions, strategy.statuses)).agree
+def _read_open(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> Plan[Outcome | None]:
+    """Read the open rows; nothing is returned where they or the totals by status show that others have changed.
 
-
-def _read_open(conventions: QueryConventions, strategy: FullScan) -> Plan[bool]:
-    """Read the open rows. Returns whether every row that was open here is still among them."""
+    An edit to a final row shows in neither, so what is certain of all rows stays as of the last whole read.
+    """
+    conventions = yield from find_status(reading, conventions)
     listed: set[str] = set()
     for status in strategy.open_statuses:
         try:
             done = yield from read_pass(conventions, Window(status=status))
         except RequestRefused:
-            return False
+            return None
         yield MergeRows(done.rows, done.read_at)
         listed |= done.keys
         if not done.whole:
-            return False
+            return None
     open_here = yield from do(IdsWithStatus(strategy.open_statuses))
-    return listed.issuperset(open_here)
+    if not listed.issuperset(open_here) or not (yield from _totals_agree(reading, conventions, strategy)):
+        return None
+    certain = datetime.fromisoformat(reading.cursor["through"])
+    return Outcome(
+        True, certain, "open tasks and totals by status agree; edits to final ones as of the last whole read"
+    )
 
 
-def _read_top(conventions: QueryConventions, through: datetime | None) -> Plan[bool]:
+def _read_top(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> Plan[Outcome | None]:
+    """Read from the top down to what is known; nothing is returned where that does not show every change."""
+    if not (yield from _reaches_the_known(conventions, _known_through(reading))):
+        return None
+    if not (yield from _totals_agree(reading, conventions, strategy)):
+        return None
+    yield MoveCursor({**reading.cursor, "through": reading.now.isoformat()})
+    yield Flush()
+    return Outcome(True, reading.now, "newest changes and totals by status agree")
+
+
+def _totals_agree(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> Plan[bool]:
+    yield Flush()
+    return (yield from compare_totals(reading, conventions, strategy.statuses)).agree
+
+
+def _reaches_the_known(conventions: QueryConventions, through: datetime | None) -> Plan[bool]:
     """Read from the top until a row is older than `through`.
 
     Returns whether the order held and no row was deleted: that shifts rows upwards, past the page that is next.

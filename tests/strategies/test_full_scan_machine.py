@@ -21,7 +21,7 @@ class Tasks(StrategyMachine):
     STATUSES = STATUSES
     SWAPS = ("whole",)
     FOLLOWS = 2
-    unseen_at = whole_at = START
+    unseen_at = START
 
     def most_quiet(self, told: Told) -> int:
         """What is open (or new) and the totals; the whole list, and again where a row is gone."""
@@ -46,12 +46,12 @@ class Tasks(StrategyMachine):
         """Between whole reads an edit of a final task moves no total, nor does a deletion beside an insertion."""
         if not told.outcome or not told.outcome.certified or told.swapped:
             return
-        began = told.reading.now
-        assert told.outcome.through == began
+        began, through = told.reading.now, told.outcome.through
+        assert through is not None
         if "the last whole read" not in told.outcome.reason:
-            self.whole_at = began
+            assert through == began
             claims.assert_rows_are_current(self.source, self.store, began)
-        elif self.unseen_at <= self.whole_at:
+        elif self.unseen_at <= through:
             claims.assert_versions_are_here(self.source, self.store, began, claims.everything)
         else:
             claims.assert_versions_are_here(self.source, self.store, began, _is_pending)

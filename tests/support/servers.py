@@ -228,5 +228,6 @@ def server_of(seed: int) -> Server:
             draw(server, rng)
             server.drawn.append(draw.__name__)
     if server.hidden & set(server.endpoints):
-        server.exits = (0, 3) if "ignored_page" not in server.drawn else (0, 1, 3)
+        unreadable = {"ignored_page", "empty_pages"} & set(server.drawn)
+        server.exits = (0, 1, 3) if unreadable else (0, 3)
     return server
