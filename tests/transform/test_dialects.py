@@ -31,6 +31,7 @@ QUESTIONS = {
     "utc_day": ("timestamptz '2025-07-01 00:30:00+02'",),
     "each_record": ('\'{"told": [{"list": "calls", "rows": 2}, {"list": "tasks"}]}\'', "$.told", "list rows"),
     "median": ("2.5e0",),
+    "last_known": ("'a'", "1", "1"),
 }
 ANSWERS = {
     "local_time": ["2025-07-01 08:00:00"],
@@ -45,6 +46,7 @@ ANSWERS = {
     "utc_day": ["2025-06-30"],
     "each_record": ["{'list': calls, 'rows': 2}", "{'list': tasks, 'rows': NULL}"],
     "median": ["2.5"],
+    "last_known": ["a"],
 }
 
 

@@ -4,11 +4,7 @@ with timeline as (
     select * from {{ ref('int_demand_timeline') }}
 ),
 
-contacts as (
-    select * from timeline
-    where kind = 'contact'
-),
-
+-- The first contact says who began, the newest how the episode stands.
 episodes as (
     select
         practice_id,
@@ -17,37 +13,18 @@ episodes as (
         min(client_id) as client_id,
         min(phone) as phone,
         count(*) as contacts,
+        min_by(channel, position) as first_channel,
+        min_by(begun_by, position) as begun_by,
         min(happened_at) as first_at,
+        max_by(channel, position) as last_channel,
+        max_by(contact_id, position) as last_contact_id,
         max(happened_at) as last_at,
+        nullif(max_by(coalesce(wanted, ''), position), '') as wanted,
+        max_by(result, position) as last_result,
         bool_or(begun_by = 'client') as has_client_contact
-    from contacts
+    from timeline
+    where kind = 'contact'
     group by practice_id, episode_id
-),
-
--- The first contact says who began, the newest how the episode stands.
-first_contacts as (
-    select
-        practice_id,
-        episode_id,
-        channel,
-        begun_by
-    from contacts
-    where episode_id = channel || ':' || contact_id
-),
-
-last_contacts as (
-    select
-        practice_id,
-        episode_id,
-        channel,
-        contact_id,
-        wanted,
-        result
-    from contacts
-    qualify row_number() over (
-        partition by practice_id, episode_id
-        order by happened_at desc, channel desc, contact_id desc
-    ) = 1
 ),
 
 -- A contact that booked, or an appointment of the same party within the booking window after the last contact.
@@ -83,10 +60,6 @@ follow_ups as (
         episodes.episode_id,
         min(tasks.finalized_at) as followed_up_at
     from episodes
-    inner join last_contacts
-        on
-            episodes.practice_id = last_contacts.practice_id
-            and episodes.episode_id = last_contacts.episode_id
     inner join {{ ref('stg_partner__staff_tasks') }} as tasks
         on
             episodes.practice_id = tasks.practice_id
@@ -95,7 +68,7 @@ follow_ups as (
         tasks.status = 'completed'
         and tasks.finalized_at >= episodes.last_at
         and {{ hours_between('episodes.last_at', 'tasks.finalized_at') }} <= {{ var('follow_up_within_days') }} * 24
-        and {{ is_fitting_task('tasks.task_type', 'last_contacts.wanted') }}
+        and {{ is_fitting_task('tasks.task_type', 'episodes.wanted') }}
     group by episodes.practice_id, episodes.episode_id
 ),
 
@@ -110,15 +83,15 @@ select
     episodes.client_id,
     episodes.phone,
     episodes.contacts,
-    first_contacts.channel as first_channel,
-    first_contacts.begun_by,
+    episodes.first_channel,
+    episodes.begun_by,
     episodes.has_client_contact,
     episodes.first_at,
-    last_contacts.channel as last_channel,
-    last_contacts.contact_id as last_contact_id,
+    episodes.last_channel,
+    episodes.last_contact_id,
     episodes.last_at,
-    last_contacts.wanted,
-    last_contacts.result as last_result,
+    episodes.wanted,
+    episodes.last_result,
     first_bookings.booked_via,
     first_bookings.booked_at,
     first_bookings.appointment_id,
@@ -130,14 +103,6 @@ select
     follow_ups.followed_up_at
 from episodes
 cross join {{ ref('int_source_clock') }} as clock
-inner join first_contacts
-    on
-        episodes.practice_id = first_contacts.practice_id
-        and episodes.episode_id = first_contacts.episode_id
-inner join last_contacts
-    on
-        episodes.practice_id = last_contacts.practice_id
-        and episodes.episode_id = last_contacts.episode_id
 left join first_bookings
     on
         episodes.practice_id = first_bookings.practice_id

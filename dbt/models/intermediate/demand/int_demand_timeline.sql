@@ -94,6 +94,10 @@ happened as (
 ordered as (
     select
         *,
+        row_number() over (
+            partition by practice_id, party
+            order by happened_at, place, channel, contact_id
+        ) as position,
         max(case when kind = 'contact' then happened_at end) over (
             partition by practice_id, party
             order by happened_at, place, channel, contact_id
@@ -107,42 +111,38 @@ ordered as (
     from happened
 ),
 
--- A long silence, or a booking since the contact before, and the next contact is another wish.
+-- A long silence, or a booking since the contact before, and the next contact is another wish, named by that contact.
 begun as (
     select
         *,
-        kind = 'contact' and (
-            previous_at is null
-            or {{ hours_between('previous_at', 'happened_at') }} > {{ var('episode_days') }} * 24
-            or coalesce(last_booked_at >= previous_at, false)
-        ) as is_first
+        case
+            when
+                kind = 'contact' and (
+                    previous_at is null
+                    or {{ hours_between('previous_at', 'happened_at') }} > {{ var('episode_days') }} * 24
+                    or coalesce(last_booked_at >= previous_at, false)
+                )
+                then channel || ':' || contact_id
+        end as begun_episode_id
     from ordered
     where kind != 'booking'
 ),
 
-numbered as (
+placed as (
     select
         *,
-        count(*) filter (where is_first) over (
-            partition by practice_id, party
-            order by happened_at, place, channel, contact_id
-            rows between unbounded preceding and current row
-        ) as episode
+        {{ last_known('begun_episode_id', 'practice_id, party', 'position') }} as episode_id
     from begun
 )
 
 select
     practice_id,
-    -- An episode begins with a contact, so the contact that it is named by is the first of its rows.
-    first_value(channel || ':' || contact_id) over (
-        partition by practice_id, party, episode
-        order by happened_at, place, channel, contact_id
-        rows between unbounded preceding and current row
-    ) as episode_id,
+    episode_id,
     kind,
     channel,
     contact_id,
     party,
+    position,
     client_id,
     phone,
     happened_at,
@@ -153,5 +153,5 @@ select
     appointment_id,
     attribution,
     result
-from numbered
-where episode > 0
+from placed
+where episode_id is not null
