@@ -11,9 +11,9 @@ import pytest
 import sandbox
 
 
-def write_settings(folder: Path, platform: Any, *, practices: int, more: str = "") -> Path:
+def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 10, more: str = "") -> Path:
     """The settings file for so many of the platform's practices; credentials stay in the environment."""
-    start = platform.now().date() - timedelta(days=10)
+    start = platform.now().date() - timedelta(days=days)
     tables = "".join(
         f"[[practices]]\nid = '{practice.id}'\nname = 'P'\n"
         f"time_zone = '{practice.time_zone}'\nhistory_start = {start}\n"

@@ -19,14 +19,14 @@ PATIENCE = 400
 """Seconds until something must have happened."""
 
 
-def until(what: str, holds: Callable[[], Any]) -> Any:
+def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     """What `holds` returns, once it is something."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := holds():
             return found
         time.sleep(0.2)
-    return pytest.fail(f"{what}: not after {PATIENCE} s")
+    return pytest.fail(f"{what}: not after {seconds} s")
 
 
 def free_port() -> int:
