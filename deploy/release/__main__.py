@@ -80,8 +80,9 @@ def try_installed(python: str, wheel: Path, version: str, materials: Path | None
         if told != f"vetl {version}":
             sys.exit(f"{wheel.name} calls itself {told!r}")
         run(vetl, "demo", "--days", "30", "--practices", "1", "--quiet", folder=place)
-        rows = run(vetl, "query", "select count(*) as calls from marts.phone_calls", folder=place / "demo").split()
-        tell(f"{Path(python).name}: {packages} packages, {size >> 20} MiB, the demo published {rows[-1]} calls")
+        asked = ("select count(*) from marts.phone_calls", "--format", "csv")
+        calls = run(vetl, "query", *asked, folder=place / "demo").splitlines()[-1]
+        tell(f"{Path(python).name}: {packages} packages, {size >> 20} MiB, the demo published {calls} calls")
         if materials:
             options = ["environment", inside, "--output-format", "JSON", "--output-file", str(materials)]
             run(sys.executable, "-m", "cyclonedx_py", *options)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
+from pipelines import bundled
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists, showing_nodes
 from pipelines.cli.terminal import print_json, say
@@ -14,6 +15,7 @@ from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
+from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.settings import Settings, load_settings
 
 WORST_FIRST = (1, 2, 3, 0)
@@ -81,6 +83,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     """
     report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
     codes: list[int] = []
+    refuse_newer(settings.warehouse.path, bundled.migrations())
     treatments(settings)  # before hours of reading: what `[privacy]` says can be done
     try:
         result = _sync(settings, practices)
