@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines import bundled
-from pipelines.cli.terminal import say
+from pipelines.cli.terminal import mention, short
 from pipelines.core.errors import WrongUse
 from pipelines.jobs.build import existing
 from pipelines.jobs.dbt_process import COMMAND as DBT
@@ -51,7 +51,7 @@ def open_published() -> int:
         raise WrongUse(
             f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` asks the same file"
         )
-    say(f"{published}, read-only; .quit leaves")
+    mention(f"{short(published)}, read-only; .quit leaves")
     return _run([shell, "-readonly", str(published)], dict(os.environ))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pipelines import bundled
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists, showing_nodes
-from pipelines.cli.terminal import print_json, say
+from pipelines.cli.terminal import mention, print_json, say, short
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
 from pipelines.core.errors import VetlError
 from pipelines.core.results import SyncResult
@@ -56,7 +56,8 @@ def publish(*, rollback: bool, as_json: bool) -> int:
         if as_json:
             print_json({"exit_code": 0, "path": settings.warehouse.published, "before": before})
         else:
-            say(f"{settings.warehouse.published} is what {before.name} was, until the next publication")
+            published = short(settings.warehouse.published)
+            mention(f"{published} is again the file that was published before; the next publication replaces it")
         return 0
     published = publish_marts(load_settings())
     if as_json:
@@ -99,7 +100,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
         codes.append(_drain(settings, report, quiet=quiet))
     if settings.warehouse.path.exists():
         if not any(codes) and whats_new(settings) is None:
-            say("nothing changed since the marts were built: what is published holds")
+            mention("nothing changed since the marts were built: what is published holds")
             report["published"] = asdict(publish_marts(settings))  # where it is still there, and masked as set
         else:
             built = build_and_publish(settings, full_refresh=False, quiet=quiet)
