@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import tarfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -64,3 +65,14 @@ def test_each_supported_python_is_tested_and_tried() -> None:
 
     assert list(release["TRIED"]) == supported
     assert matrix["jobs"]["test"]["strategy"]["matrix"]["python"] == supported
+
+
+def test_a_source_archive_with_a_file_of_its_maker_is_told(tmp_path: Path) -> None:
+    beside_git = runpy.run_path(str(ROOT / "deploy" / "release" / "__main__.py"))["beside_git"]
+    archive = tmp_path / "vetl-1.0.tar.gz"
+    with tarfile.open(archive, "w:gz") as content:
+        for name in ("README.md", "PKG-INFO", "warehouse/data/vetl.duckdb"):
+            (tmp_path / "file").write_text(name)
+            content.add(tmp_path / "file", f"vetl-1.0/{name}")
+
+    assert beside_git(archive, {"README.md", "LICENSE"}) == ["warehouse/data/vetl.duckdb"]

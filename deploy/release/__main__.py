@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
@@ -34,6 +35,8 @@ def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "hatchling", "build", "-d", str(DIST))
     wheel, archive = next(DIST.glob("*.whl")), next(DIST.glob("*.tar.gz"))
+    if unknown := beside_git(archive, set(run("git", "ls-files").splitlines())):
+        sys.exit(f"{archive.name} holds {len(unknown)} files that git does not know, for example {unknown[0]}")
     tell(run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(archive)))
     tried = [python for name in options.python or TRIED if (python := interpreter(name))]
     if not tried:
@@ -55,6 +58,13 @@ def section(changelog: str, version: str) -> str:
     if not found or not found[1].strip():
         sys.exit(f"CHANGELOG.md has no section '## [{version}] - YYYY-MM-DD', or nothing in it")
     return found[1].strip() + "\n"
+
+
+def beside_git(archive: Path, tracked: set[str]) -> list[str]:
+    """What a source archive holds that is not kept in git: data of whoever makes it, environments, secrets."""
+    with tarfile.open(archive) as content:
+        names = {name.partition("/")[2] for name in content.getnames()}
+    return sorted(names - tracked - {"PKG-INFO"})
 
 
 def interpreter(version: str) -> str | None:
@@ -80,8 +90,9 @@ def try_installed(python: str, wheel: Path, version: str, materials: Path | None
         if told != f"vetl {version}":
             sys.exit(f"{wheel.name} calls itself {told!r}")
         run(vetl, "demo", "--days", "30", "--practices", "1", "--quiet", folder=place)
-        rows = run(vetl, "query", "select count(*) as calls from marts.phone_calls", folder=place / "demo").split()
-        tell(f"{Path(python).name}: {packages} packages, {size >> 20} MiB, the demo published {rows[-1]} calls")
+        asked = ("select count(*) from marts.phone_calls", "--format", "csv")
+        calls = run(vetl, "query", *asked, folder=place / "demo").splitlines()[-1]
+        tell(f"{Path(python).name}: {packages} packages, {size >> 20} MiB, the demo published {calls} calls")
         if materials:
             options = ["environment", inside, "--output-format", "JSON", "--output-file", str(materials)]
             run(sys.executable, "-m", "cyclonedx_py", *options)

@@ -66,6 +66,21 @@ def options(
 
 
 @app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(help="Everything stays in here.")] = Path("demo"),
+    days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
+    practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
+    show: Browse = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Try everything on a made-up platform on this machine."""
+    from pipelines.cli.demo import demo
+
+    return demo(folder, days=days, practices=practices, show=show, as_json=as_json, verbosity=verbose)
+
+
+@app.command()
 def init(as_json: AsJson = False) -> int:
     """Write a commented vetl.toml."""
     from pipelines.cli.inspect import init
@@ -82,7 +97,7 @@ def doctor(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Find out what the interface leaves open, and whether the settings agree."""
+    """Compare the settings with the platform; --write corrects them."""
     from pipelines.cli.doctor import doctor
 
     return doctor(practice, endpoint, write=write, everything=everything, as_json=as_json, verbosity=verbose)
@@ -110,7 +125,7 @@ def reconcile(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Read history again; find, report and repair late changes and deletions."""
+    """Read history again, repair late changes and deletions."""
     from pipelines.cli.reconcile import reconcile
 
     return reconcile(practice, full=full, as_json=as_json, verbosity=verbose)
@@ -149,7 +164,7 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Show how each list stands: the last attempt, certain until when; answers while a sync runs."""
+    """Show how each list stands, also while a sync runs."""
     from pipelines.cli.status import status
 
     return status(practice, watch=watch, as_json=as_json)
@@ -165,7 +180,7 @@ def open_published() -> int:
 
 @app.command(context_settings=PASS_THROUGH, add_help_option=False)
 def dagster(context: typer.Context) -> int:
-    """Run the installed dagster on vetl's definitions: vetl dagster dev."""
+    """Run Dagster on vetl's definitions: vetl dagster dev."""
     from pipelines.cli.installed import dagster
 
     return dagster(context.args)
@@ -173,7 +188,7 @@ def dagster(context: typer.Context) -> int:
 
 @app.command(context_settings=PASS_THROUGH, add_help_option=False)
 def dbt(context: typer.Context) -> int:
-    """Run the installed dbt on vetl's models and this warehouse: vetl dbt ls."""
+    """Run dbt on vetl's models and warehouse: vetl dbt ls."""
     from pipelines.cli.installed import dbt
 
     return dbt(context.args)
@@ -206,7 +221,7 @@ def forget(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Take a person out of everything that vetl keeps; the counts stay."""
+    """Take a person out of all that vetl keeps."""
     from pipelines.cli.forget import forget
 
     return forget(practice, client, as_json=as_json, verbosity=verbose)
@@ -236,21 +251,6 @@ def notebook(
     return notebook(file, port=port, show=show)
 
 
-@app.command()
-def demo(
-    folder: Annotated[Path, typer.Option(help="Everything stays in here.")] = Path("demo"),
-    days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
-    practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
-    show: Browse = False,
-    as_json: AsJson = False,
-    verbose: Verbose = 0,
-) -> int:
-    """Run everything on the sandbox: sync, build, publish, and show the results."""
-    from pipelines.cli.demo import demo
-
-    return demo(folder, days=days, practices=practices, show=show, as_json=as_json, verbosity=verbose)
-
-
 def main() -> None:
     """The `vetl` command."""
     ending.prepare()
@@ -266,7 +266,10 @@ def execute(arguments: Sequence[str]) -> int:
     except VetlError as error:
         return _fail(arguments, str(error), error.exit_code)
     except TyperException as error:
-        return _fail(arguments, error.format_message(), WrongUse.exit_code)
+        message = error.format_message()
+        if message == "Missing command.":
+            message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
+        return _fail(arguments, message, WrongUse.exit_code)
     except BrokenPipeError:
         # Who read our output has seen enough; Python would complain once more when it flushes at exit.
         sys.stdout = None

@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import sys
+import tomllib
 from collections.abc import Generator, Mapping
 from contextlib import chdir, contextmanager
 from datetime import timedelta
@@ -16,7 +17,7 @@ from pipelines.cli.demo_webhooks import a_day_passes, receiver
 from pipelines.cli.output import configure_logs
 from pipelines.cli.run import run_everything
 from pipelines.cli.sandbox import Platform, sandbox_process
-from pipelines.cli.terminal import count, print_json, say
+from pipelines.cli.terminal import count, mention, print_json, short
 from pipelines.cli.views import as_records, show_answer
 from pipelines.core.errors import ConfigurationError
 from pipelines.loading.published.query import query
@@ -64,12 +65,12 @@ def demo(folder: Path, *, days: int, practices: int, show: bool, as_json: bool, 
     if show and not has_dashboard():
         raise ConfigurationError("--open needs the dashboard: pip install 'vetl[dashboard]'")
     folder = folder.absolute()
-    say(f"starting a sandbox: {count(practices, 'practice')}, {count(days, 'day')} of history")
+    mention(f"starting a sandbox: {count(practices, 'practice')}, {count(days, 'day')} of history")
     with sandbox_process(practices=practices, days=days) as platform:
         _write_settings(folder, platform, days)
         with receiver(folder, platform) as address:
             texts = a_day_passes(platform, address)
-            say(f"a day has passed: {count(texts, 'text')} sent, their fate told by webhook")
+            mention(f"a day has passed: {count(texts, 'text')} sent, their fate told by webhook")
         with _only_these(folder, _credentials(platform)):
             settings = load_settings()
             report = run_everything(settings, quiet=as_json)
@@ -80,10 +81,11 @@ def demo(folder: Path, *, days: int, practices: int, show: bool, as_json: bool, 
         if not as_json:
             for title, answer in answers.items():
                 show_answer(title, answer)
-            say(f"\nThe published file: {published}")
-            say(f"Ask it: cd {quote(str(folder))} && {this_command()} query 'from marts.practices'")
+            there = f"cd {quote(short(folder))} && {this_command()}"
+            mention(f"\nThe published file: {short(published)}")
+            mention(f"Ask it: {there} query 'from marts.practices'")
             if has_dashboard():
-                say(f"Look at it: cd {quote(str(folder))} && {this_command()} dashboard --open")
+                mention(f"Look at it: {there} dashboard --open")
     if as_json:
         print_json(report)
     if show and report["published"]:
@@ -121,11 +123,25 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
             # By continent, so that the marts of groups have something to show.
             f"group = {json.dumps(practice['time_zone'].partition('/')[0])}",
         ]
+    text = "\n".join(lines) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / DEFAULT_FILE).write_text("\n".join(lines) + "\n", "utf-8")
+        _refuse_another_demo(folder, text)
+        (folder / DEFAULT_FILE).write_text(text, "utf-8")
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{short(folder / DEFAULT_FILE)}: cannot be read: {error}") from None
     except OSError as error:
         raise ConfigurationError(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+def _refuse_another_demo(folder: Path, settings: str) -> None:
+    """Two made-up platforms in one warehouse would look like one whose rows come and go."""
+    before = folder / DEFAULT_FILE
+    wanted = tomllib.loads(settings)["practices"]
+    if before.exists() and tomllib.loads(before.read_text("utf-8")).get("practices") != wanted:
+        raise ConfigurationError(
+            f"{short(folder)}: holds other practices or days; remove the folder, or give another with --folder"
+        )
 
 
 def _free_port() -> int:

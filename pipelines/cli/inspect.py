@@ -5,7 +5,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from pipelines import bundled
-from pipelines.cli.terminal import print_json, say
+from pipelines.cli.terminal import mention, print_json, short
 from pipelines.core.errors import ConfigurationError
 from pipelines.settings.sources import DEFAULT_FILE
 
@@ -31,8 +31,10 @@ def init(*, as_json: bool) -> int:
     if as_json:
         print_json({"exit_code": 0, "path": target, "secrets": secrets if has_written else None})
     else:
-        say(f"wrote {target}; set base_url and practices there")
-        say(f"{'wrote' if has_written else 'kept'} {secrets}; set the credentials there, or in the environment")
+        mention(f"wrote {short(target)}; set base_url and practices there")
+        kept = "wrote" if has_written else "kept"
+        mention(f"{kept} {short(secrets)}; set the credentials there, or in the environment")
+        mention("then `vetl doctor` tells whether they fit the platform")
     return 0
 
 

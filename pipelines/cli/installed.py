@@ -5,13 +5,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from pipelines import bundled
-from pipelines.cli.terminal import say
+from pipelines.cli.terminal import mention, short
 from pipelines.core.errors import WrongUse
 from pipelines.jobs.build import existing
 from pipelines.jobs.dbt_process import COMMAND as DBT
 from pipelines.jobs.dbt_process import environment, state_folder
+from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.settings import load_settings
 
 DAGSTER = (sys.executable, "-m", "dagster")
@@ -24,13 +26,13 @@ def dagster(arguments: Sequence[str]) -> int:
     given = list(arguments)
     if given and given[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(given):
         given += ["-m", "pipelines.definitions"]
-    home = load_settings().warehouse.path.with_name("dagster")
+    home = _warehouse().with_name("dagster")
     return _run([*DAGSTER, *given], {**os.environ, "DAGSTER_HOME": os.environ.get("DAGSTER_HOME") or _made(home)})
 
 
 def dbt(arguments: Sequence[str]) -> int:
     """`vetl dbt ls` is `dbt ls` on the shipped project and this warehouse; what it writes lies beside it."""
-    warehouse = load_settings().warehouse.path
+    warehouse = _warehouse()
     state, project = state_folder(warehouse), str(bundled.dbt_project())
     places = {
         "DBT_PROJECT_DIR": project,
@@ -49,8 +51,14 @@ def open_published() -> int:
         raise WrongUse(
             f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` asks the same file"
         )
-    say(f"{published}, read-only; .quit leaves")
+    mention(f"{short(published)}, read-only; .quit leaves")
     return _run([shell, "-readonly", str(published)], dict(os.environ))
+
+
+def _warehouse() -> Path:
+    path = load_settings().warehouse.path
+    refuse_newer(path, bundled.migrations())
+    return path
 
 
 def _run(command: Sequence[str], environ: dict[str, str], *, folder: str | None = None) -> int:

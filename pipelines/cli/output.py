@@ -64,6 +64,12 @@ def say(line: str, level: str = "info") -> None:
     OUTPUT.write(f"{line}\n")
 
 
+def mention(line: str) -> None:
+    """The same, of what is as it should be: nothing with `--quiet`."""
+    if not OUTPUT.quiet:
+        say(line)
+
+
 def configure_logs(verbosity: int) -> None:
     """What the parts of vetl log goes the same way."""
     from pipelines.jobs import logs  # noqa: PLC0415 - structlog is not needed for `--help`

@@ -12,11 +12,13 @@ from typing import Any, Literal
 
 from pydantic_core import to_json
 
+from pipelines import bundled
 from pipelines.cli.progress import waiting
 from pipelines.cli.questions import statement_of, worked_questions
 from pipelines.cli.terminal import count, print_json, print_table
 from pipelines.core.errors import WrongUse
 from pipelines.core.text import cell, markdown, printable
+from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.published.query import Stream, looked_at, query_to_parquet, streamed
 from pipelines.settings import load_settings
 
@@ -41,6 +43,8 @@ def query(
     elif file is not None or (sql is None and not sys.stdin.isatty()):
         sql = _read(file or "-")
     warehouse = load_settings().warehouse
+    if private:
+        refuse_newer(warehouse.path, bundled.migrations())
     asked = warehouse.path if private else warehouse.published
     if sql is None:
         from pipelines.cli.query_prompt import prompt  # noqa: PLC0415 - readline is not needed for one statement

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pipelines.cli.questions import statement_of, worked_questions
-from pipelines.cli.terminal import print_table, say
+from pipelines.cli.terminal import mention, print_table, say, short
 from pipelines.core.errors import VetlError
 from pipelines.loading.published.query import tables_and_columns
 
@@ -26,7 +26,7 @@ _WORDS = ("select", "from", "where", "group by", "order by", "limit", "join", "u
 def prompt(file: Path, ask: Callable[[str], None]) -> None:
     """Ask statements until the end of input. What is wrong with one is told, and the next is waited for."""
     marts = tables_and_columns(file)
-    say(f"{file}, read-only; .help tells more, .quit leaves")
+    mention(f"{short(file)}, read-only; end a statement with ; and leave with .quit; .help tells more")
     history = _history()
     _complete([*_WORDS, *marts, *{column for columns in marts.values() for column in columns}])
     try:

@@ -5,15 +5,17 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
+from pipelines import bundled
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists, showing_nodes
-from pipelines.cli.terminal import print_json, say
+from pipelines.cli.terminal import mention, print_json, say, short
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
 from pipelines.core.errors import VetlError
 from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
+from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.settings import Settings, load_settings
 
 WORST_FIRST = (1, 2, 3, 0)
@@ -54,7 +56,8 @@ def publish(*, rollback: bool, as_json: bool) -> int:
         if as_json:
             print_json({"exit_code": 0, "path": settings.warehouse.published, "before": before})
         else:
-            say(f"{settings.warehouse.published} is what {before.name} was, until the next publication")
+            published = short(settings.warehouse.published)
+            mention(f"{published} is again the file that was published before; the next publication replaces it")
         return 0
     published = publish_marts(load_settings())
     if as_json:
@@ -81,6 +84,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     """
     report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
     codes: list[int] = []
+    refuse_newer(settings.warehouse.path, bundled.migrations())
     treatments(settings)  # before hours of reading: what `[privacy]` says can be done
     try:
         result = _sync(settings, practices)
@@ -96,7 +100,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
         codes.append(_drain(settings, report, quiet=quiet))
     if settings.warehouse.path.exists():
         if not any(codes) and whats_new(settings) is None:
-            say("nothing changed since the marts were built: what is published holds")
+            mention("nothing changed since the marts were built: what is published holds")
             report["published"] = asdict(publish_marts(settings))  # where it is still there, and masked as set
         else:
             built = build_and_publish(settings, full_refresh=False, quiet=quiet)

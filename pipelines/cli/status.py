@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from pipelines import bundled
-from pipelines.cli.terminal import Column, count, print_aside, print_json, print_line, print_table, say
+from pipelines.cli.terminal import Column, count, print_aside, print_json, print_line, print_table, say, short
 from pipelines.cli.times import ago, local, zone
 from pipelines.core.errors import ConfigurationError, InboxError, WarehouseError, WrongUse
 from pipelines.endpoints.received import RECEIVED
@@ -164,7 +164,7 @@ def show(standing: Standing) -> None:
     if standing.snapshot.lists:
         written = standing.snapshot.written_at
         as_of = f"as of {local(written)}; " if written else ""
-        print_aside(f"{as_of}times in {zone()}; {standing.warehouse}")
+        print_aside(f"{as_of}times in {zone()}; {short(standing.warehouse)}")
     _show_inbox(standing.inbox)
     for item in standing.snapshot.lists:
         if _state(item) not in {*_FINE, "not read"}:
@@ -197,7 +197,8 @@ def _state(item: Mapping[str, Any]) -> str:
 def _last_run(snapshot: Snapshot) -> str:
     run = snapshot.run
     if run is None:
-        return "nothing synced yet"
+        read = any(item["certificate"] for item in snapshot.lists)
+        return "the last sync was an older vetl's" if read and not snapshot.written_at else "nothing synced yet"
     if run["finished_at"]:
         return f"last {run['command']} {ago(run['finished_at'])}"
     return f"a {run['command']} began {ago(run['started_at'])} and runs on, or was killed"
@@ -213,7 +214,7 @@ def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
     told += [f"the oldest since {local(inbox['oldest'])}"] if inbox["oldest"] else []
     told += [f"the last came {local(inbox['last_received'])}"] if inbox["last_received"] else []
     told += [f"{inbox['quarantined']} quarantined"] if inbox.get("quarantined") else []
-    print_line(f"{', '.join(told)}; {inbox['path']}")
+    print_line(f"{', '.join(told)}; {short(inbox['path'])}")
 
 
 def broken_warehouse(path: Path) -> str | None:

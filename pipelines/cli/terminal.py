@@ -3,16 +3,27 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic_core import to_json
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipelines.cli.output import OUTPUT, say
+from pipelines.cli.output import OUTPUT, mention, say
 from pipelines.core.text import text
 
-__all__ = ["Column", "count", "print_aside", "print_json", "print_line", "print_table", "say"]
+__all__ = [
+    "Column",
+    "count",
+    "mention",
+    "print_aside",
+    "print_json",
+    "print_line",
+    "print_table",
+    "say",
+    "short",
+]
 
 NUMBERS = (int, float)
 GAP = 2
@@ -54,6 +65,12 @@ def print_aside(line: str) -> None:
     """One pale line on standard output, below a table."""
     if not OUTPUT.quiet:
         Console(soft_wrap=True, highlight=False).print(Text(line, style="dim"))
+
+
+def short(path: Path) -> str:
+    """A path as it is typed from here: without this folder where it lies below."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def count(number: int, noun: str) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from pipelines.cli.terminal import Column, count, print_aside, print_line, print_table, say
+from pipelines.cli.terminal import Column, count, print_aside, print_line, print_table, say, short
 from pipelines.cli.times import local, zone
 from pipelines.core.pages import Changes
 from pipelines.core.results import EndpointResult, State, SyncResult
@@ -84,7 +84,7 @@ def show_build(result: BuildResult) -> None:
 def show_published(published: Published) -> None:
     """The rows of each mart, and how personal data was treated."""
     rows = sum(published.tables.values())
-    print_line(f"Published {count(len(published.tables), 'mart')}, {count(rows, 'row')}: {published.path}")
+    print_line(f"Published {count(len(published.tables), 'mart')}, {count(rows, 'row')}: {short(published.path)}")
     if published.masked:
         print_aside(f"{count(len(published.masked), 'column')} with personal data are masked")
     if published.clear:
@@ -94,7 +94,7 @@ def show_published(published: Published) -> None:
     if published.people_in_words:
         say(f"warning: {count(published.people_in_words, 'word')} of the source name somebody, and are masked")
     for mart in published.left_out:
-        say(f"warning: {mart} was left out: nobody has said which of its columns are personal")
+        say(f"warning: {mart} was left out: no model of vetl makes it")
 
 
 def show_answer(title: str, answer: Answer) -> None:

@@ -24,6 +24,7 @@ COMMAND = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
 DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
+_ROWS = re.compile(r"Got (\d+) results?, configured to")
 _LONGEST = 300
 
 
@@ -128,6 +129,12 @@ def without_values(message: str) -> str:
     return one_line(re.sub(r"'[^']*'", "'…'", message))
 
 
+def _told(message: str) -> str:
+    """Of a test that rows do not pass, how many they are, instead of dbt's own words."""
+    found = _ROWS.match(message)
+    return f"rows that do not pass: {found[1]}" if found else without_values(message)
+
+
 def one_line(message: str) -> str:
     """A message of bounded length without line breaks."""
     text = " ".join(message.split())
@@ -170,7 +177,7 @@ def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
 def _summary(run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
     def lines(statuses: frozenset[str]) -> tuple[str, ...]:
         return tuple(
-            f"{_name(node['unique_id'])}: {without_values(node['message'] or node['status'])}"
+            f"{_name(node['unique_id'])}: {_told(node['message'] or node['status'])}"
             for node in run["results"]
             if node["status"] in statuses
         )

@@ -116,7 +116,7 @@ def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequen
     """
     known = {practice.id: practice for practice in settings.practices}
     if not known:
-        raise ConfigurationError("practices: none is configured; add a [[practices]] table to vetl.toml")
+        raise ConfigurationError("practices: none is configured; add them to vetl.toml, which `vetl init` writes")
     if not wanted:
         return settings.practices
     unknown = [name for name in wanted if name not in known]

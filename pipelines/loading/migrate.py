@@ -5,6 +5,10 @@ from pathlib import Path
 import duckdb
 
 from pipelines.core.errors import WarehouseError
+from pipelines.loading.connection import quoted
+
+FIRST = "0001_control"
+"""The migration that makes a new file."""
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, ...]:
@@ -17,23 +21,40 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     if not migrations:
         raise WarehouseError(f"{folder}: there are no migrations here; is vetl installed whole?")
     applied = _applied(connection)
-    newer = sorted(applied - migrations.keys())
-    if newer:
-        raise WarehouseError(f"the warehouse is newer than this vetl (it has {newer[-1]}): upgrade vetl")
+    _refuse_newer(applied - migrations.keys())
     missing = tuple(name for name in migrations if name not in applied)
     for name in missing:
         _apply(connection, name, migrations[name].read_text("utf-8"))
     return missing
 
 
-def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    exists = connection.execute(
-        "select count(*) from duckdb_tables() where database_name = current_database()"
-        " and schema_name = 'control' and table_name = 'migrations'"
+def refuse_newer(connection: duckdb.DuckDBPyConnection, database: str, folder: Path) -> None:
+    """For a reader of an attached file, which migrates nothing.
+
+    Raises:
+        WarehouseError: the file knows a migration that this vetl does not.
+    """
+    _refuse_newer(_applied(connection, database) - {file.stem for file in folder.glob("[0-9]*.sql")})
+
+
+def _refuse_newer(unknown: set[str]) -> None:
+    if unknown:
+        raise WarehouseError(f"the warehouse is newer than this vetl (it has {max(unknown)}): upgrade vetl")
+
+
+def _applied(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> set[str]:
+    """The migrations of an attached file, or of the one that is open."""
+    tables = connection.execute(
+        "select database_name from duckdb_tables() where database_name = coalesce($database, current_database())"
+        " and schema_name = 'control' and table_name = 'migrations'",
+        {"database": database},
     ).fetchall()
-    if exists == [(0,)]:
+    if not tables:
         return set()
-    return {name for (name,) in connection.execute("select name from control.migrations").fetchall()}
+    [(found,)] = tables
+    return {
+        name for (name,) in connection.execute(f"select name from {quoted(found)}.control.migrations").fetchall()
+    }
 
 
 def _apply(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:

@@ -34,7 +34,7 @@ from pipelines.loading.control import (
 from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
 from pipelines.loading.forget import Forgotten, forget
-from pipelines.loading.migrate import migrate
+from pipelines.loading.migrate import FIRST, migrate
 from pipelines.loading.store import source_clock, store
 from pipelines.loading.tables import RawTable, ensure
 
@@ -68,7 +68,7 @@ class Warehouse:
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
             with told_in_one_line(path):
-                migrate(connection, bundled.migrations())
+                migrated = migrate(connection, bundled.migrations())
                 watched = mentions.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
@@ -77,7 +77,11 @@ class Warehouse:
                 with transaction(connection):
                     ensure(connection, tables.values())
                     mentions.ensure(connection, watched)
-                return cls(path, connection, tables)
+                warehouse = cls(path, connection, tables)
+                if migrated and FIRST not in migrated:
+                    # `vetl status` reads what lies beside the file, which an older vetl has written.
+                    warehouse._write_status(at_once=True)
+                return warehouse
         except BaseException:
             connection.close()
             raise

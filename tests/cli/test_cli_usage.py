@@ -92,6 +92,8 @@ def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) 
         (["sync", "--nope"], "No such option: --nope"),
         (["sync", "--since", "2025-13-01"], "'2025-13-01' does not match"),
         (["query", "select 1", "--format", "xml"], "'--format'"),
+        (["quarantine"], "quarantine: which command? `vetl quarantine --help` names them"),
+        (["doctor"], "add them to vetl.toml, which `vetl init` writes"),
         (["demo", "--days", "0"], "'--days'"),
         (["sandbox", "serve", "--faults", "nope"], "faults must be one of"),
     ],
@@ -106,6 +108,33 @@ def test_wrong_use_is_one_line_and_exit_2(
     assert err.startswith("vetl: ")
     assert expected in err
     assert err.count("\n") == 1
+
+
+def test_each_command_is_told_whole_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["--help"]) == 0
+    commands = capsys.readouterr().out.partition("Commands:")[2].splitlines()[1:]
+
+    assert len(commands) == len(COMMANDS)
+    assert [line for line in commands if line.endswith("...")] == []
+
+
+def test_quiet_init_says_nothing_and_a_loud_one_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["init"]) == 0
+    assert "wrote vetl.toml;" in (told := capsys.readouterr().err)
+    assert "`vetl doctor`" in told
+    Path("vetl.toml").unlink()
+
+    assert app.execute(["init", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_demo_does_not_go_on_in_the_folder_of_another(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("demo").mkdir()
+    Path("demo/vetl.toml").write_text("[[practices]]\nid = 'another'", "utf-8")
+
+    assert app.execute(["demo", "--days", "1", "--practices", "1", "--quiet"]) == 2
+
+    assert "demo: holds other practices or days" in capsys.readouterr().err
 
 
 def test_a_wrong_setting_is_one_line_and_exit_2(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pipelines.core.errors import WarehouseError
 
@@ -49,12 +49,29 @@ def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
         raise WarehouseError(f"{path}: cannot be read; the next sync writes it anew") from None
     if isinstance(told, list):  # as vetl 0.1.0 wrote it
         return Snapshot(told)
-    migration = told["migration"]
+    _refuse(warehouse, told["migration"], migrations)
+    return Snapshot(told["lists"], told["written_at"], told["run"], told["not_started"])
+
+
+def refuse_newer(warehouse: Path, migrations: Path) -> None:
+    """For what would open the file without migrating it. Each vetl that migrates a file writes its snapshot anew.
+
+    Raises:
+        WarehouseError: a newer vetl has migrated it.
+    """
+    try:
+        told = json.loads(snapshot_path(warehouse).read_text("utf-8"))
+    except (OSError, ValueError):
+        return
+    if isinstance(told, dict):
+        _refuse(warehouse, str(cast("dict[str, Any]", told).get("migration")), migrations)
+
+
+def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:
     if not (migrations / f"{migration}.sql").exists():
         raise WarehouseError(
             f"{warehouse}: the warehouse is newer than this vetl (it has {migration}): upgrade vetl"
         )
-    return Snapshot(told["lists"], told["written_at"], told["run"], told["not_started"])
 
 
 def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | None, lists: Iterable[str]) -> None:

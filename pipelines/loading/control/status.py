@@ -189,7 +189,9 @@ class Status:
             "state": _state(key[1], attempt),
             "rows": self._counts.get(key, (0, 0))[0],
             "open": self._counts.get(key, (0, 0))[1],
-            "certified_through": (certified_through(cursor) if cursor else None) or (attempt and attempt[5]),
+            "certified_through": _until(
+                certified_through(cursor) if cursor else None, attempt[5] if attempt else None
+            ),
             "attempt": _attempt(attempt),
             "last_read": _iso(window[4]) if window else None,
             "certificate": _certificate(window),
@@ -241,6 +243,11 @@ class Status:
         return {
             (practice_id, endpoint): tuple(rest) for practice_id, endpoint, *rest in self._rows_of(sql, values)
         }
+
+
+def _until(known: str | None, told: str | None) -> str | None:
+    """By the cursor; of calls it knows the day alone, so what the last sync told is better."""
+    return told or known if known is None or "T" not in known else known
 
 
 def certified_through(cursor: Mapping[str, Any]) -> str | None:

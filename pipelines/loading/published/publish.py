@@ -12,9 +12,11 @@ from secrets import token_hex
 
 import duckdb
 
+from pipelines import bundled
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.core.privacy import Treatments
 from pipelines.loading.connection import first_line, literal
+from pipelines.loading.migrate import refuse_newer
 from pipelines.loading.published.kept import keep_before, remove_kept
 from pipelines.loading.published.marts import (
     Columns,
@@ -105,6 +107,7 @@ def _publish(
     masking = replace(masking, salt=record.salt if record else token_hex(16))
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(private))} as source (read_only)")
+        refuse_newer(connection, "source", bundled.migrations())
         there = marts_of(connection, "source")
         marts = {name: columns for name, columns in there.items() if name in masking.columns}
         if not marts:

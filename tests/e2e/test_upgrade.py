@@ -1,0 +1,136 @@
+"""A warehouse of vetl 0.1.0 is migrated, built and synced on; a newer one is refused by every command."""
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support import older, truth
+from support.worlds import settings_for
+
+import sandbox
+from pipelines import bundled
+from pipelines.cli import app
+from pipelines.endpoints import REGISTRY
+from pipelines.jobs.sync import run_sync
+from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.warehouse import Warehouse
+
+WAREHOUSE = Path("warehouse/data/vetl.duckdb")
+SETTINGS = """\
+[partner]
+base_url = "http://127.0.0.1:9"
+
+[[practices]]
+id = "loc-001"
+name = "Harbor Animal Hospital"
+time_zone = "America/New_York"
+history_start = 2026-01-14
+group = "East"
+"""
+KEPT = (*(f"raw.{item.table}" for item in REGISTRY), "raw.outreach_events", "raw.service_reminder_events")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where an operator's `vetl.toml` lies."""
+    folder = tmp_path_factory.mktemp("vetl")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("VETL_")]:
+            patch.delenv(name)
+        patch.chdir(folder)
+        Path("vetl.toml").write_text(SETTINGS, "utf-8")
+        yield folder
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
+    capsys.readouterr()
+    code = app.execute([*arguments, "--json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out), err
+
+
+def columns_of(relation: str) -> str:
+    """What the source fills in a table of 0.1.0. A field that was declared since moves out of `_extra`."""
+    with duckdb.connect(WAREHOUSE, read_only=True) as connection:
+        names = [name for name, *_ in connection.execute(f"describe {relation}").fetchall()]
+    return ", ".join(f'"{name}"' for name in names if not name.startswith("_"))
+
+
+def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixture[str]) -> None:
+    older.put_back(WAREHOUSE)
+    compared = {table: columns_of(table) for table in (*KEPT, "history.ai_outbound_requests", "control.windows")}
+    before = {table: older.rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
+    assert all(before.values())
+    assert told(capsys, "status")[1]["summary"].endswith("the last sync was an older vetl's")
+
+    code, built, err = told(capsys, "build")
+
+    assert code == 0
+    assert "left out" not in err
+    assert {table: older.rows(WAREHOUSE, table, columns) for table, columns in compared.items()} == before
+    applied = [name for (name,) in older.rows(WAREHOUSE, "control.migrations", "name")]
+    assert applied == sorted(file.stem for file in bundled.migrations().glob("*.sql"))
+    published = Path("warehouse/data/analytics.duckdb")
+    assert older.rows(published, "marts.phone_calls", "count(*)") == [(len(before["raw.phone_calls"]),)]
+    assert "booking_intent_restatements" not in built["published"]["tables"]
+
+    code, status, _ = told(capsys, "status")
+    assert code == 3
+    assert "7 certified, 1 row quarantined; last sync" in status["summary"]
+
+
+def test_a_sync_goes_on_where_0_1_0_ended(tmp_path: Path) -> None:
+    older.put_back(tmp_path / "vetl.duckdb")
+    with sandbox.running(practices=1, days=2, calls=20, frozen=True) as platform:
+        platform.advance(timedelta(days=1, minutes=30))
+        settings = settings_for(platform, tmp_path, days=5)
+
+        result = run_sync(
+            settings, practices=None, endpoints=None, since=None, progress=lambda _: None, reconcile="full"
+        )
+
+        assert {item.state for item in result.results} == {"certified"}
+        zones = {practice.id: practice.time_zone for practice in settings.practices}
+        since = settings.practices[0].history_start
+        assert truth.differences(platform, settings.warehouse.path, zones, since=since) == []
+
+
+COMMANDS = (
+    *("status", "sync", "reconcile", "build", "run", "publish", "doctor", "quarantine list", "quarantine retry"),
+    *("webhooks drain", "forget --practice loc-001 --client 1", "query --private from.raw.clients"),
+    *("dbt ls", "dagster asset list"),
+)
+
+
+@pytest.fixture
+def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A warehouse that a later version has migrated, and a platform that answers."""
+    monkeypatch.chdir(tmp_path)
+    with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
+        warehouse.start_run("run", datetime.now(UTC), "sync")
+        warehouse.finish_run("run", source_clock=None, exit_code=0, summary={})
+    with duckdb.connect(WAREHOUSE) as connection:
+        connection.execute("insert into control.migrations values ('9999_later', now())")
+    snapshot = snapshot_path(WAREHOUSE)
+    snapshot.write_text(json.dumps({**json.loads(snapshot.read_text("utf-8")), "migration": "9999_later"}))
+    with sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform:
+        Path("vetl.toml").write_text(SETTINGS.replace("http://127.0.0.1:9", platform.base_url), "utf-8")
+        for name in ("username", "password", "role"):
+            monkeypatch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
+        yield WAREHOUSE
+
+
+@pytest.mark.usefixtures("newer")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_newer_warehouse_is_refused_in_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute([word.replace(".", " ", 1) for word in command.split()]) == 1
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "the warehouse is newer than this vetl (it has 9999_later): upgrade vetl" in err
