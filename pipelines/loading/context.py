@@ -15,7 +15,8 @@ from pipelines.loading.tables import RawTable
 class Commit:
     """One transaction under way: for one practice and one endpoint, in one run.
 
-    `clock` is the source's, as of the latest read that goes in.
+    `clock` is the source's, as of the latest read that goes in. `held`: the lists of practices that had rows in
+    quarantine since the file was opened.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -24,6 +25,7 @@ class Commit:
     time_zone: str
     clock: datetime
     table: RawTable
+    held: set[tuple[str, str]]
 
     @property
     def endpoint_name(self) -> str:
