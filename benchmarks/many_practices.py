@@ -47,7 +47,7 @@ def sync(platform: Platform, days: int, lists: Sequence[str] | None, folder: Pat
     settings = Settings(
         partner=PartnerSettings(
             base_url=platform.base_url,
-            username=platform.username,
+            username=SecretStr(platform.username),
             password=SecretStr(platform.password),
             role=platform.role,
         ),
