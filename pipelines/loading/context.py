@@ -8,6 +8,7 @@ from datetime import datetime
 import duckdb
 import polars as pl
 
+from pipelines.loading.stream import Stream
 from pipelines.loading.tables import RawTable
 
 
@@ -33,16 +34,6 @@ class Commit:
         return self.table.endpoint.name
 
 
-class _Stream:
-    """A frame as an Arrow stream: DuckDB reads polars' own buffers, where a registered frame would be copied."""
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame = frame
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._frame.__arrow_c_stream__(requested_schema)
-
-
 def frame_of(
     connection: duckdb.DuckDBPyConnection, sql: str, *, params: Mapping[str, object] | None = None
 ) -> pl.DataFrame:
@@ -51,14 +42,14 @@ def frame_of(
     Taken as an Arrow stream: DuckDB's own `pl` imports pyarrow and numpy, a quarter of the CPU of a sync without
     news.
     """
-    return pl.DataFrame(connection.sql(sql, params=params))
+    return pl.DataFrame(Stream(connection.sql(sql, params=params)))
 
 
 @contextmanager
 def registered_frames(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFrame) -> Generator[None]:
     """Let SQL see frames by these names."""
     for name, frame in frames.items():
-        connection.register(name, _Stream(frame))
+        connection.register(name, Stream(frame))
     yield
     # After a failure the names stay until the next use: an aborted transaction refuses even this.
     for name in frames:
