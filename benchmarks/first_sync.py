@@ -1,22 +1,22 @@
 """The real `vetl sync` path, from settings to committed rows."""
 
+from datetime import date
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from benchmarks.ready_pages import START
 from pipelines.core.practice import Practice
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
 
 
-def run(base_url: str, endpoint: str, folder: Path) -> None:
+def run(base_url: str, endpoint: str, start: date, folder: Path) -> None:
     """Read one list of one practice for the first time, without the ids of the JSON list of calls."""
     settings = Settings(
         partner=PartnerSettings(base_url=base_url, username=SecretStr("u"), password=SecretStr("p"), role="r"),
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
         phone_calls=PhoneCallsSettings(details="off"),
-        practices=(Practice("loc-001", "Harbor", "UTC", START),),
+        practices=(Practice("loc-001", "Harbor", "UTC", start),),
     )
     result = run_sync(settings, practices=None, endpoints=[endpoint], since=None, progress=lambda _: None)
     if result.exit_code:

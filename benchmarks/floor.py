@@ -7,22 +7,23 @@ from pathlib import Path
 import duckdb
 import httpx
 
-from benchmarks.ready_pages import NOW, START
+from benchmarks.ready_pages import NOW, first_day
 
 IN_FLIGHT = 8
 Query = dict[str, str]
 
 
-def calls(base_url: str, days: int, folder: Path) -> None:
+def calls(base_url: str, count: int, folder: Path) -> None:
     """Two days a request, each answer dropped; then all calls from one file into typed columns."""
+    start = first_day(count)
     queries = [
         {
-            "start_date": (START + timedelta(days=day)).isoformat(),
-            "end_date": (START + timedelta(days=day + 1)).isoformat(),
+            "start_date": (start + timedelta(days=day)).isoformat(),
+            "end_date": (start + timedelta(days=day + 1)).isoformat(),
             "page": "0",
             "per_page": "5000",
         }
-        for day in range(0, days, 2)
+        for day in range(0, (NOW.date() - start).days, 2)
     ]
     asyncio.run(_download(base_url, "phone_calls", queries))
     with duckdb.connect(str(folder / "floor.duckdb")) as connection:

@@ -1,6 +1,6 @@
 """A platform that only hands out ready pages, so that the reader is what is measured.
 
-Calls: one practice, 1,900 a day, as CSV. Appointments: spread evenly over `updated_at`, as
+Calls: one practice, 1,900 a day until yesterday, as CSV. Appointments: spread evenly over `updated_at`, as
 JSON. The pages are real answers to the windows that are asked for; rendering is done beforehand, by day or
 by row, and joined on request.
 """
@@ -15,8 +15,9 @@ from urllib.parse import parse_qs
 
 import uvicorn
 
-START = date(2024, 6, 1)
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+A_DAY = 1900
+"""Calls."""
 HEADER = (
     b"Date,Practice,Direction,Status,Caller Type,Client,Patient,Phone Number,Intent,Booking Intent,Summary,"
     b"Sentiment,Outcome,Booked,Duration\n"
@@ -27,21 +28,29 @@ Send = Callable[[dict[str, object]], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Ready:
-    """Rendered rows. `call_days` are the days' CSV rows; appointments are rows with their `updated_at`."""
+    """Rendered rows. `call_days` are the CSV rows of each day since `start`; appointments have an `updated_at`."""
+
+    start: date
 
     call_days: list[list[bytes]]
     appointment_times: list[datetime]
     appointments: list[bytes]
 
 
+def first_day(calls: int) -> date:
+    """The day of the first of so many calls."""
+    return NOW.date() - timedelta(days=max(1, -(-calls // A_DAY)))
+
+
 def render(calls: int, appointments: int, seed: int = 1) -> Ready:
     """All rows of a world of that size."""
     rng = random.Random(seed)
-    return Ready(_calls(rng, calls), *_appointments(rng, appointments))
+    return Ready(first_day(calls), _calls(rng, calls), *_appointments(rng, appointments))
 
 
 def _calls(rng: random.Random, calls: int) -> list[list[bytes]]:
-    days = max(1, -(-calls // 1900))
+    start = first_day(calls)
+    days = (NOW.date() - start).days
     summaries = [
         f'"Caller asked about {what}, said ""{when}"" works best and wants a call back."'
         for what in ("a vaccine", "a limping dog", "dental cleaning", "a refill", "boarding", "an invoice")
@@ -52,7 +61,7 @@ def _calls(rng: random.Random, calls: int) -> list[list[bytes]]:
     rendered: list[list[bytes]] = []
     for number in range(days):
         size = calls // days + (1 if number < calls % days else 0)
-        day = (START + timedelta(days=number)).isoformat()
+        day = (start + timedelta(days=number)).isoformat()
         minutes = sorted(rng.randrange(480, 1200) for _ in range(size))
         rendered.append(
             [
@@ -123,8 +132,8 @@ class ReadyPages:
         await send({"type": "http.response.body", "body": body})
 
     def _calls_page(self, query: dict[str, list[str]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-        first = max(0, (date.fromisoformat(query["start_date"][0]) - START).days)
-        last = (date.fromisoformat(query["end_date"][0]) - START).days
+        first = max(0, (date.fromisoformat(query["start_date"][0]) - self._ready.start).days)
+        last = (date.fromisoformat(query["end_date"][0]) - self._ready.start).days
         size, number = int(query["per_page"][0]), int(query["page"][0])
         rows = [row for day in self._ready.call_days[first : last + 1] for row in day]
         shown = rows[number * size : (number + 1) * size]

@@ -14,11 +14,12 @@ class Notes:
     def __init__(self) -> None:
         self.learnt: dict[tuple[str, str], list[Learnt]] = {}
 
-    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:  # noqa: ARG002 - as the warehouse takes it
-        """Keep what was learnt of a list."""
-        kept = self.learnt.setdefault((practice_id, endpoint.name), [])
-        kept.extend(item for item in work if isinstance(item, Learnt))
-        return Changes()
+    def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:  # noqa: ARG002 - as the warehouse takes it
+        """Keep what was learnt of these lists."""
+        for practice_id, endpoint, saves in works:
+            kept = self.learnt.setdefault((practice_id, endpoint.name), [])
+            kept.extend(item for item in saves if isinstance(item, Learnt))
+        return [Changes()] * len(works)
 
     def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401, ARG002 - as above
         """No check asks what is here."""
@@ -32,10 +33,6 @@ class Notes:
         """Nothing is believed beforehand."""
         return {}
 
-    def row_count(self, practice_id: str, endpoint: Endpoint) -> int:  # noqa: ARG002 - as above
-        """Nothing is stored."""
-        return 0
-
-    def held_count(self, practice_id: str, endpoint: Endpoint) -> int:  # noqa: ARG002 - as above
-        """Nothing is set aside."""
-        return 0
+    def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:  # noqa: ARG002 - as above
+        """Nothing is stored, nothing set aside."""
+        return {}

@@ -1,6 +1,6 @@
 """What the loop needs of client and warehouse, so that it can be read, and tried, without either."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pipelines.core.endpoint import Endpoint
@@ -8,6 +8,8 @@ from pipelines.core.pages import CallsPage, Changes, Page, Row
 from pipelines.core.steps import Query, Question, Save
 
 CsvParser = Callable[..., CallsPage]
+Work = tuple[str, Endpoint, Sequence[Save]]
+"""What is saved of one list: the practice's id, the list, the saves."""
 
 
 class Source(Protocol):
@@ -29,8 +31,8 @@ class Source(Protocol):
 class Store(Protocol):
     """The warehouse, as `loading.warehouse` keeps it."""
 
-    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
-        """Do all of the work in one transaction, or none of it."""
+    def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
+        """Do the work of all these lists in one transaction, or none of it."""
         ...
 
     def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
@@ -45,10 +47,6 @@ class Store(Protocol):
         """What the source was seen to do."""
         ...
 
-    def row_count(self, practice_id: str, endpoint: Endpoint) -> int:
-        """How many rows the source has, as far as is known here."""
-        ...
-
-    def held_count(self, practice_id: str, endpoint: Endpoint) -> int:
-        """How many rows are in quarantine."""
+    def counts(self, practices: Sequence[str], endpoint: Endpoint) -> Mapping[str, tuple[int, int]]:
+        """By practice: how many rows the source has, as far as is known here, and how many are in quarantine."""
         ...

@@ -38,6 +38,7 @@ from pipelines.engine.expected import ExpectedRows
 from pipelines.engine.protocols import CsvParser, Source, Store
 from pipelines.engine.together import together
 from pipelines.engine.write_buffer import WriteBuffer, rows_in
+from pipelines.engine.writer import Writer
 from pipelines.reading.conventions import check_page
 
 A = TypeVar("A")
@@ -77,7 +78,10 @@ class Run:
     parse_calls: CsvParser
     clock: datetime
     progress: Callable[[Progress], None]
-    writer: asyncio.Lock = field(default_factory=asyncio.Lock)
+    writer: Writer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.writer = Writer(self.run_id, self.store)
 
 
 class StepRunner:
@@ -93,17 +97,15 @@ class StepRunner:
         self._expected = ExpectedRows()
         store = run.store
         self.buffer = WriteBuffer(
-            partial(store.commit, run.run_id, practice.id, endpoint),
-            partial(store.answer, practice.id, endpoint),
-            run.writer,
+            partial(run.writer.commit, practice.id, endpoint),
+            partial(run.writer.ask, store.answer, practice.id, endpoint),
         )
 
     async def reading(self) -> Reading:
         """What the strategy knows before it starts."""
         run, practice, endpoint = self._run, self._practice, self._endpoint
-        async with run.writer:
-            cursor = await asyncio.to_thread(run.store.cursor, practice.id, endpoint.name)
-            known = await asyncio.to_thread(run.store.capabilities, practice.id, endpoint.name)
+        cursor = await run.writer.ask(run.store.cursor, practice.id, endpoint.name)
+        known = await run.writer.ask(run.store.capabilities, practice.id, endpoint.name)
         return Reading(
             endpoint=endpoint,
             names=run.order.names.get(endpoint.name, endpoint.names),
@@ -209,23 +211,23 @@ class StepRunner:
         total = self._expected.total(self._rows_read)
         self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase))
 
-    async def done(self, outcome: Outcome) -> EndpointResult:
+    def done(self, outcome: Outcome) -> EndpointResult:
         """The result of a list that was read to its end."""
         state: State = "certified" if outcome.certified else "uncertified"
-        return await self._result(state, outcome.reason, outcome.through, outcome.notes)
+        return self._result(state, outcome.reason, outcome.through, outcome.notes)
 
-    async def failed(self, error: VetlError) -> EndpointResult:
+    def failed(self, error: VetlError) -> EndpointResult:
         """The result of a list that could not be read; a proposed one that is not there is withdrawn."""
         if isinstance(error, NotFound) and self._endpoint.may_be_withdrawn:
-            return await self._result("withdrawn", f"{error}; its data is kept", None)
+            return self._result("withdrawn", f"{error}; its data is kept", None)
         hint = (
             "; run `vetl doctor --write`"
             if isinstance(error, RequestRefused) and error.status in UNKNOWN_WORDS
             else ""
         )
-        return await self._result("failed", f"{error}{hint}", None, retryable=isinstance(error, Transient))
+        return self._result("failed", f"{error}{hint}", None, retryable=isinstance(error, Transient))
 
-    async def _result(
+    def _result(
         self,
         state: State,
         reason: str,
@@ -238,9 +240,6 @@ class StepRunner:
         if changes.restated:
             told = f"{changes.restated} rows of certified windows were restated by the source"
             notes = (*notes, f"{told}; what changed is in control.restatements")
-        async with self._run.writer:
-            rows = await asyncio.to_thread(self._run.store.row_count, self._practice.id, self._endpoint)
-            held = await asyncio.to_thread(self._run.store.held_count, self._practice.id, self._endpoint)
         self._report(state)
         return EndpointResult(
             practice_id=self._practice.id,
@@ -248,10 +247,9 @@ class StepRunner:
             state=state,
             reason=reason,
             changes=changes,
-            rows=rows,
+            rows=0,
             requests=self._requests,
             certified_through=through,
             notes=(*notes, *changes.drift),
             retryable=retryable,
-            held=held,
         )

@@ -5,6 +5,8 @@ The failure of a list is its own: every other list goes on, and what was read be
 """
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import VetlError, WarehouseError
@@ -16,7 +18,7 @@ from pipelines.engine.runner import Run, StepRunner
 from pipelines.engine.together import together
 from pipelines.strategies import plan
 
-PRACTICES_AT_ONCE = 4
+PRACTICES_AT_ONCE = 12
 
 
 async def sync(run: Run) -> SyncResult:
@@ -32,7 +34,23 @@ async def sync(run: Run) -> SyncResult:
             return await _sync_practice(run, practice)
 
     results = await together(one_practice(practice) for practice in run.order.practices)
-    return SyncResult(run.run_id, run.clock, tuple(result for practice in results for result in practice))
+    flat = [result for practice in results for result in practice]
+    return SyncResult(run.run_id, run.clock, tuple(await _counted(run, flat)))
+
+
+async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[EndpointResult]:
+    """The results with what is here now, counted once for all practices of a list."""
+    practices = [practice.id for practice in run.order.practices]
+    counts = {
+        endpoint.name: await run.writer.ask(run.store.counts, practices, endpoint)
+        for endpoint in run.order.endpoints
+    }
+    none = (0, 0)
+    return [
+        replace(result, rows=rows, held=held)
+        for result in results
+        for rows, held in [counts[result.endpoint].get(result.practice_id, none)]
+    ]
 
 
 async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
@@ -50,8 +68,8 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
         raise
     except VetlError as error:
         await runner.buffer.flush()
-        return await runner.failed(error)
-    return await runner.done(outcome)
+        return runner.failed(error)
+    return runner.done(outcome)
 
 
 async def _read(runner: StepRunner) -> Outcome:

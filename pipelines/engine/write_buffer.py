@@ -1,7 +1,6 @@
 """Saves gathered into commits of a good size: one transaction for a batch of windows, not one for each page."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from pipelines.core.pages import Changes
@@ -9,21 +8,17 @@ from pipelines.core.steps import AttachDetails, MergeRows, Question, ReplaceDays
 
 ROWS_AT_ONCE = 50_000
 
-CommitSaves = Callable[[Sequence[Save]], Changes]
-AnswerQuestion = Callable[[Question], Any]
+CommitSaves = Callable[[Sequence[Save]], Awaitable[Changes]]
+AnswerQuestion = Callable[[Question], Awaitable[Any]]
 
 
 class WriteBuffer:
-    """What one list of one practice has saved and not yet committed.
+    """What one list of one practice has saved and not yet committed."""
 
-    The warehouse has one writer: every commit and every question takes the same lock, and runs in a thread so
-    that pages go on arriving meanwhile.
-    """
-
-    def __init__(self, commit: CommitSaves, answer: AnswerQuestion, turn: asyncio.Lock) -> None:
+    def __init__(self, commit: CommitSaves, answer: AnswerQuestion) -> None:
         self._commit = commit
-        self._answer = answer
-        self._turn = turn
+        self.ask = answer
+        """Ask the warehouse; it sees what has been flushed."""
         self._saved: list[Save] = []
         self._rows = 0
         self._since_flush = Changes()
@@ -42,18 +37,12 @@ class WriteBuffer:
         changes, self._since_flush = self._since_flush, Changes()
         return changes
 
-    async def ask(self, question: Question) -> Any:  # noqa: ANN401 - each question has its own answer
-        """Ask the warehouse; it sees what has been flushed."""
-        async with self._turn:
-            return await asyncio.to_thread(self._answer, question)
-
     async def _write(self) -> None:
         saved, self._saved, self._rows = self._saved, [], 0
-        async with self._turn:
-            if saved:
-                changes = await asyncio.to_thread(self._commit, saved)
-                self._since_flush += changes
-                self.changes += changes
+        if saved:
+            changes = await self._commit(saved)
+            self._since_flush += changes
+            self.changes += changes
 
 
 def rows_in(save: Save) -> int:

@@ -9,7 +9,7 @@ from pipelines.core.pages import Changes, Row
 from pipelines.core.steps import MergeRows
 from pipelines.loading import drift
 from pipelines.loading.connection import quoted
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import lookups, quarantine, restatements
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
 from pipelines.loading.instants import INSTANT
@@ -94,7 +94,8 @@ def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
     status = "stored.status" if commit.table.has("status") else "null::varchar"
     outdated = "stored.updated_at > fresh.updated_at" if commit.table.has("updated_at") else "false"
     with registered_frames(commit.connection, incoming=incoming):
-        return commit.connection.sql(
+        return frame_of(
+            commit.connection,
             f"with fresh as (select *, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming)"
             f" select fresh.{POSITION}, fresh._row_hash, stored.rowid as {TARGET},"
             f" stored._row_hash as _stored_hash, coalesce({outdated}, false) as _outdated,"
@@ -102,7 +103,7 @@ def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
             f" stored.{EXTRA} is distinct from fresh.{EXTRA} as _extra_differs, {status} as _stored_status"
             f" from fresh left join {commit.table.raw} as stored on {match} and stored.practice_id = $practice",
             params={"practice": commit.practice_id},
-        ).pl()
+        )
 
 
 def _restated(commit: Commit, written: pl.DataFrame) -> pl.DataFrame:

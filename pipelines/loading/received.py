@@ -14,7 +14,7 @@ from pipelines.core.pages import Changes, Row
 from pipelines.core.steps import MissingRecords
 from pipelines.loading import drift
 from pipelines.loading.connection import quoted
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import lookups, quarantine
 from pipelines.loading.control.quarantine import BadRow
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
@@ -101,18 +101,20 @@ def _stored(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
     match = " and ".join(f"stored.{quoted(name)} = incoming.{quoted(name)}" for name in key)
     status = "stored.status as _stored_status" if commit.table.has("status") else "null as _stored_status"
     with registered_frames(commit.connection, incoming=incoming.select(key)):
-        return commit.connection.sql(
+        return frame_of(
+            commit.connection,
             f"select {names}, stored.rowid as {TARGET}, stored._row_hash as _stored_hash, {status}"
             f" from {commit.table.raw} as stored join incoming on {match} where stored.practice_id = $practice",
             params={"practice": commit.practice_id},
-        ).pl()
+        )
 
 
 def _hashed(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
     with registered_frames(commit.connection, incoming=frame):
-        hashes = commit.connection.sql(
-            f"select {POSITION}, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming"
-        ).pl()
+        hashes = frame_of(
+            commit.connection,
+            f"select {POSITION}, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming",
+        )
     return frame.join(hashes, on=POSITION)
 
 

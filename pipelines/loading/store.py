@@ -8,22 +8,20 @@ from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails, Learnt, MergeRows, MissingRecords, MoveCursor, ReplaceDays, Save
 from pipelines.loading.context import Commit
 from pipelines.loading.control.lookups import keep_missing
-from pipelines.loading.control.state import keep_certificates, keep_cursor, keep_learnt
+from pipelines.loading.control.state import keep_certificates, keep_cursors, keep_learnt
 from pipelines.loading.merge import merge_rows
 from pipelines.loading.phone_calls.days import replace_days
 from pipelines.loading.phone_calls.details import attach_details
 from pipelines.loading.phone_calls.times import days_between
 
 
-def store(commit: Commit, work: Sequence[Save]) -> Changes:
-    """Store data, then the certificates that prove it and the cursor that follows from them."""
-    changes = _store_rows(commit, work) + _store_days(commit, work)
-    keep_certificates(commit, [save.certificate for save in work if save.certificate])
-    for save in work:
-        if isinstance(save, MoveCursor):
-            keep_cursor(commit, save)
-        elif isinstance(save, Learnt):
-            keep_learnt(commit, save)
+def store(works: Sequence[tuple[Commit, Sequence[Save]]]) -> list[Changes]:
+    """Store the data of these lists, then the certificates that prove it and the cursors that follow from them."""
+    changes = [_store_rows(commit, saves) + _store_days(commit, saves) for commit, saves in works]
+    saved = [(commit, save) for commit, saves in works for save in saves]
+    keep_certificates([(commit, save.certificate) for commit, save in saved if save.certificate])
+    keep_cursors([(commit, save) for commit, save in saved if isinstance(save, MoveCursor)])
+    keep_learnt([(commit, save) for commit, save in saved if isinstance(save, Learnt)])
     return changes
 
 

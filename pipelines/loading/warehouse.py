@@ -48,6 +48,8 @@ class Warehouse:
         self._tables = tables
         self._turn = RLock()
         self._zones = practices.zones(connection)
+        self._held = quarantine.lists_with_rows(connection)
+        self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
 
     @classmethod
@@ -134,18 +136,30 @@ class Warehouse:
             return state.last_clock(self._connection)
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
-        """Data, certificates and cursor in one transaction: all of it is kept, or nothing.
+        """The work of one list, see `commit_all`."""
+        return self.commit_all(run_id, [(practice_id, endpoint, work)])[0]
+
+    def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:
+        """Data, certificates and cursors of these lists in one transaction: all of it is kept, or nothing.
 
         Raises:
-            ConfigurationError: the practice was never set.
+            ConfigurationError: a practice was never set.
             ContractBroken: a frame holds calls of days that were not asked for.
             WarehouseError: the disk is full or fails.
         """
-        if practice_id not in self._zones:
-            raise ConfigurationError(f"practice {practice_id} is not configured")
+        for practice_id, _, _ in works:
+            if practice_id not in self._zones:
+                raise ConfigurationError(f"practice {practice_id} is not configured")
         with self._writing():
-            changes = store(self._context(run_id, practice_id, endpoint, source_clock(work)), work)
-        self._status.changed(practice_id, endpoint.name)
+            changes = store(
+                [
+                    (self._context(run_id, practice_id, endpoint, source_clock(saves)), saves)
+                    for practice_id, endpoint, saves in works
+                ]
+            )
+        for practice_id, endpoint, _ in works:
+            self._beginnings.changed(practice_id, endpoint.name)
+            self._status.changed(practice_id, endpoint.name)
         self._write_status()
         return changes
 
@@ -185,25 +199,22 @@ class Warehouse:
         with self._turn:
             return questions.answer(self._connection, practice_id, self._tables[endpoint.name], question)
 
-    def row_count(self, practice_id: str, endpoint: Endpoint) -> int:
-        """How many rows are here that the source has, as far as vetl knows."""
+    def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
+        """By practice: rows of a list that the source has, as far as vetl knows, and rows in quarantine."""
         with self._turn:
-            return questions.row_count(self._connection, practice_id, self._tables[endpoint.name])
-
-    def held_count(self, practice_id: str, endpoint: Endpoint) -> int:
-        """How many rows of a list are in quarantine."""
-        with self._turn:
-            return quarantine.held_count(self._connection, practice_id, endpoint.name)
+            rows = questions.row_counts(self._connection, self._tables[endpoint.name], practices)
+            held = quarantine.held_counts(self._connection, endpoint.name)
+        return {name: (rows.get(name, (0, 0))[0], held.get(name, 0)) for name in practices}
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
         """The endpoint's cursor; `None` before the first."""
         with self._turn:
-            return state.cursor(self._connection, practice_id, endpoint_name)
+            return self._beginnings.cursor(practice_id, endpoint_name)
 
     def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
         """What the source was seen to do on this list, by name."""
         with self._turn:
-            return state.capabilities(self._connection, practice_id, endpoint_name)
+            return self._beginnings.capabilities(practice_id, endpoint_name)
 
     def forget(self, practice_id: str, client_id: str) -> Forgotten:
         """Put pseudonyms in the place of a client, in one transaction.
@@ -233,6 +244,7 @@ class Warehouse:
             time_zone=self._zones.get(practice_id, "UTC"),
             clock=clock,
             table=self._tables[endpoint.name],
+            held=self._held,
         )
 
     def _write_status(self, *, at_once: bool = False) -> None:

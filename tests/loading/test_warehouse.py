@@ -227,7 +227,7 @@ def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: py
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store, "keep_cursor", fail)
+    monkeypatch.setattr(store, "keep_cursors", fail)
     with pytest.raises(KeyboardInterrupt):
         filled.commit(
             "booking_sessions",
@@ -332,8 +332,7 @@ def test_questions_about_statuses_leave_deleted_rows_and_other_practices_out(fil
     assert ask("p1", tasks, IdsWithStatus(["pending"])) == ["a", "b"]
     assert ask("p1", tasks, IdsWithStatus(["canceled"])) == []
     assert ask("p1", tasks, StatusCounts()) == {"pending": 2, "completed": 1}
-    assert filled.warehouse.row_count("p1", tasks) == 3
-    assert filled.warehouse.row_count("p2", tasks) == 4
+    assert filled.warehouse.counts(["p1", "p2"], tasks) == {"p1": (3, 0), "p2": (4, 0)}
 
 
 def test_questions_about_days_of_calls(filled: Filled) -> None:

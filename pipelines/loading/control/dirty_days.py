@@ -7,7 +7,7 @@ other rows it is the UTC day of `created_at`, or null for those that have none.
 import duckdb
 import polars as pl
 
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.tables import RawTable
 
 _TARGET = "_target"
@@ -33,10 +33,11 @@ def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
     else:
         day = "null::date"
     with registered_frames(commit.connection, touched=rows.select(_TARGET)):
-        days = commit.connection.sql(
+        days = frame_of(
+            commit.connection,
             f"select distinct {day} as day from {commit.table.raw} as stored"
-            f" where stored.rowid in (select {_TARGET} from touched)"
-        ).pl()
+            f" where stored.rowid in (select {_TARGET} from touched)",
+        )
     _keep(commit, days)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from pipelines.core.pages import Changes
 from pipelines.core.steps import MissingRecords
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import restatements
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.versions import mark_deleted
@@ -39,12 +39,13 @@ def keep_missing(commit: Commit, saves: Sequence[MissingRecords]) -> Changes:
     _remove(commit, "control.lookups", missing)
     _remove(commit, "control.mentions", missing)
     with registered_frames(commit.connection, missing=missing):
-        gone = commit.connection.sql(
+        gone = frame_of(
+            commit.connection,
             "select stored.rowid as _target, stored.id, missing.read_at as _deleted_at"
             f" from {commit.table.raw} as stored join missing on stored.id = missing.id"
             " where stored.practice_id = $practice and stored._deleted_at is null",
             params={"practice": commit.practice_id},
-        ).pl()
+        )
     mark_deleted(commit, gone.drop("id"))
     restated = restatements.record_restatements(commit, gone.select("id", noticed_at="_deleted_at"), ("id",))
     return Changes(deleted=gone.height, restated=restated)

@@ -7,7 +7,7 @@ import polars as pl
 
 from pipelines.core.endpoint import ByReference, Endpoint
 from pipelines.loading.connection import quoted
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, frame_of, registered_frames
 
 Mention = tuple[str, str]
 """The column that mentions, and the list (by its name) that the ids are of."""
@@ -39,7 +39,7 @@ def _keep(commit: Commit, endpoint: str, ids: pl.DataFrame) -> None:
         for table in ("lookups", "missing_records", "mentions")
     )
     with registered_frames(commit.connection, ids=ids):
-        new = ids.join(commit.connection.sql(known, params=values).pl(), on="id", how="anti")
+        new = ids.join(frame_of(commit.connection, known, params=values), on="id", how="anti")
     if new.is_empty():
         return
     with registered_frames(commit.connection, new=new):

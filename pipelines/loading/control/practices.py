@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import duckdb
 
 from pipelines.core.practice import Practice
-from pipelines.loading.context import registered_frames
+from pipelines.loading.context import frame_of, registered_frames
 from pipelines.loading.control import dirty_days
 from pipelines.loading.phone_calls.matching import DETAILS
 from pipelines.loading.phone_calls.times import add_called_at
@@ -54,11 +54,12 @@ def _derive_anew(connection: duckdb.DuckDBPyConnection, practice: Practice, tabl
             f"update {name} set {nothing} where {contradicted}",
             {"practice": practice.id, "zone": practice.time_zone},
         )
-        minutes = connection.sql(
+        minutes = frame_of(
+            connection,
             f"select distinct called_at_local, call_date from {name} where practice_id = $practice"
             " order by called_at_local",
             params={"practice": practice.id},
-        ).pl()
+        )
         resolved, _ = add_called_at(minutes, practice.time_zone)
         with registered_frames(connection, resolved=resolved.select("called_at_local", instant="called_at")):
             connection.execute(

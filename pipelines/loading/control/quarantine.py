@@ -58,13 +58,14 @@ def held(connection: duckdb.DuckDBPyConnection) -> list[Held]:
     return [Held(*row) for row in rows]
 
 
-def held_count(connection: duckdb.DuckDBPyConnection, practice_id: str, endpoint_name: str) -> int:
-    """How many rows of one list have not come in well since."""
-    (found,) = connection.execute(
-        "select count(*) from control.quarantine where resolved_at is null and practice_id = ? and endpoint = ?",
-        [practice_id, endpoint_name],
+def held_counts(connection: duckdb.DuckDBPyConnection, endpoint_name: str) -> dict[str, int]:
+    """By practice: how many rows of one list have not come in well since."""
+    rows = connection.execute(
+        "select practice_id, count(*) from control.quarantine"
+        " where resolved_at is null and endpoint = ? group by 1",
+        [endpoint_name],
     ).fetchall()
-    return found[0]
+    return dict(rows)
 
 
 def content_key(payload: str) -> str:
@@ -99,6 +100,7 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> None:
         orient="row",
     )
     list_key = [commit.practice_id, commit.endpoint_name]
+    commit.held.add((commit.practice_id, commit.endpoint_name))
     with registered_frames(commit.connection, bad=frame):
         commit.connection.execute(
             "update control.quarantine as q set reason = bad.reason, payload = bad.payload, last_seen = ?,"
@@ -115,18 +117,22 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> None:
         )
 
 
-def is_empty(commit: Commit) -> bool:
-    """Whether this list of this practice has nothing left to come in well."""
-    rows = commit.connection.execute(
-        "select 1 from control.quarantine where practice_id = ? and endpoint = ? and resolved_at is null limit 1",
-        [commit.practice_id, commit.endpoint_name],
+def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
+    """The lists of practices that have rows left to come in well."""
+    rows = connection.execute(
+        "select distinct practice_id, endpoint from control.quarantine where resolved_at is null"
     ).fetchall()
-    return not rows
+    return set(rows)
+
+
+def holds_any(commit: Commit) -> bool:
+    """Whether a row of this list of this practice may be held: asked at each commit, so without a statement."""
+    return (commit.practice_id, commit.endpoint_name) in commit.held
 
 
 def resolve_keys(commit: Commit, keys: pl.Series) -> None:
     """Rows with these keys have come in well."""
-    if is_empty(commit):
+    if not holds_any(commit):
         return
     with registered_frames(commit.connection, well=pl.DataFrame({"row_key": keys})):
         commit.connection.execute(
@@ -134,17 +140,6 @@ def resolve_keys(commit: Commit, keys: pl.Series) -> None:
             " and q.practice_id = ? and q.endpoint = ? and q.resolved_at is null",
             [commit.clock, commit.practice_id, commit.endpoint_name],
         )
-
-
-def holds_any(commit: Commit) -> bool:
-    """Whether a row of this practice and endpoint is held."""
-    return bool(
-        commit.connection.execute(
-            "select 1 from control.quarantine where practice_id = ? and endpoint = ? and resolved_at is null"
-            " limit 1",
-            [commit.practice_id, commit.endpoint_name],
-        ).fetchall()
-    )
 
 
 def resolve_days(commit: Commit, first_day: date, last_day: date, still_bad: Iterable[str]) -> None:

@@ -51,11 +51,6 @@ def answer(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTa
             return asked.referenced_ids(stale_before, limit)
 
 
-def row_count(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> int:
-    """How many rows the source has, as far as vetl knows."""
-    return _Asked(connection, practice_id, table).rows("count(*)")[0][0]
-
-
 def row_counts(
     connection: duckdb.DuckDBPyConnection, table: RawTable, practices: Sequence[str] | None
 ) -> dict[str, tuple[int, int]]:

@@ -12,7 +12,7 @@ from pipelines.core.errors import ContractBroken
 from pipelines.core.pages import Changes
 from pipelines.core.steps import ReplaceDays
 from pipelines.loading import drift
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import quarantine, restatements
 from pipelines.loading.extras import told_by
 from pipelines.loading.instants import INSTANT
@@ -123,11 +123,12 @@ def _gap(time_zone: str) -> drift.Drift:
 def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
     """Those of the days that have rows here, deleted ones included."""
     first, last = days["call_date"].min(), days["call_date"].max()
-    stored = commit.connection.sql(
+    stored = frame_of(
+        commit.connection,
         f"select distinct call_date from {commit.table.raw}"
         " where practice_id = $practice and call_date between $first and $last",
         params={"practice": commit.practice_id, "first": first, "last": last},
-    ).pl()
+    )
     return days.join(stored, on="call_date", how="semi")
 
 
@@ -158,7 +159,8 @@ def _differing(
         f" sum({told_by(new_fields)}) as extras"
     )
     with registered_frames(commit.connection, fresh=fresh, days=days):
-        return commit.connection.sql(
+        return frame_of(
+            commit.connection,
             f"with here as ({sums} from {commit.table.raw} semi join days using (call_date)"
             "  where practice_id = $practice and _deleted_at is null group by call_date),"
             f" there as ({sums} from fresh group by call_date)"
@@ -166,7 +168,7 @@ def _differing(
             " where here.rows is distinct from there.rows or here.hashes is distinct from there.hashes"
             " or here.extras is distinct from there.extras",
             params={"practice": commit.practice_id},
-        ).pl()
+        )
 
 
 def _apply(commit: Commit, difference: DayChanges, days: pl.DataFrame) -> None:

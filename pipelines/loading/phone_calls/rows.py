@@ -3,7 +3,7 @@
 import polars as pl
 
 from pipelines.loading.connection import quoted
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import dirty_days, state
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.phone_calls.keys import call_key, practice_salt
@@ -32,9 +32,10 @@ def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with the columns of the CSV, and their `_row_hash`."""
     numbered = rows.with_row_index("_row")
     with registered_frames(commit.connection, numbered=numbered):
-        hashes = commit.connection.sql(
-            f"select _row, {row_hash(commit.table.hashed, 'numbered')} as _row_hash from numbered"
-        ).pl()
+        hashes = frame_of(
+            commit.connection,
+            f"select _row, {row_hash(commit.table.hashed, 'numbered')} as _row_hash from numbered",
+        )
     return numbered.join(hashes, on="_row", how="left", maintain_order="left").drop("_row")
 
 
@@ -42,12 +43,13 @@ def stored_rows(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
     """All rows of these days (`call_date`), deleted ones too, with the columns of `matching.STORED`."""
     own = ", ".join(quoted(name) for name in ("call_key", *DETAILS, *SAME_ROW))
     with registered_frames(commit.connection, days=days):
-        return commit.connection.sql(
+        return frame_of(
+            commit.connection,
             f"select stored.rowid as {TARGET}, {own}, _deleted_at is not null as _deleted,"
             f" called_at as _stored_called_at, {EXTRA}::varchar as _stored_extra"
             f" from {commit.table.raw} as stored semi join days using (call_date) where practice_id = $practice",
             params={"practice": commit.practice_id},
-        ).pl()
+        )
 
 
 def forget_details(commit: Commit, rows: pl.DataFrame) -> None:

@@ -1,0 +1,72 @@
+"""`python -m benchmarks.many_practices`: the first sync of many small practices, then one tick without news.
+
+The sandbox serves them in a process of its own, whose CPU is not counted. Every sync is the path of `vetl sync`,
+settings to committed rows, in a fresh interpreter; each round begins with an empty warehouse.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from benchmarks.measured import Cost, measured
+from pipelines.cli.sandbox import Platform, sandbox_process
+from pipelines.core.practice import Practice
+from pipelines.jobs.sync import run_sync
+from pipelines.settings import PartnerSettings, Settings, WarehouseSettings
+
+FIVE_LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+
+
+def main() -> None:
+    """Serve the practices, sync them twice a round, print what each sync cost."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.many_practices")
+    parser.add_argument("--practices", type=int, default=500)
+    parser.add_argument("--days", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--all", action="store_true", help="clients and patients too, which are got by id")
+    options = parser.parse_args()
+    lists = None if options.all else FIVE_LISTS
+    costs: list[tuple[Cost, Cost]] = []
+    with sandbox_process(practices=options.practices, days=options.days) as platform:
+        for _ in range(options.rounds):
+            with tempfile.TemporaryDirectory() as folder:
+                order = (platform, options.days, lists, Path(folder))
+                costs.append((measured(sync, *order), measured(sync, *order)))
+    for label, runs in zip(("first sync", "a tick without news"), zip(*costs, strict=True), strict=True):
+        print(_line(label, runs))
+
+
+def sync(platform: Platform, days: int, lists: Sequence[str] | None, folder: Path) -> None:
+    """One sync of all practices of the platform into the warehouse of this folder."""
+    start = platform.clock.date() - timedelta(days=days)
+    settings = Settings(
+        partner=PartnerSettings(
+            base_url=platform.base_url,
+            username=SecretStr(platform.username),
+            password=SecretStr(platform.password),
+            role=platform.role,
+        ),
+        warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
+        practices=tuple(Practice(one["id"], one["name"], one["time_zone"], start) for one in platform.practices),
+    )
+    result = run_sync(settings, practices=None, endpoints=lists, since=None, progress=lambda _: None)
+    if result.exit_code:
+        raise RuntimeError(f"the sync is not certified: {result}")
+    print(f"{sum(one.requests for one in result.results):,} requests")
+
+
+def _line(label: str, runs: Sequence[Cost]) -> str:
+    wall, cpu = [one.wall for one in runs], [one.cpu for one in runs]
+    return (
+        f"{label:24}{statistics.median(wall):8.1f} s wall{statistics.median(cpu):8.1f} s CPU"
+        f" ({min(cpu):.1f} to {max(cpu):.1f}){max(one.peak_mib for one in runs):8.0f} MiB"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""The one writer of a sync: lists share transactions, and nothing else."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.errors import ContractBroken, WarehouseError
+from pipelines.core.pages import Changes
+from pipelines.core.steps import MoveCursor
+from pipelines.endpoints import REGISTRY
+from pipelines.engine.protocols import Store, Work
+from pipelines.engine.writer import Writer
+
+TASKS = REGISTRY[0]
+
+
+class SlowStore:
+    """Keeps who was in which transaction; the first one ends when `go_on` is set. Some practices are at fault."""
+
+    def __init__(self, **faults: Exception) -> None:
+        self.transactions: list[list[str]] = []
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self._faults = faults
+
+    def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
+        assert run_id == "run"
+        self.begun.set()
+        assert self.go_on.wait(10)
+        names = [practice_id for practice_id, _, _ in works]
+        for name in names:
+            if name in self._faults:
+                raise self._faults[name]
+        self.transactions.append(names)
+        return [Changes(inserted=int(name[1:])) for name in names]
+
+
+def commits(store: SlowStore, *names: str, cancelled: str | None = None) -> list[Any]:
+    """The answers to one commit of each practice, all but the first while that one is under way."""
+
+    async def scene() -> list[Any]:
+        writer = Writer("run", cast("Store", store))
+
+        def commit(name: str, endpoint: Endpoint = TASKS) -> asyncio.Task[Changes]:
+            return asyncio.create_task(writer.commit(name, endpoint, [MoveCursor({"through": name})]))
+
+        tasks = {names[0]: commit(names[0])}
+        await asyncio.to_thread(store.begun.wait, 10)
+        tasks |= {name: commit(name) for name in names[1:]}
+        await asyncio.sleep(0)
+        if cancelled:
+            tasks[cancelled].cancel()
+        store.go_on.set()
+        return await asyncio.gather(*tasks.values(), return_exceptions=True)
+
+    return asyncio.run(scene())
+
+
+def test_what_waits_for_a_transaction_shares_the_next_one() -> None:
+    store = SlowStore()
+    assert commits(store, "p1", "p2", "p3") == [Changes(inserted=number) for number in (1, 2, 3)]
+    assert store.transactions == [["p1"], ["p2", "p3"]]
+
+
+def test_a_list_that_cannot_be_stored_does_not_keep_the_others_out() -> None:
+    store = SlowStore(p2=ContractBroken("other days came"))
+    first, broken, third = commits(store, "p1", "p2", "p3")
+    assert (first, third) == (Changes(inserted=1), Changes(inserted=3))
+    assert isinstance(broken, ContractBroken)
+    assert store.transactions == [["p1"], ["p3"]]
+
+
+def test_a_warehouse_that_cannot_be_written_is_everybodys_failure() -> None:
+    store = SlowStore(p3=WarehouseError("the disk is full"))
+    answers = commits(store, "p1", "p2", "p3")
+    assert [type(answer) for answer in answers] == [Changes, WarehouseError, WarehouseError]
+    assert store.transactions == [["p1"]]
+
+
+@pytest.mark.parametrize("cancelled", ["p1", "p2"])
+def test_who_does_not_wait_any_more_holds_nobody_up(cancelled: str) -> None:
+    store = SlowStore()
+    answers = commits(store, "p1", "p2", "p3", cancelled=cancelled)
+    assert answers[2] == Changes(inserted=3)
+    assert [name for names in store.transactions for name in names] == ["p1", "p2", "p3"]
