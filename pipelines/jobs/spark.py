@@ -68,7 +68,7 @@ def publish_from(settings: Settings, work: Path) -> tuple[Published, Exported]:
         LakeError: the lake of marts cannot be read or written; what its manifest lists stays.
         WarehouseError: the published file cannot be written; the old one stays.
     """
-    source, key = work / "marts.duckdb", settings.warehouse.pii_key
+    source, key = work / "on_spark.duckdb", settings.warehouse.pii_key
     write_views(source, work / "tables" / "marts.db", state_folder(work / "lake") / "target" / "manifest.json")
     published = publish(
         source,

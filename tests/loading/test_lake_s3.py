@@ -28,7 +28,7 @@ def endpoint() -> Iterator[str]:
     server.stop()
 
 
-def reached(endpoint: str) -> fs.FileSystem:
+def reached(endpoint: str) -> fs.FileSystem:  # pyright: ignore[reportUnknownParameterType]
     return fs.S3FileSystem(
         endpoint_override=endpoint, access_key="key", secret_key=SECRET, allow_bucket_creation=True
     )
