@@ -123,13 +123,9 @@ def build(
     full_refresh: FullRefresh = False, engine: Engine = "duckdb", as_json: AsJson = False, verbose: Verbose = 0
 ) -> int:
     """Build the marts with dbt, then publish."""
-    if engine == "spark":
-        from pipelines.cli.lake import build_on_spark
-
-        return build_on_spark(as_json=as_json, verbosity=verbose)
     from pipelines.cli.run import build
 
-    return build(full_refresh=full_refresh, as_json=as_json, verbosity=verbose)
+    return build(full_refresh=full_refresh, engine=engine, as_json=as_json, verbosity=verbose)
 
 
 @app.command()

@@ -77,7 +77,8 @@ def test_each_file_of_a_table_has_the_columns_that_the_manifest_tells(warehouse:
     }
     assert {name: len(found) for name, found in schemas.items()} == dict.fromkeys(listed.tables, 1)
     first = next(file for file in listed.files if file.table == "raw.phone_calls")
-    columns = duckdb.execute(f"describe from '{tmp_path}/lake/{first.path}'").fetchall()
+    with duckdb.connect() as connection:
+        columns = connection.execute(f"describe from '{tmp_path}/lake/{first.path}'").fetchall()
     assert {name: kind for name, kind, *_ in columns} == listed.tables["raw.phone_calls"].columns
     assert {file.schema_version for file in listed.files if file.table == first.table} == {
         listed.tables[first.table].schema_version
@@ -187,10 +188,11 @@ def test_a_practice_may_be_called_anything(warehouse: Path, tmp_path: Path) -> N
     }
     found = rows(tmp_path / "lake", listed, "raw.booking_sessions")
     assert {row["practice_id"] for row in found} == {name, "p1"}
-    by_folder = duckdb.execute(
-        f"select distinct practice_id from read_parquet('{tmp_path}/lake/raw/booking_sessions/*/*/*.parquet',"
-        " hive_partitioning = true, hive_types_autocast = false)"
-    ).fetchall()
+    with duckdb.connect() as connection:
+        by_folder = connection.execute(
+            f"select distinct practice_id from read_parquet('{tmp_path}/lake/raw/booking_sessions/*/*/*.parquet',"
+            " hive_partitioning = true, hive_types_autocast = false)"
+        ).fetchall()
     assert {practice for (practice,) in by_folder} == {name, "p1"}
 
 
