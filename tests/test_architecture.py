@@ -22,6 +22,7 @@ ONLY_IMPORTER = {
     "starlette": ("receiving",),
     "uvicorn": ("receiving",),
     "sqlite3": ("receiving",),
+    "pyspark": ("jobs/spark_session.py",),
 }
 """A third-party package, and the parts of `pipelines` that may import it (path prefixes)."""
 

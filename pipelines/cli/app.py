@@ -15,11 +15,12 @@ import typer
 from typer.exceptions import TyperException
 
 from pipelines.cli import ending
-from pipelines.cli.groups import quarantine_app, sandbox_app, webhooks_app
+from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
     Browse,
+    Engine,
     Format,
     FullRefresh,
     Lists,
@@ -36,6 +37,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(lake_app, name="lake")
 app.add_typer(quarantine_app, name="quarantine")
 app.add_typer(sandbox_app, name="sandbox")
 app.add_typer(webhooks_app, name="webhooks")
@@ -132,11 +134,13 @@ def reconcile(
 
 
 @app.command()
-def build(full_refresh: FullRefresh = False, as_json: AsJson = False, verbose: Verbose = 0) -> int:
+def build(
+    full_refresh: FullRefresh = False, engine: Engine = "duckdb", as_json: AsJson = False, verbose: Verbose = 0
+) -> int:
     """Build the marts with dbt, then publish."""
     from pipelines.cli.run import build
 
-    return build(full_refresh=full_refresh, as_json=as_json, verbosity=verbose)
+    return build(full_refresh=full_refresh, engine=engine, as_json=as_json, verbosity=verbose)
 
 
 @app.command()

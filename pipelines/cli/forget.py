@@ -6,6 +6,7 @@ from pipelines.cli.output import configure_logs
 from pipelines.cli.run import build_and_publish
 from pipelines.cli.terminal import count, print_json, print_line, say
 from pipelines.jobs.forget import forget_person
+from pipelines.jobs.lake import renew_lakes
 from pipelines.loading.published.kept import remove_kept
 from pipelines.settings import load_settings
 
@@ -17,6 +18,7 @@ def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
     person = forget_person(settings, practice, client)
     published = build_and_publish(settings, full_refresh=True, quiet=as_json)
     removed = remove_kept(settings.warehouse.published) if published["exit_code"] == 0 else []
+    lakes = renew_lakes(settings) if published["exit_code"] == 0 else []
     forgotten = person.warehouse
     report: dict[str, Any] = {
         **published,
@@ -24,6 +26,7 @@ def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
         "rows": forgotten.rows,
         "deliveries": person.deliveries,
         "removed": removed,
+        "lakes": lakes,
     }
     if as_json:
         print_json(report)
@@ -33,6 +36,8 @@ def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
     print_line(f"Forgotten: {rows} stay under {forgotten.pseudonym}, {erased} erased")
     for file in removed:
         say(f"removed {file}: it was published before")
+    for lake in lakes:
+        say(f"{lake}: was written anew, what it held before is gone")
     if report["exit_code"]:
         say(f"warning: {settings.warehouse.published} still holds the person, as the marts could not be built")
     say(

@@ -1,4 +1,4 @@
-"""The commands that stand under a word of their own: `quarantine`, `sandbox`, `webhooks`."""
+"""The commands that stand under a word of their own: `lake`, `quarantine`, `sandbox`, `webhooks`."""
 # ruff: noqa: PLC0415 - imports inside the commands keep the start fast
 # ruff: noqa: FBT002 - a flag of a command is a boolean with a default
 
@@ -8,9 +8,23 @@ import typer
 
 from pipelines.cli.options import AsJson, Verbose
 
+lake_app = typer.Typer(help="Raw, history and control as Parquet, for other engines.", rich_markup_mode=None)
 quarantine_app = typer.Typer(help="Bad rows: why, and taking them in again.", rich_markup_mode=None)
 sandbox_app = typer.Typer(help="The partner platform on this machine.", rich_markup_mode=None)
 webhooks_app = typer.Typer(help="What the platform sends by itself.", rich_markup_mode=None)
+
+
+@lake_app.callback()
+def lake() -> None:
+    """Raw, history and control as Parquet, for other engines."""
+
+
+@lake_app.command("export")
+def lake_export(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+    """Bring the lake in step with what is committed."""
+    from pipelines.cli.lake import export
+
+    return export(as_json=as_json, verbosity=verbose)
 
 
 @quarantine_app.command("list")

@@ -13,6 +13,9 @@ PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build incremental models anew.")]
+Engine = Annotated[
+    Literal["duckdb", "spark"], typer.Option(help="Who builds: DuckDB the private file, Spark the lake.")
+]
 Practices = Annotated[list[str] | None, typer.Option("--practice", metavar="ID", help="Only this; repeatable.")]
 Lists = Annotated[list[str] | None, typer.Option("--endpoint", metavar="NAME", help="Only this; repeatable.")]
 Since = Annotated[

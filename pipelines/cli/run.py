@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 from pipelines import bundled
+from pipelines.cli.lake import build_on_spark
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists, showing_nodes
 from pipelines.cli.terminal import mention, print_json, say, short
@@ -39,8 +40,10 @@ def sync(
     return result.exit_code
 
 
-def build(*, full_refresh: bool, as_json: bool, verbosity: int) -> int:
+def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bool, verbosity: int) -> int:
     """`vetl build`: the marts, then the published file."""
+    if engine == "spark":
+        return build_on_spark(as_json=as_json, verbosity=verbosity)
     configure_logs(verbosity)
     report = build_and_publish(load_settings(), full_refresh=full_refresh, quiet=as_json)
     if as_json:

@@ -12,6 +12,7 @@ VetlError
 │   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
 │   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
 │   │   └── WarehouseBusy    another process holds it
+│   ├── LakeError            the lake cannot be read or written
 │   ├── InboxError           the file of received webhooks cannot be opened, read or written
 │   └── BuildFailed          dbt could not build the marts; what was published before stays
 ├── Transient                the same call may work in a moment
@@ -89,6 +90,10 @@ class WarehouseError(Permanent):
 
 class WarehouseBusy(WarehouseError):
     """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`."""
+
+
+class LakeError(Permanent):
+    """The lake cannot be read or written; what its manifest lists stays."""
 
 
 class InboxError(Permanent):

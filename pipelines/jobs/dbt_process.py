@@ -68,9 +68,17 @@ def state_folder(warehouse: Path) -> Path:
 
 
 def dbt_build(
-    warehouse: Path, *, full_refresh: bool, advance: Advance, variables: Mapping[str, Any] | None = None
+    warehouse: Path,
+    *,
+    full_refresh: bool,
+    advance: Advance,
+    variables: Mapping[str, Any] | None = None,
+    command: Sequence[str] = COMMAND,
+    extra: Sequence[str] = DATA_ONLY,
 ) -> BuildResult:
     """Build and test every model over the warehouse, with definitions that are not the project's own.
+
+    `command` starts dbt, `extra` are more of its options.
 
     Raises:
         BuildFailed: dbt did not come as far as running a node.
@@ -79,8 +87,8 @@ def dbt_build(
     results = state_folder(warehouse) / "target" / "run_results.json"
     results.unlink(missing_ok=True)
     log = _Log()
-    options = [*DATA_ONLY, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
-    code = _run(warehouse, ["build", *options], log, advance)
+    options = [*extra, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
+    code = _run(warehouse, ["build", *options], log, advance, command)
     if any("Could not set lock" in error for error in log.errors):
         raise WarehouseBusy(f"{warehouse}: another process holds the warehouse")
     if log.errors or not results.exists():
@@ -141,11 +149,13 @@ def one_line(message: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _run(warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance) -> int:
+def _run(
+    warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance, start: Sequence[str] = COMMAND
+) -> int:
     state, project = state_folder(warehouse), bundled.dbt_project()
     state.mkdir(parents=True, exist_ok=True)
     command = [
-        *COMMAND,
+        *start,
         # Its log file would tell every statement, at a tenth of the time of a build in which little changed.
         *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "info"),
         *arguments,

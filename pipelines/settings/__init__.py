@@ -27,6 +27,7 @@ from pipelines.core.errors import ConfigurationError
 from pipelines.core.practice import Practice
 from pipelines.settings.dashboard import DashboardSettings
 from pipelines.settings.definitions import DefinitionsSettings
+from pipelines.settings.lake import LakeSettings, SparkSettings, anchored
 from pipelines.settings.privacy import PrivacySettings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 from pipelines.settings.section import Section
@@ -55,6 +56,7 @@ ENVIRONMENT_ONLY = {
     "webhooks": ("secrets",),
     "alerts": ("webhook", "smtp_password"),
     "dashboard": ("password",),
+    "lake": ("access_key", "secret_key"),
 }
 """Keys that are refused in `vetl.toml`: files are copied, committed and mailed."""
 
@@ -139,6 +141,8 @@ class Settings(BaseSettings):
     schedule: ScheduleSettings = ScheduleSettings()
     alerts: AlertSettings = AlertSettings()
     dashboard: DashboardSettings = DashboardSettings()
+    lake: LakeSettings = LakeSettings()
+    spark: SparkSettings = SparkSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
@@ -237,9 +241,13 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
     def within(section: Any, *keys: str) -> Any:  # noqa: ANN401 - any of the sections
         return section.model_copy(update={key: (folder / getattr(section, key)) for key in keys})
 
+    lake = settings.lake
+    places = {"path": anchored(lake.path, folder), "marts": anchored(lake.marts, folder)}
     return settings.model_copy(
         update={
             "warehouse": within(settings.warehouse, "path", "published"),
             "webhooks": within(settings.webhooks, "inbox"),
+            "lake": lake.model_copy(update=places),
+            "spark": within(settings.spark, "scratch"),
         }
     )

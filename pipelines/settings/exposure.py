@@ -34,3 +34,6 @@ def _private(settings: Settings) -> Iterator[Path]:
         yield file
         yield from sorted(file.parent.glob(f"{file.name}[.-]*"))
     yield settings.warehouse.published.resolve().with_name("contacts.duckdb")
+    yield settings.spark.scratch
+    if "://" not in settings.lake.path:
+        yield Path(settings.lake.path)

@@ -20,6 +20,7 @@ COMMANDS = {
     "demo",
     "doctor",
     "init",
+    "lake",
     "sync",
     "build",
     "run",

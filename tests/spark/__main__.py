@@ -8,19 +8,21 @@ that the interface does not list.
 import argparse
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from spark.lake import export
+from pydantic import SecretStr
 from spark.on_spark import build
-from spark.tables import compared
+from spark.tables import compared, published_alike
 from support.plot import STORIES, tell
 
 from pipelines.endpoints import REGISTRY
-from pipelines.jobs.dbt_process import dbt_build
+from pipelines.jobs.build import build_marts, publish_marts
 from pipelines.jobs.logs import configure_logs
 from pipelines.loading.warehouse import Warehouse
+from pipelines.settings import Settings, WarehouseSettings
+
+_KEY = SecretStr("4f0c1d2e3b5a69788796a5b4c3d2e1f0")
 
 
 def main() -> int:
@@ -30,6 +32,7 @@ def main() -> int:
     parser.add_argument(
         "--python", type=Path, required=True, help="an interpreter with tests/spark/requirements.txt"
     )
+    parser.add_argument("--master", default="local[2]", help="as Spark spells it")
     parser.add_argument("--folder", type=Path, default=Path("build/spark"), help="what is made stays in here")
     options = parser.parse_args()
     configure_logs(0)
@@ -37,7 +40,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     warehouses = [path.absolute() for path in options.warehouses] or [_story(folder / "story")]
     return max(
-        _compare(path, options.python.absolute(), folder / f"{number}-{path.stem}")
+        _compare(path, options.python.absolute(), folder / f"{number}-{path.stem}", options.master)
         for number, path in enumerate(warehouses, 1)
     )
 
@@ -51,25 +54,25 @@ def _story(folder: Path) -> Path:
     return folder / "vetl.duckdb"
 
 
-def _compare(warehouse: Path, python: Path, folder: Path) -> int:
-    """Build a copy of the warehouse on both engines."""
+def _compare(warehouse: Path, python: Path, folder: Path, master: str) -> int:
+    """Build and publish a copy of the warehouse on both engines."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     copy = Path(shutil.copy(warehouse, folder))
     with Warehouse.open(copy, REGISTRY, lock_wait_seconds=0):
         pass  # one of an earlier version is brought up to date
-    _say(f"{warehouse}: {export(copy, folder / 'lake')} tables")
-    here = dbt_build(copy, full_refresh=True, advance=lambda _done, _total: None)
-    started = time.monotonic()
-    there = build(python, folder / "lake", folder / "spark")
-    counts = ", ".join(f"{count} {status}" for status, count in sorted(there.statuses.items()))
-    _say(f"dbt build on Spark: {counts or 'nothing'} in {time.monotonic() - started:.0f} s ({there.log})")
-    failures = [
-        *here.failures,
-        *there.failures,
-        *([] if there.exit_code == 0 else [f"exit code {there.exit_code}"]),
-    ]
+    settings = Settings(
+        warehouse=WarehouseSettings(path=copy, published=folder / "analytics.duckdb", pii_key=_KEY)
+    )
+    here = build_marts(settings, full_refresh=True)
+    publish_marts(settings)
+    there = build(settings, python, folder / "spark", master)
+    _say(f"{warehouse}: {there.files} files in the lake")
+    _say(f"dbt build on Spark: {there.result.succeeded} succeeded in {there.result.seconds:.0f} s")
+    failures = [*here.failures, *there.result.failures]
     unlike = list(_unequal(copy, there.tables))
+    if not there.result.failures:
+        unlike += published_alike(settings.warehouse.published, there.published)
     for failure in failures:
         _say(f"FAILED  {failure}")
     _say("every model is equal" if not unlike else f"{len(unlike)} models differ: {', '.join(unlike)}")

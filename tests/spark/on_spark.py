@@ -1,25 +1,23 @@
-"""The shipped dbt project on Spark: in a process of another Python, which has dbt-spark and pyspark."""
+"""`vetl lake export` and the Spark build over it, with a Python of its own, which has dbt-spark and pyspark."""
 
 import json
 import os
 import shutil
 import subprocess
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.bundled import dbt_project
-
-_VARIABLES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
-"""As docs/spark.md tells them to users."""
+from pipelines.jobs.dbt_process import BuildResult, state_folder
+from pipelines.jobs.lake import run_export
+from pipelines.jobs.spark import dbt_on_spark, publish_from
+from pipelines.settings import Settings
+from pipelines.settings.lake import LakeSettings, SparkSettings
 
 _DEFAULTS = {
-    "spark.master": "local[2]",
     "spark.driver.memory": "2g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",  # 200 of a few rows each would take longer to begin than to do
 }
@@ -30,6 +28,7 @@ _WRITE = """
 import sys
 from pyspark.sql import SparkSession
 builder = SparkSession.builder.enableHiveSupport().config("spark.sql.session.timeZone", "UTC")
+builder = builder.config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
 spark = builder.config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS").getOrCreate()
 for name in sys.argv[2:]:
     spark.table(name).write.parquet(sys.argv[1] + "/" + name.replace(".", ".db/"))
@@ -39,64 +38,46 @@ for name in sys.argv[2:]:
 
 @dataclass(frozen=True, slots=True)
 class SparkBuild:
-    """A finished build. `tables` holds `<schema>.db/<name>/*.parquet`; `failures` are the messages of nodes."""
+    """A finished build. `tables` holds `<schema>.db/<name>/*.parquet`, `published` the masked marts."""
 
-    exit_code: int
-    statuses: Counter[str]
-    failures: list[str]
+    files: int
+    result: BuildResult
     tables: Path
-    log: Path
+    published: Path
 
 
-def build(python: Path, lake: Path, scratch: Path) -> SparkBuild:
-    """`dbt build --target spark` over a lake, with every test; `scratch` takes all that is written."""
+def build(settings: Settings, python: Path, scratch: Path, master: str) -> SparkBuild:
+    """Export, build with every test, publish; `scratch` takes all that is written."""
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "conf").mkdir(parents=True)
-    settings = {**_DEFAULTS, "spark.sql.warehouse.dir": str(scratch / "tables")}
-    lines = "".join(f"{key} {value}\n" for key, value in settings.items())
+    lines = "".join(f"{key} {value}\n" for key, value in _DEFAULTS.items())
     (scratch / "conf" / "spark-defaults.conf").write_text(lines, "utf-8")
-    project, log = str(dbt_project()), scratch / "build.log"
-    exit_code = _run(
-        *(python, "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", "--no-version-check"),
-        *("build", "--target", "spark", "--vars", json.dumps({**_VARIABLES, "lake": str(lake)})),
-        *("--project-dir", project, "--profiles-dir", project),
-        *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
-        log=log,
+    os.environ |= {"SPARK_CONF_DIR": str(scratch / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}
+    warehouse = settings.warehouse.model_copy(update={"published": scratch / "analytics.duckdb"})
+    on_spark = settings.model_copy(
+        update={
+            "warehouse": warehouse,
+            "lake": LakeSettings(path=str(scratch / "lake"), marts=str(scratch / "marts")),
+            "spark": SparkSettings(master=master, scratch=scratch),
+        }
     )
-    if exit_code == 0:
-        exit_code = _run(python, "-c", _WRITE, str(scratch / "tables"), *_views(scratch / "target"), log=log)
-    return _finished(exit_code, scratch, log)
+    exported = run_export(on_spark)
+    work = scratch / "build"
+    result = dbt_on_spark(on_spark, work, python=str(python), extra=())
+    if not result.failures:
+        _write_views(python, work)
+        publish_from(on_spark, work)
+    return SparkBuild(exported.files, result, work / "tables", warehouse.published)
 
 
-def _run(*command: Path | str, log: Path) -> int:
-    """Wait for a process in the log's folder, which is where Spark keeps its catalogue; returns its exit code."""
-    environment = {"SPARK_CONF_DIR": str(log.parent / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}
-    with log.open("a", encoding="utf-8") as output:
-        return subprocess.run(
-            command,
-            cwd=log.parent,
-            env={**os.environ, **environment},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        ).returncode
-
-
-def _views(target: Path) -> list[str]:
-    nodes = json.loads((target / "manifest.json").read_text("utf-8"))["nodes"].values()
-    return [
+def _write_views(python: Path, work: Path) -> None:
+    state = state_folder(work / "lake")
+    nodes = json.loads((state / "target" / "manifest.json").read_text("utf-8"))["nodes"].values()
+    views = [
         f"{node['schema']}.{node['name']}"
         for node in nodes
         if node["resource_type"] == "model" and node["config"]["materialized"] == "view"
     ]
-
-
-def _finished(exit_code: int, scratch: Path, log: Path) -> SparkBuild:
-    path = scratch / "target" / "run_results.json"
-    results = json.loads(path.read_text("utf-8"))["results"] if path.exists() else []
-    failures = [
-        f"{node['unique_id']}: {' '.join(str(node['message']).split())[:500]}"
-        for node in results
-        if node["status"] in {"error", "fail", "runtime error"}
-    ]
-    return SparkBuild(exit_code, Counter(node["status"] for node in results), failures, scratch / "tables", log)
+    command = [python, "-c", _WRITE, work / "tables", *views]
+    # Where dbt ran, which is where Spark keeps its catalogue.
+    subprocess.run(command, cwd=state, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -48,6 +48,37 @@ def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
             yield _one(connection, f"{schema}.{table}", theirs)
 
 
+def published_alike(ours: Path, theirs: Path) -> Iterator[str]:
+    """The marts that two published files show differently; a value unlike a label has a salt of its file."""
+    with duckdb.connect() as connection:
+        for name, file in (("ours", ours), ("theirs", theirs)):
+            connection.execute(f"attach '{file}' as {name} (read_only)")
+        tables, shown = [], []
+        for name in ("ours", "theirs"):
+            rows = connection.execute(
+                "select table_name, column_name, data_type from duckdb_columns() where database_name = $name"
+                " order by table_name, column_index",
+                {"name": name},
+            ).fetchall()
+            tables.append(rows)
+            shown.append(dict.fromkeys(table for table, *_ in rows))
+        if tables[0] != tables[1]:
+            yield "published columns"
+        for mart in shown[0]:
+            columns = ", ".join(
+                f"case when starts_with({column}, 'masked ') then 'masked' else {column} end"
+                if kind == "VARCHAR"
+                else column
+                for table, column, kind in tables[0]
+                if table == mart
+            )
+            sides = [f"select {columns} from {name}.marts.{mart}" for name in ("ours", "theirs")]
+            if _number(
+                connection, f"({sides[0]} except all {sides[1]}) union all ({sides[1]} except all {sides[0]})"
+            ):
+                yield f"published {mart}"
+
+
 def _one(connection: duckdb.DuckDBPyConnection, name: str, theirs: str) -> Compared:
     rows = _number(connection, f"from {name}")
     if not theirs:

@@ -10,7 +10,7 @@ from support.dbt_build import Build
 from pipelines.bundled import dbt_project
 
 SET = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
-NO_DEFINITIONS = {"instant", "local_time", "lake", "lists", "windows"}
+NO_DEFINITIONS = {"instant", "local_time", "lists", "windows"}
 PAGE = dbt_project().parent / "docs" / "definitions.md"
 
 

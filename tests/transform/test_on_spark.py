@@ -5,7 +5,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from spark.lake import export
 from spark.tables import Compared, compared
 
 MART = """
@@ -68,26 +67,3 @@ def test_a_difference_is_told(theirs: str | None, found: str, tmp_path: Path) ->
     assert not one.is_equal
     assert str(one).startswith("DIFFERS marts.rates: ")
     assert found in str(one)
-
-
-def test_a_lake_holds_every_table_in_its_types_and_json_as_text(tmp_path: Path) -> None:
-    warehouse, lake = tmp_path / "vetl.duckdb", tmp_path / "lake"
-    with duckdb.connect(warehouse) as connection:
-        connection.execute("set timezone = 'UTC'")
-        connection.execute("create schema raw")
-        connection.execute("create schema marts")
-        connection.execute(
-            "create table raw.calls as select '[1]'::json as pets,"
-            " timestamptz '2025-07-01 12:00:00+00' as told_at, timestamp '2025-07-01 08:00:00' as local_at"
-        )
-        connection.execute("create table raw.none as from raw.calls limit 0")
-        connection.execute("create table marts.calls as from raw.calls")
-        before = connection.execute("select pets::varchar, told_at, local_at from raw.calls").fetchall()
-
-    assert export(warehouse, lake) == 2
-    with duckdb.connect() as connection:
-        connection.execute("set timezone = 'UTC'")
-        told = connection.sql(f"from read_parquet('{lake}/raw/calls/*.parquet')")
-        assert told.fetchall() == before
-        assert [str(kind) for kind in told.types] == ["VARCHAR", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP"]
-        assert connection.sql(f"from read_parquet('{lake}/raw/none/*.parquet')").fetchall() == []

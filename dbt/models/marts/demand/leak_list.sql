@@ -17,9 +17,11 @@ select
     wanted,
     contacts,
     -- Emergencies first, then who tried most often, then the newest.
-    row_number() over (
-        partition by practice_id
-        order by case when wanted = 'emergency' then 0 else 1 end asc, contacts desc, last_at desc, episode_id asc
+    cast(
+        row_number() over (
+            partition by practice_id
+            order by case when wanted = 'emergency' then 0 else 1 end asc, contacts desc, last_at desc, episode_id asc
+        ) as bigint
     ) as urgency
 from leaks
 order by practice_id, urgency

@@ -1,0 +1,46 @@
+"""`vetl lake export`, and `vetl build --engine spark`."""
+
+from dataclasses import asdict
+
+from pipelines.cli.output import configure_logs
+from pipelines.cli.progress import showing_nodes, waiting
+from pipelines.cli.terminal import count, print_json, print_line
+from pipelines.cli.views import show_build, show_published
+from pipelines.jobs.lake import run_export
+from pipelines.jobs.spark import build_on_spark as build_marts_on_spark
+from pipelines.loading.lake.export import Exported
+from pipelines.settings import load_settings
+
+_MEGABYTE = 1_000_000
+
+
+def export(*, as_json: bool, verbosity: int) -> int:
+    """`vetl lake export`: what changed since the last one."""
+    configure_logs(verbosity)
+    with waiting("exporting"):
+        exported = run_export(load_settings())
+    if as_json:
+        print_json({"exit_code": 0, "lake": asdict(exported)})
+    else:
+        print_line(_told(exported))
+    return 0
+
+
+def build_on_spark(*, as_json: bool, verbosity: int) -> int:
+    """`vetl build --engine spark`: from the lake, then the published file and the lake of marts."""
+    configure_logs(verbosity)
+    with showing_nodes() as advance:
+        result = build_marts_on_spark(load_settings(), advance=advance)
+    if as_json:
+        print_json({"exit_code": result.build.exit_code, **asdict(result)})
+        return result.build.exit_code
+    show_build(result.build)
+    if result.published and result.marts:
+        show_published(result.published)
+        print_line(_told(result.marts))
+    return result.build.exit_code
+
+
+def _told(lake: Exported) -> str:
+    new = f"{count(lake.written, 'new file')} of {lake.written_bytes / _MEGABYTE:,.1f} MB"
+    return f"{lake.location}: {count(lake.rows, 'row')} in {count(lake.files, 'file')}, {new}"

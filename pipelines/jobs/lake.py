@@ -1,0 +1,55 @@
+"""The lake: raw, history and control of the private file as Parquet, for other engines."""
+
+from pipelines.jobs.build import existing, ready_for_dbt
+from pipelines.loading.lake.export import Exported, export_marts, export_private, read_manifest
+from pipelines.loading.lake.storage import S3Access, Storage
+from pipelines.settings import Settings
+
+
+def run_export(settings: Settings, *, grace: bool = True) -> Exported:
+    """Bring the lake in step with what is committed. Waits for another writer as long as `lock_wait_seconds`.
+
+    Without `grace` nothing of before stays: who reads at this moment may miss a file.
+
+    Raises:
+        LakeError: it cannot be read or written; what its manifest lists stays.
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    path, seconds = existing(settings.warehouse.path), settings.warehouse.lock_wait_seconds
+    ready_for_dbt(settings, seconds)
+    return export_private(path, private_lake(settings), lock_wait_seconds=seconds, grace=grace)
+
+
+def renew_lakes(settings: Settings) -> list[str]:
+    """Write anew what changed in the lakes that are there, and let nothing of before stay; returns where they lie.
+
+    Raises:
+        LakeError: one cannot be read or written.
+        WarehouseError: the private or the published file cannot be read.
+    """
+    renewed: list[str] = []
+    private, marts = private_lake(settings), lake_of_marts(settings)
+    if read_manifest(private):
+        renewed.append(run_export(settings, grace=False).location)
+    if read_manifest(marts):
+        renewed.append(export_marts(settings.warehouse.published, marts, grace=False).location)
+    return renewed
+
+
+def private_lake(settings: Settings) -> Storage:
+    """Where raw, history and control lie: their owner's alone."""
+    return Storage(settings.lake.path, _access(settings))
+
+
+def lake_of_marts(settings: Settings) -> Storage:
+    """Where a Spark build publishes: whoever may read the published file may read it."""
+    return Storage(settings.lake.marts, _access(settings), shared=True)
+
+
+def _access(settings: Settings) -> S3Access:
+    lake = settings.lake
+    return S3Access(
+        lake.endpoint,
+        lake.access_key.get_secret_value() if lake.access_key else None,
+        lake.secret_key.get_secret_value() if lake.secret_key else None,
+    )

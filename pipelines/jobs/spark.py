@@ -1,0 +1,144 @@
+"""The marts on Apache Spark: built from the lake, published as DuckDB's are (docs/spark.md)."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pipelines.core.errors import ConfigurationError, LakeError
+from pipelines.jobs.build import dbt_variables, treatments
+from pipelines.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
+from pipelines.jobs.lake import lake_of_marts, private_lake
+from pipelines.loading.lake.export import Exported, export_marts, read_manifest
+from pipelines.loading.lake.manifest import Manifest
+from pipelines.loading.lake.marts import write_views
+from pipelines.loading.published.publish import Published, publish
+from pipelines.settings import Settings
+
+TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
+"""Types of columns as Spark spells them, for dbt's variables."""
+
+_SESSION = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # the practice 003 is not the number 3
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SparkBuild:
+    """What dbt did and, where every node was built, what was published: the file and the lake of marts."""
+
+    build: BuildResult
+    published: Published | None
+    marts: Exported | None
+
+
+def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _total: None) -> SparkBuild:
+    """Build all marts from the lake as it was exported last, mask and publish them.
+
+    Raises:
+        BuildFailed: Spark or dbt could not start to build; a failing node is in the result instead.
+        ConfigurationError: `[privacy]` names a column that is not personal, or pyspark is not installed.
+        LakeError: nothing was exported yet, or a lake cannot be read or written.
+        WarehouseError: the published file cannot be written; the old one stays.
+    """
+    treatments(settings)
+    _refuse_without_spark()
+    work = settings.spark.scratch / "build"
+    result = dbt_on_spark(settings, work, advance=advance)
+    if result.failures:
+        return SparkBuild(result, None, None)
+    published, marts = publish_from(settings, work)
+    shutil.rmtree(work)
+    return SparkBuild(result, published, marts)
+
+
+def publish_from(settings: Settings, work: Path) -> tuple[Published, Exported]:
+    """Mask the marts that `dbt_on_spark` left, and publish them as a file and as a lake of marts.
+
+    Raises:
+        ConfigurationError: `[privacy]` names a column that is not personal.
+        LakeError: the lake of marts cannot be read or written; what its manifest lists stays.
+        WarehouseError: the published file cannot be written; the old one stays.
+    """
+    source, key = work / "on_spark.duckdb", settings.warehouse.pii_key
+    write_views(source, work / "tables" / "marts.db", state_folder(work / "lake") / "target" / "manifest.json")
+    published = publish(
+        source,
+        settings.warehouse.published if settings.spark.published else work / "analytics.duckdb",
+        pii=treatments(settings),
+        pii_key=key.get_secret_value() if key else None,
+        keep=settings.warehouse.keep,
+    )
+    return published, export_marts(published.path, lake_of_marts(settings))
+
+
+def dbt_on_spark(
+    settings: Settings,
+    work: Path,
+    *,
+    python: str = sys.executable,
+    extra: Sequence[str] = DATA_ONLY,
+    advance: Advance = lambda _done, _total: None,
+) -> BuildResult:
+    """Dbt's build over the lake. `work` is made anew, and has the tables in `tables/<schema>.db/<name>/*.parquet`.
+
+    Raises:
+        BuildFailed: Spark or dbt could not start to build.
+        LakeError: nothing was exported yet, or the manifest cannot be read.
+    """
+    lake = private_lake(settings)
+    manifest = read_manifest(lake)
+    if manifest is None:
+        raise LakeError(f"{lake.location}: there is no lake yet; run `vetl lake export` first")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(mode=0o700, parents=True)
+    own = {"spark.sql.warehouse.dir": str(work / "tables")}
+    if settings.spark.master:
+        own["spark.master"] = settings.spark.master
+    views = list(_views(manifest, lake.location.replace("s3://", "s3a://", 1)))
+    job = work / "job.json"
+    job.write_text(json.dumps({"settings": {**_SESSION, **own}, "views": views}), "utf-8")
+    variables: Mapping[str, Any] = {**dbt_variables(settings), **TYPES}
+    script = Path(__file__).with_name("spark_session.py")
+    return dbt_build(
+        work / "lake",
+        full_refresh=False,
+        advance=advance,
+        variables=variables,
+        command=(python, "-P", str(script), str(job)),
+        extra=("--target", "spark", *extra),
+    )
+
+
+def _views(manifest: Manifest, root: str) -> Iterator[str]:
+    """Each table as a view of the files that make it up: a folder also holds those of before."""
+    names: dict[str, list[str]] = {table: [] for table in manifest.tables}
+    for file in manifest.files:
+        names[file.table].append(file.path.rsplit("/", 1)[1])
+    for schema in sorted({table.split(".")[0] for table in names}):
+        yield f"create schema if not exists {schema}"
+    for table, files in names.items():
+        columns = ", ".join(f"`{name}`" for name in manifest.tables[table].columns)
+        among = ", ".join(f"'{name}'" for name in files)
+        yield (
+            f"create or replace view {table} as select {columns}"  # noqa: S608 - names of our own tables and files
+            f" from parquet.`{root}/{table.replace('.', '/')}`"
+            f" where _metadata.file_name in ({among})"
+        )
+
+
+def _refuse_without_spark() -> None:
+    if not (find_spec("pyspark") and find_spec("dbt.adapters.spark")):
+        raise ConfigurationError("Spark is not installed here: pip install 'vetl[spark]'")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise ConfigurationError(
+            "there is no Java here, which Spark runs on: install version 17, or set JAVA_HOME"
+        )

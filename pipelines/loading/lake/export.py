@@ -1,0 +1,174 @@
+"""Raw, history and control of the private file as Parquet: what changed since the last export.
+
+A partition is replaced as a whole, by a file of another name. What the manifest listed before stays until the next
+export, so that whoever began to read from it comes to the end.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from pipelines.loading.connection import attach, told_in_one_line
+from pipelines.loading.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
+from pipelines.loading.lake.storage import Storage
+from pipelines.loading.lake.tables import PRIVATE, LakeTable, lake_tables
+from pipelines.loading.lake.write import write_partitions
+
+_OURS = re.compile(r"/[0-9a-f]{16}\.parquet$")
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export did. `written` and `written_bytes` are of new files; `rows` are those of the whole lake."""
+
+    location: str
+    export: int
+    tables: int
+    files: int
+    rows: int
+    bytes: int
+    written: int
+    written_bytes: int
+    removed: int
+
+
+def export_private(
+    warehouse: Path,
+    storage: Storage,
+    *,
+    lock_wait_seconds: float,
+    grace: bool = True,
+) -> Exported:
+    """Bring the lake in step with what is committed; whoever writes is waited for, and waits.
+
+    Without `grace` no file of before stays.
+
+    Raises:
+        LakeError: it cannot be read or written; what its manifest lists stays.
+        WarehouseBusy: another process holds the file, and went on for `lock_wait_seconds`.
+        WarehouseError: the file cannot be opened or read.
+    """
+    with (
+        closing(attach(warehouse, lock_wait_seconds=lock_wait_seconds)) as connection,
+        storage.drafts(warehouse.with_name(f"{warehouse.name}.lake")) as drafts,
+        told_in_one_line(warehouse),
+    ):
+        [(clock,)] = connection.execute(
+            "select strftime(max_by(source_clock, started_at), '%Y-%m-%dT%H:%M:%SZ') from control.runs"
+            " where source_clock is not null"
+        ).fetchall()
+        return _export(connection, PRIVATE, storage, drafts, clock, grace=grace)
+
+
+def export_marts(published: Path, storage: Storage, *, grace: bool = True) -> Exported:
+    """Bring a lake of marts in step with the published file. Without `grace` no file of before stays.
+
+    Raises:
+        LakeError: it cannot be read or written; what its manifest lists stays.
+        WarehouseError: the file cannot be read.
+    """
+    with (
+        told_in_one_line(published),
+        closing(duckdb.connect(published, read_only=True)) as connection,
+        storage.drafts(published.with_name(f".{published.name}.lake")) as drafts,
+    ):
+        connection.execute("set TimeZone = 'UTC'")
+        return _export(connection, ("marts",), storage, drafts, None, grace=grace)
+
+
+def _export(
+    connection: duckdb.DuckDBPyConnection,
+    schemas: Sequence[str],
+    storage: Storage,
+    drafts: Path,
+    clock: str | None,
+    *,
+    grace: bool = True,
+) -> Exported:
+    before = read_manifest(storage)
+    files: list[LakeFile] = []
+    tables = list(lake_tables(connection, schemas))
+    for table in tables:
+        files += _in_step(connection, table, before, storage, drafts)
+    written = {table.full_name: table.written for table in tables}
+    now = Manifest((before.export if before else 0) + 1, clock, written, tuple(files))
+    if before and (now.tables, now.paths()) == (before.tables, before.paths()):
+        now = before
+    else:
+        _replace_manifest(storage, now, drafts)
+    removed = _remove_old(storage, schemas, now, before if grace else None) if now != before or not grace else 0
+    return _summary(storage.location, before, now, removed)
+
+
+def read_manifest(storage: Storage) -> Manifest | None:
+    """What makes up the lake; `None` where nothing was exported yet.
+
+    Raises:
+        LakeError: it cannot be read, or is no manifest of this vetl.
+    """
+    text = storage.read(MANIFEST)
+    return Manifest.parse(text, storage.location) if text is not None else None
+
+
+def _in_step(
+    connection: duckdb.DuckDBPyConnection,
+    table: LakeTable,
+    before: Manifest | None,
+    storage: Storage,
+    drafts: Path,
+) -> list[LakeFile]:
+    """The files of a table: those of before where a partition holds what it held, new ones for the others."""
+    partitions = table.fingerprints(connection)
+    held = [file for file in before.files if file.table == table.full_name] if before else []
+    kept = [file for file in held if _still_holds(file, table, partitions)]
+    there = {file.partition for file in kept}
+    wanted = {partition: told for partition, told in partitions.items() if partition not in there}
+    if not wanted and kept:
+        return kept
+    return [*kept, *write_partitions(connection, table, wanted, storage, drafts)]
+
+
+def _still_holds(file: LakeFile, table: LakeTable, partitions: Mapping[Partition, str]) -> bool:
+    if file.schema_version != table.written.schema_version:
+        return False
+    if not partitions:
+        return not file.rows
+    return partitions.get(file.partition) == file.fingerprint
+
+
+def _replace_manifest(storage: Storage, manifest: Manifest, drafts: Path) -> None:
+    draft = drafts / MANIFEST
+    draft.write_text(json.dumps(manifest.as_json()), "utf-8")
+    storage.settle()
+    storage.put(draft, MANIFEST)
+
+
+def _remove_old(storage: Storage, schemas: Sequence[str], now: Manifest, before: Manifest | None) -> int:
+    """Remove what neither this manifest nor the one before lists: older files, and those of a killed export."""
+    listed = now.paths() | (before.paths() if before else set())
+    old = [
+        path for schema in schemas for path in storage.paths(schema) if path not in listed and _OURS.search(path)
+    ]
+    for path in old:
+        storage.remove(path)
+    return len(old)
+
+
+def _summary(location: str, before: Manifest | None, now: Manifest, removed: int) -> Exported:
+    new = now.paths() - (before.paths() if before else set())
+    return Exported(
+        location=location,
+        export=now.export,
+        tables=len(now.tables),
+        files=len(now.files),
+        rows=sum(file.rows for file in now.files),
+        bytes=sum(file.bytes for file in now.files),
+        written=len(new),
+        written_bytes=sum(file.bytes for file in now.files if file.path in new),
+        removed=removed,
+    )

@@ -1,0 +1,36 @@
+"""Marts that lie as Parquet, as a DuckDB file of views: so they are published as those of the private file are."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from pipelines.loading.connection import literal, quoted, told_in_one_line
+
+
+def write_views(file: Path, tables: Path, manifest: Path) -> None:
+    """Make a file whose marts are `<tables>/<mart>/*.parquet`, described as in dbt's manifest.
+
+    Raises:
+        WarehouseError: a mart is not there, or the file cannot be written.
+    """
+    file.unlink(missing_ok=True)
+    nodes = json.loads(manifest.read_text("utf-8"))["nodes"].values()
+    marts = [node for node in nodes if node["resource_type"] == "model" and node["schema"] == "marts"]
+    with told_in_one_line(file), closing(duckdb.connect(file)) as connection:
+        connection.execute("create schema marts")
+        for mart in marts:
+            _write(connection, mart, tables / mart["name"])
+
+
+def _write(connection: duckdb.DuckDBPyConnection, mart: dict[str, Any], folder: Path) -> None:
+    name = f"marts.{quoted(mart['name'])}"
+    files = literal(f"{folder}/*.parquet")
+    connection.execute(f"create view {name} as from read_parquet({files}, hive_partitioning = false)")
+    connection.execute(f"comment on view {name} is {literal(mart['description'])}")
+    for column in mart["columns"].values():
+        connection.execute(
+            f"comment on column {name}.{quoted(column['name'])} is {literal(column['description'])}"
+        )

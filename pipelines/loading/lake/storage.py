@@ -1,0 +1,117 @@
+"""Where a lake lies: a folder, or a prefix in a bucket of S3. A file is there whole, or not at all."""
+
+import os
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyarrow import fs
+
+from pipelines.core.errors import LakeError
+from pipelines.loading.connection import first_line
+
+_CHUNK = 1 << 22
+_S3 = "s3://"
+
+
+@dataclass(frozen=True, slots=True)
+class S3Access:
+    """How a bucket is reached. Without keys: as S3's own tools find them."""
+
+    endpoint: str | None = None
+    access_key: str | None = field(default=None, repr=False)
+    secret_key: str | None = field(default=None, repr=False)
+
+
+class Storage:
+    """One place. Paths are relative to it, with slashes. `shared`: others than the owner may read a folder."""
+
+    def __init__(self, location: str, access: S3Access, *, shared: bool = False) -> None:
+        self.location = location
+        self._mode = 0o755 if shared else 0o700
+        self.is_local = not location.startswith(_S3)
+        with _in_one_line(location):
+            if self.is_local:
+                self._files: fs.FileSystem = fs.LocalFileSystem()
+            else:
+                self._files = fs.S3FileSystem(
+                    endpoint_override=access.endpoint,
+                    access_key=access.access_key,
+                    secret_key=access.secret_key,
+                    background_writes=False,
+                )
+        self._root = location.removeprefix(_S3)
+
+    @contextmanager
+    def drafts(self, elsewhere: Path) -> Generator[Path]:
+        """A folder for what will be `put`: within a lake that is a folder, so that this is a rename."""
+        folder = Path(self.location) / ".drafts" if self.is_local else elsewhere
+        with _in_one_line(self.location):
+            shutil.rmtree(folder, ignore_errors=True)  # of one that was killed
+            if self.is_local:
+                self._make(folder.parent)
+            folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def read(self, path: str) -> bytes | None:
+        """What a file holds; `None` where there is none."""
+        with _in_one_line(self.location):
+            try:
+                with self._files.open_input_stream(self._at(path)) as stream:
+                    return stream.read()
+            except FileNotFoundError:
+                return None
+
+    def put(self, draft: Path, path: str) -> None:
+        """The draft becomes this file, in the place of what is there, in one step."""
+        with _in_one_line(self.location):
+            if self.is_local:
+                target = Path(self._at(path))
+                self._make(target.parent)
+                draft.chmod(self._mode & 0o666)
+                draft.replace(target)
+                return
+            with draft.open("rb") as source, self._files.open_output_stream(self._at(path)) as stream:
+                shutil.copyfileobj(source, stream, _CHUNK)
+            draft.unlink()
+
+    def settle(self) -> None:
+        """Return once everything that was put would be there after a power cut."""
+        if self.is_local:
+            os.sync()
+
+    def paths(self, folder: str) -> list[str]:
+        """Every file below a folder."""
+        selector = fs.FileSelector(self._at(folder), recursive=True, allow_not_found=True)
+        with _in_one_line(self.location):
+            found = self._files.get_file_info(selector)
+        skipped = len(self._root) + 1
+        return [item.path[skipped:] for item in found if item.type == fs.FileType.File]
+
+    def remove(self, path: str) -> None:
+        """Take a file away."""
+        with _in_one_line(self.location):
+            self._files.delete_file(self._at(path))
+
+    def _make(self, folder: Path) -> None:
+        """Folders that are there stay as they are: who else may read them is then somebody's decision."""
+        missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+        for parent in reversed(missing):
+            parent.mkdir()
+            parent.chmod(self._mode)
+
+    def _at(self, path: str) -> str:
+        return f"{self._root}/{path}"
+
+
+@contextmanager
+def _in_one_line(location: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LakeError(f"{location}: {error.strerror or first_line(error)}") from None

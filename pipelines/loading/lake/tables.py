@@ -1,0 +1,123 @@
+"""The tables of a lake: their columns, what they are partitioned by, and a fingerprint of each partition."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from pipelines.loading.connection import quoted
+from pipelines.loading.lake.manifest import Partition, TableSchema
+
+PRIVATE = ("raw", "history", "control")
+
+MONTH = "month"
+_PRACTICE = "practice_id"
+_MONTH_OF = ("call_date", "created_at", "received_at")
+"""Columns whose month it is in raw and history: the first that a table has."""
+
+_CONTROL = {
+    "windows": (_PRACTICE, "finished_at"),
+    "restatements": (_PRACTICE, "noticed_at"),
+    "lookups": (_PRACTICE, None),
+    "mentions": (_PRACTICE, None),
+    "missing_records": (_PRACTICE, None),
+    "phone_numbers": (_PRACTICE, None),
+}
+"""Tables of control that grow with the rows; all others are one file."""
+
+_LEFT_OUT = ("meta", "migrations", "building")
+_NOTES = "changed_in_"
+"""What a build keeps of itself, and the secrets of the private file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LakeTable:
+    """A table, and where its rows belong. `month_of` is a column of type date or timestamptz."""
+
+    schema: str
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    practice: str | None
+    month_of: str | None
+
+    @property
+    def full_name(self) -> str:
+        """`raw.phone_calls`."""
+        return f"{self.schema}.{self.name}"
+
+    @property
+    def source(self) -> str:
+        """In SQL."""
+        return f"{self.schema}.{quoted(self.name)}"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of a path."""
+        return tuple(
+            name for name, given in ((_PRACTICE, self.practice), (MONTH, self.month_of)) if given is not None
+        )
+
+    @property
+    def written(self) -> TableSchema:
+        """What each of its files holds. JSON is text, which is what every engine's functions of JSON take."""
+        columns = {name: kind.replace("JSON", "VARCHAR") for name, kind in self.columns}
+        if self.month_of:
+            columns[MONTH] = "VARCHAR"
+        text = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+        return TableSchema(hashlib.sha256(text.encode()).hexdigest()[:12], self.keys, columns)
+
+    @property
+    def month(self) -> str:
+        """SQL for a row's month in UTC; a call's is that of its day at the practice."""
+        if self.month_of is None:
+            return "null::varchar"
+        name = quoted(self.month_of)
+        is_day = dict(self.columns)[self.month_of] == "DATE"
+        local = name if is_day else f"timezone('UTC', {name})"
+        return f"strftime({local}, '%Y-%m')"
+
+    def fingerprints(self, connection: duckdb.DuckDBPyConnection) -> dict[Partition, str]:
+        """How many rows each partition has, and the sum of their hashes: reads the table once.
+
+        DuckDB's hash may be another in a later version: then every partition is written again, once.
+        """
+        hashed = ", ".join(quoted(name) for name, _ in self.columns)
+        rows = connection.execute(
+            f"select {self.practice or 'null::varchar'}, {self.month},"
+            f" count(*) || ':' || sum(hash({hashed})::hugeint) from {self.source} group by all"
+        ).fetchall()
+        return {(practice, month): fingerprint for practice, month, fingerprint in rows}
+
+    def select(self) -> str:
+        """SQL for its rows as they are written."""
+        texts = ", ".join(
+            f"{quoted(name)}::{kind.replace('JSON', 'VARCHAR')} as {quoted(name)}"
+            for name, kind in self.columns
+            if "JSON" in kind
+        )
+        replaced = f" replace ({texts})" if texts else ""
+        month = f", {self.month} as {MONTH}" if self.month_of else ""
+        return f"select *{replaced}{month} from {self.source}"
+
+
+def lake_tables(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> Iterator[LakeTable]:
+    """Every table of these schemas that is exported, in the order of its name."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for schema, table, column, kind in connection.execute(
+        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+        " where database_name = current_database() and schema_name in $schemas"
+        " order by schema_name, table_name, column_index",
+        {"schemas": list(schemas)},
+    ).fetchall():
+        if schema != "control" or (table not in _LEFT_OUT and not table.startswith(_NOTES)):
+            found.setdefault((schema, table), []).append((column, kind))
+    for (schema, table), columns in found.items():
+        yield LakeTable(schema, table, tuple(columns), *_placed(schema, table, columns))
+
+
+def _placed(schema: str, table: str, columns: list[tuple[str, str]]) -> tuple[str | None, str | None]:
+    if schema not in ("raw", "history"):
+        return _CONTROL.get(table, (None, None)) if schema == "control" else (None, None)
+    names = [name for name, _ in columns]
+    return _PRACTICE, next((name for name in _MONTH_OF if name in names), None)

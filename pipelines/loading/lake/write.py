@@ -1,0 +1,92 @@
+"""Partitions of a table as Parquet files: written by DuckDB, some at a time, then put into the lake one by one."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from secrets import token_hex
+from urllib.parse import quote
+
+import duckdb
+
+from pipelines.loading.connection import literal
+from pipelines.loading.lake.manifest import LakeFile, Partition
+from pipelines.loading.lake.storage import Storage
+from pipelines.loading.lake.tables import MONTH, LakeTable
+
+AT_ONCE = 64
+"""Partitions in one statement: DuckDB keeps a file open for each, and reads the table once for all."""
+
+_NONE = "__HIVE_DEFAULT_PARTITION__"
+_FORMAT = "format parquet, compression zstd, return_stats"
+
+
+def write_partitions(
+    connection: duckdb.DuckDBPyConnection,
+    table: LakeTable,
+    wanted: Mapping[Partition, str],
+    storage: Storage,
+    drafts: Path,
+) -> Iterator[LakeFile]:
+    """Write these partitions of a table under new names; `wanted` has the fingerprint of each.
+
+    A table without rows is one file without rows, which tells its columns.
+    """
+    if not wanted:
+        draft = drafts / "empty.parquet"
+        connection.execute(f"copy ({table.select()} limit 0) to {literal(str(draft))} ({_FORMAT})")
+        yield _put(table, (None, None), "0:0", draft, 0, storage)
+    ordered = sorted(wanted, key=lambda partition: tuple(part or "" for part in partition))
+    for first in range(0, len(ordered), AT_ONCE):
+        some = ordered[first : first + AT_ONCE]
+        for partition, draft, rows in _copied(connection, table, some, drafts / "some"):
+            yield _put(table, partition, wanted[partition], draft, rows, storage)
+        shutil.rmtree(drafts / "some", ignore_errors=True)
+
+
+def _copied(
+    connection: duckdb.DuckDBPyConnection, table: LakeTable, partitions: Sequence[Partition], drafts: Path
+) -> Iterator[tuple[Partition, Path, int]]:
+    """Each file that DuckDB wrote, with its partition and rows."""
+    if not table.keys:
+        drafts.mkdir(exist_ok=True)
+        draft = drafts / "all.parquet"
+        [(rows,)] = connection.execute(
+            f"copy ({table.select()}) to {literal(str(draft))} (format parquet, compression zstd)"
+        ).fetchall()
+        yield (None, None), draft, rows
+        return
+    given: dict[str, list[str | None]] = {"practices": [practice for practice, _ in partitions]}
+    among = "select unnest($practices::varchar[]) as asked_practice"
+    alike = "practice_id = asked_practice"
+    if table.month_of:
+        given["months"] = [month for _, month in partitions]
+        among += ", unnest($months::varchar[]) as asked_month"
+        alike += f" and {MONTH} is not distinct from asked_month"
+    written = connection.execute(
+        f"copy (from ({table.select()}) semi join ({among}) on {alike}) to {literal(str(drafts))}"
+        f" ({_FORMAT}, partition_by ({', '.join(table.keys)}), write_partition_columns true)",
+        given,
+    ).fetchall()
+    for name, rows, *_, keys, _extra in written:
+        yield (keys["practice_id"], keys.get(MONTH)), Path(name), rows
+
+
+def _put(
+    table: LakeTable, partition: Partition, fingerprint: str, draft: Path, rows: int, storage: Storage
+) -> LakeFile:
+    folders = [table.schema, table.name]
+    if table.keys:
+        folders += [
+            f"{key}={_escaped(value)}"
+            for key, value in zip(("practice_id", MONTH), partition, strict=True)
+            if key in table.keys
+        ]
+    path = f"{'/'.join(folders)}/{token_hex(8)}.parquet"
+    size = draft.stat().st_size
+    storage.put(draft, path)
+    return LakeFile(table.full_name, *partition, path, rows, size, table.written.schema_version, fingerprint)
+
+
+def _escaped(value: str | None) -> str:
+    """As Hive writes it: what could not stand in the name of a folder as percent and hexadecimal digits."""
+    return _NONE if value is None else quote(value, safe="")

@@ -1,0 +1,237 @@
+"""The lake: what is committed, partition by partition, and never half of it."""
+
+import stat
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from support.filled import Filled, call_line
+from support.lakes import export_until_killed, manifest, rows, storage
+
+from pipelines.core.errors import LakeError
+from pipelines.loading.lake.export import Exported, export_private
+from pipelines.loading.lake.tables import PRIVATE, lake_tables
+
+MAY, JUNE = "2025-05", "2025-06"
+SESSION = {
+    "id": "s1",
+    "status": "active",
+    "created_at": "2025-05-03T10:00:00Z",
+    "updated_at": "2025-05-03T10:00:00Z",
+}
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    """Two practices, calls of two months, a session of one."""
+    path = tmp_path / "vetl.duckdb"
+    filled = Filled(path)
+    fill(filled)
+    filled.another_practice()
+    fill(filled)
+    filled.warehouse.close()
+    return path
+
+
+def fill(filled: Filled) -> None:
+    filled.replace_days(call_line(), call_line("2025-05-01 11:00"))
+    filled.replace_days(call_line("2025-06-02 09:00"), first=date(2025, 6, 2), last=date(2025, 6, 2))
+    filled.merge("booking_sessions", SESSION)
+
+
+def change(path: Path, outcome: str = "Voicemail") -> None:
+    """A call of May is another at the first practice."""
+    filled = Filled(path)
+    filled.replace_days(call_line(outcome=outcome), call_line("2025-05-01 11:00"))
+    filled.warehouse.close()
+
+
+def export(path: Path, lake: Path, *, grace: bool = True) -> Exported:
+    return export_private(path, storage(lake), lock_wait_seconds=0, grace=grace)
+
+
+def test_a_lake_holds_what_is_committed(warehouse: Path, tmp_path: Path) -> None:
+    change(warehouse)
+    exported = export(warehouse, tmp_path / "lake")
+    listed = manifest(tmp_path / "lake")
+
+    assert (exported.written, exported.files) == (len(listed.files), len(listed.files))
+    assert {"raw.phone_calls", "history.phone_calls", "control.windows", "control.practices"} <= set(listed.tables)
+    assert "control.meta" not in listed.tables
+    with duckdb.connect(warehouse, read_only=True) as connection:
+        connection.execute("set TimeZone = 'UTC'")
+        for table in lake_tables(connection, PRIVATE):
+            expected = connection.sql(table.select()).to_arrow_table().to_pylist()
+            assert rows(tmp_path / "lake", listed, table.full_name) == sorted(expected, key=str), table.full_name
+
+
+def test_each_file_of_a_table_has_the_columns_that_the_manifest_tells(warehouse: Path, tmp_path: Path) -> None:
+    export(warehouse, tmp_path / "lake")
+    listed = manifest(tmp_path / "lake")
+
+    schemas = {
+        name: {str(pq.read_schema(tmp_path / "lake" / file.path)) for file in listed.files if file.table == name}
+        for name in listed.tables
+    }
+    assert {name: len(found) for name, found in schemas.items()} == dict.fromkeys(listed.tables, 1)
+    first = next(file for file in listed.files if file.table == "raw.phone_calls")
+    with duckdb.connect() as connection:
+        columns = connection.execute(f"describe from '{tmp_path}/lake/{first.path}'").fetchall()
+    assert {name: kind for name, kind, *_ in columns} == listed.tables["raw.phone_calls"].columns
+    assert {file.schema_version for file in listed.files if file.table == first.table} == {
+        listed.tables[first.table].schema_version
+    }
+
+
+def test_a_lake_is_its_owners_alone(warehouse: Path, tmp_path: Path) -> None:
+    export(warehouse, tmp_path / "lake")
+
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "lake").rglob("*") if path.is_file()}
+    assert modes == {0o600}
+    assert stat.S_IMODE((tmp_path / "lake").stat().st_mode) == 0o700
+
+
+def test_only_partitions_that_changed_are_written(warehouse: Path, tmp_path: Path) -> None:
+    export(warehouse, tmp_path / "lake")
+    before = manifest(tmp_path / "lake")
+    change(warehouse)
+    export(warehouse, tmp_path / "lake")
+    now = manifest(tmp_path / "lake")
+
+    new = {(file.table, *file.partition) for file in now.files if file.path not in before.paths()}
+    assert {item for item in new if not item[0].startswith("control.")} == {
+        ("raw.phone_calls", "p1", MAY),
+        ("history.phone_calls", "p1", MAY),
+    }
+    kept = {(file.table, *file.partition) for file in now.files if file.path in before.paths()}
+    assert {
+        ("raw.phone_calls", "p1", JUNE),
+        ("raw.phone_calls", "p2", MAY),
+        ("raw.booking_sessions", "p1", MAY),
+    } <= kept
+
+
+def test_nothing_is_written_where_nothing_changed(warehouse: Path, tmp_path: Path) -> None:
+    first = export(warehouse, tmp_path / "lake")
+    told = (tmp_path / "lake" / "manifest.json").stat()
+    again = export(warehouse, tmp_path / "lake")
+
+    assert (again.export, again.written, again.removed) == (first.export, 0, 0)
+    assert (tmp_path / "lake" / "manifest.json").stat() == told
+
+
+def test_a_change_that_makes_no_version_is_exported(warehouse: Path, tmp_path: Path) -> None:
+    """Forgetting a person, a corrected time zone and attached ids leave `_row_hash` as it was."""
+    export(warehouse, tmp_path / "lake")
+    with duckdb.connect(warehouse) as connection:
+        connection.execute("update raw.phone_calls set client_id = 'c9' where practice_id = 'p2'")
+    export(warehouse, tmp_path / "lake")
+
+    calls = rows(tmp_path / "lake", manifest(tmp_path / "lake"), "raw.phone_calls")
+    assert {row["client_id"] for row in calls if row["practice_id"] == "p2"} == {"c9"}
+
+
+def test_who_reads_by_the_manifest_of_before_comes_to_the_end(warehouse: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    export(warehouse, lake)
+    before = manifest(lake)
+    calls = rows(lake, before, "raw.phone_calls")
+    change(warehouse)
+    export(warehouse, lake)
+    assert rows(lake, before, "raw.phone_calls") == calls
+
+    listed = manifest(lake)
+    change(warehouse, "Appointment booked")
+    assert export(warehouse, lake).removed > 0
+    assert not any((lake / path).exists() for path in before.paths() - listed.paths())
+    assert all((lake / path).exists() for path in listed.paths())
+
+
+def test_without_grace_nothing_of_before_stays(warehouse: Path, tmp_path: Path) -> None:
+    export(warehouse, tmp_path / "lake")
+    change(warehouse)
+    export(warehouse, tmp_path / "lake")
+    export(warehouse, tmp_path / "lake", grace=False)
+
+    files = {str(path.relative_to(tmp_path / "lake")) for path in (tmp_path / "lake").rglob("*.parquet")}
+    assert files == manifest(tmp_path / "lake").paths()
+
+
+def test_a_table_with_another_column_is_written_anew(warehouse: Path, tmp_path: Path) -> None:
+    export(warehouse, tmp_path / "lake")
+    before = manifest(tmp_path / "lake")
+    with duckdb.connect(warehouse) as connection:
+        connection.execute("alter table raw.booking_sessions add column mood varchar")
+    export(warehouse, tmp_path / "lake")
+    now = manifest(tmp_path / "lake")
+
+    written = {file.table for file in now.files if file.path not in before.paths()}
+    assert written == {"raw.booking_sessions"}
+    assert {row["mood"] for row in rows(tmp_path / "lake", now, "raw.booking_sessions")} == {None}
+
+
+def test_a_practice_may_be_called_anything(warehouse: Path, tmp_path: Path) -> None:
+    name = "St. John's / 003=ü %2F"
+    with duckdb.connect(warehouse) as connection:
+        connection.execute(
+            "update raw.booking_sessions set practice_id = $name where practice_id = 'p2'", {"name": name}
+        )
+        connection.execute("update raw.booking_sessions set created_at = null where practice_id = 'p1'")
+    export(warehouse, tmp_path / "lake")
+    listed = manifest(tmp_path / "lake")
+
+    assert {file.partition for file in listed.files if file.table == "raw.booking_sessions"} == {
+        (name, MAY),
+        ("p1", None),
+    }
+    found = rows(tmp_path / "lake", listed, "raw.booking_sessions")
+    assert {row["practice_id"] for row in found} == {name, "p1"}
+    with duckdb.connect() as connection:
+        by_folder = connection.execute(
+            f"select distinct practice_id from read_parquet('{tmp_path}/lake/raw/booking_sessions/*/*/*.parquet',"
+            " hive_partitioning = true, hive_types_autocast = false)"
+        ).fetchall()
+    assert {practice for (practice,) in by_folder} == {name, "p1"}
+
+
+def test_a_killed_export_leaves_the_one_before(warehouse: Path, tmp_path: Path) -> None:
+    """Killed before each of its steps in turn: readers see one state whole, and the next export mends all."""
+    lake, table = tmp_path / "lake", "raw.phone_calls"
+    export(warehouse, lake)
+    change(warehouse)
+    export(warehouse, lake)
+    change(warehouse, "Appointment booked")
+    before = manifest(lake)
+    calls = rows(lake, before, table)
+    steps = 0
+    while export_until_killed(warehouse, lake, steps):
+        listed = manifest(lake)
+        for name in listed.tables:
+            rows(lake, listed, name)
+        assert rows(lake, before, table) == calls
+        if listed.export == before.export:
+            assert listed == before
+            steps += 1
+            continue
+        assert {row["outcome"] for row in rows(lake, listed, table)} == {"appointment_booked"}
+        break
+    assert steps >= 3  # raw, history, the manifest
+    export(warehouse, lake)
+    assert {row["outcome"] for row in rows(lake, manifest(lake), table)} == {"appointment_booked"}
+
+
+def test_a_manifest_that_is_none_is_left_alone(warehouse: Path, tmp_path: Path) -> None:
+    (tmp_path / "lake").mkdir()
+    (tmp_path / "lake" / "manifest.json").write_text('{"name": "an app"}', "utf-8")
+
+    with pytest.raises(LakeError, match="is not a manifest of vetl"):
+        export(warehouse, tmp_path / "lake")
+
+
+def test_a_lake_that_cannot_be_written_is_told_in_one_line(warehouse: Path, tmp_path: Path) -> None:
+    (tmp_path / "lake").write_text("a file", "utf-8")
+
+    with pytest.raises(LakeError, match="lake: "):
+        export(warehouse, tmp_path / "lake")
