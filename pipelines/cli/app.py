@@ -25,6 +25,7 @@ from pipelines.cli.options import (
     FullRefresh,
     Lists,
     Practices,
+    Rollback,
     Since,
     Verbose,
     options_first,
@@ -152,10 +153,7 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 @app.command()
-def publish(
-    rollback: Annotated[bool, typer.Option("--rollback", help="Publish the file of before again.")] = False,
-    as_json: AsJson = False,
-) -> int:
+def publish(rollback: Rollback = False, as_json: AsJson = False) -> int:
     """Replace the published file by the marts as they are."""
     from pipelines.cli.run import publish
 
@@ -270,8 +268,7 @@ def execute(arguments: Sequence[str]) -> int:
     except VetlError as error:
         return _fail(arguments, str(error), error.exit_code)
     except TyperException as error:
-        message = error.format_message()
-        if message == "Missing command.":
+        if (message := error.format_message()) == "Missing command.":
             message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
         return _fail(arguments, message, WrongUse.exit_code)
     except BrokenPipeError:

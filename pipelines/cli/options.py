@@ -12,6 +12,7 @@ PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
+Rollback = Annotated[bool, typer.Option("--rollback", help="Publish the file of before again.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build incremental models anew.")]
 Engine = Annotated[
     Literal["duckdb", "spark"], typer.Option(help="Who builds: DuckDB the private file, Spark the lake.")
