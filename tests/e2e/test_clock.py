@@ -12,6 +12,9 @@ from support.worlds import at
 
 Opened = Callable[..., Any]
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+STEADY = LISTS[1:]
+"""Some calls are told differently later, without a trace: what a reconcile is for, not the next sync."""
+
 DAYS = 5
 
 
@@ -25,13 +28,13 @@ def test_a_header_that_is_hours_ahead_is_not_followed_and_not_told(opened: Opene
     practices = opened(practices=1, calls=60, days=6, start=datetime.now(UTC).replace(microsecond=0))
     with lying(practices.platform.base_url, dated=partial(later, hours=hours)) as base_url:
         practices.settings = at(practices.settings, base_url)
-        for _ in range(2):
+        for compared in (LISTS, STEADY):
             result = practices.sync(endpoints=LISTS)
 
             assert (result.exit_code, result.doubts) == (0, ())
             now = practices.platform.now()
             assert all(item.certified_through <= now + timedelta(minutes=6) for item in result.results)
-            assert practices.differences(LISTS) == []
+            assert practices.differences(compared) == []
             stamp = (now + timedelta(minutes=1)).isoformat()
             practices.platform.advance(timedelta(minutes=30))
             practices.platform.insert("loc-001", "appointments", {"created_at": stamp, "updated_at": stamp})
@@ -54,7 +57,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
     practices.platform.advance(timedelta(hours=3))
     again = practices.sync(endpoints=LISTS)
     assert (again.exit_code, again.doubts) == (0, ())
-    assert practices.differences(LISTS) == []
+    assert practices.differences(STEADY) == []
 
 
 @pytest.mark.parametrize("late", [0, DAYS])
@@ -62,9 +65,9 @@ def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(ope
     """So it is this machine's clock that is wrong; later the last sync speaks for the platform's."""
     practices = opened(practices=1, calls=200, days=6, start=datetime.now(UTC) + timedelta(days=30))
 
-    for _ in range(2):
+    for compared in (LISTS, STEADY):
         result = practices.sync(endpoints=LISTS)
 
         assert (result.exit_code, result.doubts) == (0, ())
-        assert practices.differences(LISTS) == []
+        assert practices.differences(compared) == []
         practices.platform.advance(timedelta(hours=late))

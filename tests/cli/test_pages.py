@@ -1,0 +1,117 @@
+"""README and the how-to pages, as a reader follows them: an empty folder, a platform, each command they show."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import sandbox
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")))
+CODE = re.compile(r"^```\w*\n(?P<block>.*?)^```|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r'(?:^|/)vetl (query "[^"]*"|[a-z][^#\n]*)', re.MULTILINE)
+PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]")
+"""What is not typed as it stands: a line of the reference."""
+
+SHOWN_ELSEWHERE = {
+    "vetl build": "tests/cli/test_cli_end_to_end.py",
+    "vetl build --engine spark": "make spark",
+    "vetl dagster dev": "tests/deployed/test_killed_and_backfilled.py",
+    "vetl dashboard": "tests/dashboard/test_access.py",
+    "vetl dbt ls": "tests/cli/test_cli_usage.py",
+    "vetl demo": "tests/cli/test_cli_end_to_end.py",
+    "vetl lake export": "tests/loading/test_lake.py",
+    "vetl open": "tests/cli/test_cli_usage.py",
+    "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
+    "vetl sandbox serve": "tests/cli/test_tutorial.py",
+    "vetl status --watch": "tests/cli/test_cli_status.py",
+    "vetl webhooks serve": "tests/cli/test_tutorial.py",
+}
+"""Commands that do not end, need more than this platform, or take long, and what runs them."""
+
+
+class Reader:
+    """A terminal in one folder. `typed`: every command so far, as the pages write it."""
+
+    def __init__(self, folder: Path) -> None:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+        self._folder, self._environment = folder, {**clean, "PATH": path, "COLUMNS": "120"}
+        self.typed = set(SHOWN_ELSEWHERE)
+
+    def types(self, written: str, code: int = 0, *, practice: str = "ID") -> str:
+        """Run a command of a page, with the practice's own id in the place of `ID`."""
+        self.typed.add(written)
+        done = subprocess.run(
+            [practice if word == "ID" else word for word in shlex.split(written)],
+            cwd=self._folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+        assert done.returncode == code, (written, done.stdout, done.stderr)
+        return done.stdout + done.stderr
+
+
+def commands() -> set[str]:
+    """What a reader of these pages may type, without remarks and line breaks."""
+    texts = (page.read_text("utf-8") for page in PAGES)
+    pieces = (piece["block"] or piece["span"] for text in texts for piece in CODE.finditer(text))
+    found = (match[1] for piece in pieces for match in COMMAND.finditer(piece))
+    return {f"vetl {' '.join(arguments.split())}" for arguments in found if not PATTERN.search(arguments)}
+
+
+def test_every_command_of_readme_and_how_to_pages_does_what_they_say(tmp_path: Path) -> None:
+    reader = Reader(tmp_path)
+    with sandbox.running(practices=1, days=20, calls=200, frozen=True) as platform:
+        [practice] = platform.practices
+        assert "vetl.toml" in reader.types("vetl init")
+        _fill(tmp_path, platform)
+
+        assert practice.time_zone in reader.types("vetl doctor", 3)
+        reader.types("vetl doctor --write")
+        assert practice.time_zone in (tmp_path / "vetl.toml").read_text("utf-8")
+        assert "certified" in reader.types("vetl run")
+        assert "phone_calls" in reader.types('vetl query "from marts.proof"')
+        for written in sorted(commands() - reader.typed):
+            if written.startswith("vetl query"):
+                assert "completion_rate" in reader.types(written)
+        for written in ("sync", "publish", "quarantine list", "quarantine retry", "webhooks drain"):
+            reader.types(f"vetl {written}")
+        assert reader.types("vetl run --quiet --log-file vetl.log") == ""
+        assert (tmp_path / "vetl.log").exists()
+        for written in ("vetl run --practice loc-001", "vetl status --practice ID", "vetl status"):
+            assert "certified" in reader.types(written, practice=practice.id)
+
+    assert commands() <= reader.typed
+
+
+def _fill(folder: Path, platform: sandbox.Handle) -> None:
+    """What steps 2 and 3 of the first practice say, with a time zone that is not the practice's."""
+    [practice] = platform.practices
+    settings = folder / "vetl.toml"
+    written = settings.read_text("utf-8")
+    start = platform.now().date() - timedelta(days=20)
+    for name, value in {
+        "base_url": f'"{platform.base_url}"',
+        "id": f'"{practice.id}"',
+        "name": f'"{practice.name}"',
+        "time_zone": '"America/Phoenix"',
+        "history_start": str(start),
+    }.items():
+        written, times = re.subn(rf"^{name} = \S.*?$", f"{name} = {value}", written, count=1, flags=re.MULTILINE)
+        assert times == 1, name
+    settings.write_text(written, "utf-8")
+    secrets = folder / ".env"
+    lines = secrets.read_text("utf-8")
+    for key in ("username", "password", "role"):
+        name = f"VETL_PARTNER__{key}".upper()
+        lines, times = re.subn(rf"^#? ?{name}=.*$", f"{name}={getattr(platform, key)}", lines, flags=re.MULTILINE)
+        assert times == 1, name
+    secrets.write_text(lines, "utf-8")
