@@ -26,6 +26,8 @@ VetlError
 Messages are one line and say what, where and what to do. They never hold a secret or personal data.
 """
 
+from collections.abc import Callable
+
 
 class VetlError(Exception):
     """Anything that vetl raises on purpose."""
@@ -121,9 +123,10 @@ class RateLimited(Transient):
 
 
 class TokenRejected(Transient):
-    """401: the token is missing, expired or revoked; `used_up` where it was good a moment ago."""
+    """401: the token is missing, expired or revoked; `is_used_up` tells whether others have used it up."""
 
-    used_up = False
+    is_used_up: Callable[[], bool] = bool
+    """Set by whoever sent the request; `bool()` is false."""
 
 
 class TornAnswer(Transient):

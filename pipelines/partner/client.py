@@ -70,8 +70,7 @@ class PartnerClient:
         self._session = Session(
             SignIn(account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, lone)
         )
-        self._served: dict[str, Token] = {}
-        self._useful: set[Token] = set()
+        self._served: set[str] = set()
         self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
 
@@ -208,12 +207,13 @@ class PartnerClient:
             self._count(retry_budget.attempt, self._counters(practice_id))
             try:
                 answer = await self._ask(request, retry_budget.asked, practice_id, token)
-                self._served[practice_id] = token
-                self._useful.add(token)
+                self._served.add(practice_id)
+                token.good_for.add(practice_id)
                 return decipher(answer, retry_budget.attempt)
             except TokenRejected as error:
-                error.used_up = practice_id in self._served and token in self._useful
-                if not error.used_up:
+                token.is_spent |= practice_id in token.good_for
+                error.is_used_up = partial(self._is_used_up, practice_id, token)
+                if not error.is_used_up():
                     raise
                 again = retry_budget.rejected > 0  # a first 401 is a token that has expired
                 token = await self._replay(error, retry_budget, token)
@@ -221,11 +221,15 @@ class PartnerClient:
                     await once_more()
             except PracticeRefused:
                 # Some platforms call an expired token forbidden: one that was good before is renewed, once.
-                if retry_budget.forbidden or self._served.get(practice_id) is not token:
+                if retry_budget.forbidden or practice_id not in token.good_for:
                     raise
                 retry_budget.forbidden = True
                 retry_budget.attempt += 1
                 token = await self._session.renew(token)
+
+    def _is_used_up(self, practice_id: str, token: Token) -> bool:
+        """Whether others have used a token up, as is known by now: their answers may come after the 401."""
+        return token.is_spent or (practice_id in self._served and bool(token.good_for))
 
     async def _replay(self, error: TokenRejected, retry_budget: RetryBudget, token: Token) -> Token:
         """Sign in for the next attempt; all requests that met a 401 with this token share one sign-in."""

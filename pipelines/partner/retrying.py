@@ -38,16 +38,21 @@ class RetryBudget:
     """What is left of the attempts of one request, whose running number is `attempt`."""
 
     __slots__ = (
-        *("_attempts", "_failures", "_in_vain", "_limited", "_patience", "_refused", "_timing"),
-        *("asked", "attempt", "forbidden", "rejected"),
+        *("_attempts", "_failures", "_limited", "_patience", "_refused", "_rejections", "_timing"),
+        *("asked", "attempt", "forbidden"),
     )
 
     def __init__(self, asked: str, attempts: int, timing: Timing, patience: Patience) -> None:
         self.attempt = 1
-        self.rejected = 0
         self.forbidden = False
         self.asked, self._attempts, self._timing, self._patience = asked, attempts, timing, patience
-        self._failures = self._limited = self._refused = self._in_vain = 0
+        self._failures = self._limited = self._refused = 0
+        self._rejections: list[TokenRejected] = []
+
+    @property
+    def rejected(self) -> int:
+        """How often a token was rejected."""
+        return len(self._rejections)
 
     async def wait(self, error: Transient | ContractBroken | SignInRefused) -> None:
         """Wait until the request may be repeated; raise `error` where it has been repeated often enough."""
@@ -66,11 +71,12 @@ class RetryBudget:
             self._limited += 1
             return 0.0 if self._limited < RATE_LIMITED_ATTEMPTS and self._is_patient(error) else None
         if isinstance(error, TokenRejected):
-            self.rejected += 1
-            self._in_vain += not error.used_up
-            if self._in_vain > REPLAYS or self.rejected > REPLAYS_OF_USED_UP:
+            self._rejections.append(error)
+            # Looked at again each time: what used a token up may have been answered after the 401.
+            in_vain = sum(not one.is_used_up() for one in self._rejections)
+            if in_vain > REPLAYS or self.rejected > REPLAYS_OF_USED_UP:
                 return None
-            return backoff(self._in_vain - 1, self._timing.chance()) if self._in_vain > 1 else 0.0
+            return backoff(in_vain - 1, self._timing.chance()) if in_vain > 1 else 0.0
         if isinstance(error, SignInRefused):
             self._refused += 1
             # Seconds apart: a bad moment has to pass, and what counts refused sign-ins shall not see a burst.

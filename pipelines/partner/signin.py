@@ -15,12 +15,16 @@ from pipelines.partner.protocol import Answer, Request, sign_in_request
 from pipelines.partner.retrying import RetryBudget
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Token:
     """An access token. Two of them are never equal: a platform may hand out the same text twice."""
 
     text: str = field(repr=False)
     server_time: datetime
+    good_for: set[str] = field(default_factory=set[str])
+    """Practices for which it was accepted."""
+    is_spent: bool = False
+    """Whether it was rejected for one of them later."""
 
 
 class SignIn:
