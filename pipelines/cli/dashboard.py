@@ -1,9 +1,11 @@
 """What shows the published file: the dashboard to managers, the notebook to analysts, in own processes."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -90,16 +92,16 @@ def _ready(published: Path, module: str, extra: str) -> Path:
 
 
 def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a module of this interpreter until it or this process ends."""
+    """Run a module of this interpreter until it or this process ends; what it started itself ends with it."""
     process = subprocess.Popen(  # noqa: S603 - this interpreter
-        [sys.executable, "-m", *arguments], env={**os.environ, **environment}
+        [sys.executable, "-m", *arguments], env={**os.environ, **environment}, start_new_session=True
     )
     try:
         return process.wait()
     finally:
-        process.terminate()
-        try:
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(process.pid, signal.SIGTERM)
             process.wait(SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
