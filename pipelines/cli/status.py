@@ -200,7 +200,8 @@ def _last_run(snapshot: Snapshot) -> str:
         read = any(item["certificate"] for item in snapshot.lists)
         return "the last sync was an older vetl's" if read and not snapshot.written_at else "nothing synced yet"
     if run["finished_at"]:
-        return f"last {run['command']} {ago(run['finished_at'])}"
+        failed = " failed" if run["exit_code"] == 1 else ""
+        return f"last {run['command']}{failed} {ago(run['finished_at'])}"
     return f"a {run['command']} began {ago(run['started_at'])} and runs on, or was killed"
 
 
