@@ -112,5 +112,7 @@ def _reason(error: ValidationError) -> str:
 
 def _in_words(kind: str) -> str:
     """`datetime expected` for pydantic's `datetime_type` and `datetime_parsing`. Its messages may quote values."""
+    if kind == "value_error":
+        return "impossible value"
     expected = kind.partition("_")[0]
     return f"{expected} expected" if kind.endswith(("_type", "_parsing")) else kind.replace("_", " ")
