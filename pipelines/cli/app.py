@@ -1,4 +1,4 @@
-"""The command line: what each command takes. The work is done in the `cli_*` modules.
+"""The command line: what each command takes. The work is done in the modules beside this one.
 
 A command imports what it needs when it runs, so that `vetl --help` answers in a blink; none imports Dagster.
 Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 uncertified or quarantined.
@@ -24,6 +24,7 @@ from pipelines.cli.options import (
     Format,
     FullRefresh,
     Lists,
+    Practice,
     Practices,
     Rollback,
     Since,
@@ -117,8 +118,7 @@ def sync(
     """Read what changed into the private warehouse."""
     from pipelines.cli.run import sync
 
-    day = since.date() if since else None
-    return sync(practice, endpoint, day, as_json=as_json, verbosity=verbose)
+    return sync(practice, endpoint, since and since.date(), as_json=as_json, verbosity=verbose)
 
 
 @app.command()
@@ -218,7 +218,7 @@ def query(
 
 @app.command()
 def forget(
-    practice: Annotated[str, typer.Option("--practice", metavar="ID", help="Whose client it is.")],
+    practice: Practice,
     client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")],
     as_json: AsJson = False,
     verbose: Verbose = 0,

@@ -67,8 +67,8 @@ def show(report: Report, *, everything: bool = False) -> None:
     print_table(
         summary(report),
         (
-            *(Column("practice"), Column("list"), Column("check"), Column("state"), Column("found", 1)),
-            Column("evidence", 2),
+            *(Column("practice"), Column("list"), Column("check"), Column("state"), Column("found", 1, least=18)),
+            Column("evidence", 2, least=30),
         ),
         [
             (
@@ -93,7 +93,7 @@ def show(report: Report, *, everything: bool = False) -> None:
         say("`vetl doctor --write` corrects vetl.toml")
     hidden = sum(finding.state in FINE for _, finding in findings)
     if hidden and not everything:
-        print_aside(f"{count(hidden, 'check')} came out well; --all shows them")
+        print_aside(f"nothing to do for {count(hidden, 'check')}; --all shows them")
 
 
 def summary(report: Report) -> str:

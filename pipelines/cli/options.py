@@ -17,8 +17,37 @@ FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build increme
 Engine = Annotated[
     Literal["duckdb", "spark"], typer.Option(help="Who builds: DuckDB the private file, Spark the lake.")
 ]
-Practices = Annotated[list[str] | None, typer.Option("--practice", metavar="ID", help="Only this; repeatable.")]
-Lists = Annotated[list[str] | None, typer.Option("--endpoint", metavar="NAME", help="Only this; repeatable.")]
+
+
+def _practices(incomplete: str) -> list[str]:
+    """Ids of the configured practices, for completion; none where vetl.toml cannot be read."""
+    from pipelines.core.errors import ConfigurationError  # noqa: PLC0415 - not needed for `--help`
+    from pipelines.settings.sources import Sources  # noqa: PLC0415
+
+    try:
+        written = Sources.find(None).read_toml().get("practices", [])
+        return [name for item in written if (name := str(item["id"])).startswith(incomplete)]
+    except (ConfigurationError, LookupError, TypeError):
+        return []
+
+
+def _lists(incomplete: str) -> list[str]:
+    from pipelines.endpoints import REGISTRY  # noqa: PLC0415 - not needed for `--help`
+
+    return [item.name for item in REGISTRY if item.name.startswith(incomplete)]
+
+
+Practice = Annotated[
+    str, typer.Option("--practice", metavar="ID", help="Whose client it is.", autocompletion=_practices)
+]
+Practices = Annotated[
+    list[str] | None,
+    typer.Option("--practice", metavar="ID", help="Only this; repeatable.", autocompletion=_practices),
+]
+Lists = Annotated[
+    list[str] | None,
+    typer.Option("--endpoint", metavar="NAME", help="Only this; repeatable.", autocompletion=_lists),
+]
 Since = Annotated[
     datetime | None,
     typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read what changed since this day again."),

@@ -2,12 +2,12 @@
 
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Timer
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
@@ -19,6 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.spinner import Spinner
 from rich.text import Text
 
 from pipelines.cli.output import OUTPUT, say
@@ -27,6 +28,8 @@ from pipelines.jobs.dbt_process import Advance
 
 LINES_EVERY = 5.0
 """Seconds between two lines, where nobody watches."""
+WAITS_UNTOLD = 1.0
+"""Seconds that something is waited for without a line about it, where nobody watches."""
 SPINS_AFTER = 0.5
 """Seconds before a spinner: what is answered sooner needs none."""
 ENDED = frozenset(("certified", "uncertified", "withdrawn", "failed"))
@@ -80,8 +83,11 @@ def showing_lists(practices: int | None = None) -> Generator[results.ReportProgr
     if OUTPUT.quiet:
         yield lambda _progress: None
     elif not sys.stderr.isatty() or OUTPUT.log_format == "json":
-        report = _lines(tally)
-        yield report
+        lines = _Lines(tally)
+        try:
+            yield lines
+        finally:
+            lines.end()
     else:
         with _bars() as bars:
             yield _moving(bars, tally)
@@ -140,8 +146,21 @@ class _Speed(ProgressColumn):
         return Text(f"{int(speed):,}/s" if speed and speed >= 1 else "", style="dim")
 
 
-def _bars() -> Progress:
-    return Progress(
+class _Bars(Progress):
+    """Bars, and below them what is waited for."""
+
+    spinner: Spinner | None = None
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bars first."""
+        if self.tasks:
+            yield from super().get_renderables()
+        if self.spinner:
+            yield self.spinner
+
+
+def _bars() -> _Bars:
+    return _Bars(
         TextColumn("{task.fields[mark]}"),
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
@@ -154,10 +173,13 @@ def _bars() -> Progress:
     )
 
 
-def _moving(bars: Progress, tally: Tally) -> results.ReportProgress:
+def _moving(bars: _Bars, tally: Tally) -> results.ReportProgress:
     tasks: dict[str, TaskID] = {}
 
-    def report(progress: results.Progress) -> None:
+    def report(progress: results.Progress | results.Waiting) -> None:
+        if isinstance(progress, results.Waiting):
+            bars.spinner = Spinner("dots", progress.what) if progress.what else None
+            return
         tally.take(progress)
         name = progress.endpoint
         if name not in tasks:
@@ -175,22 +197,40 @@ def _moving(bars: Progress, tally: Tally) -> results.ReportProgress:
     return report
 
 
-def _lines(tally: Tally, clock: Callable[[], float] = time.monotonic) -> results.ReportProgress:
-    due = clock() + LINES_EVERY
+class _Lines:
+    """A line every few seconds, one at the end of each list, and one for whatever keeps everything waiting."""
 
-    def report(progress: results.Progress) -> None:
-        nonlocal due
-        tally.take(progress)
-        name = progress.endpoint
+    def __init__(self, tally: Tally, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tally = tally
+        self._clock = clock
+        self._due = clock() + LINES_EVERY
+        self._late: Timer | None = None
+
+    def __call__(self, progress: results.Progress | results.Waiting) -> None:
+        """One more report."""
+        self.end()
+        if isinstance(progress, results.Progress):
+            self._tally.take(progress)
+            self._read(progress)
+        elif progress.what:
+            self._late = Timer(WAITS_UNTOLD, say, (progress.what,))
+            self._late.start()
+
+    def end(self) -> None:
+        """Nothing is waited for any more."""
+        if self._late:
+            self._late.cancel()
+            self._late.join()
+
+    def _read(self, progress: results.Progress) -> None:
+        name, tally = progress.endpoint, self._tally
         if progress.phase in ENDED and tally.is_through(name) and tally.practices(name) > 1:
             say(f"{name}: all {tally.practices(name)} practices done, {tally.done(name):,} rows read")
         elif progress.phase in ENDED and tally.expected == 1:
             say(f"{name}: {progress.phase}, {progress.done:,} rows read")
-        elif clock() >= due:
-            due = clock() + LINES_EVERY
+        elif self._clock() >= self._due:
+            self._due = self._clock() + LINES_EVERY
             say(_in_short(tally))
-
-    return report
 
 
 def _in_short(tally: Tally) -> str:

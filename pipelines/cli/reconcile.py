@@ -28,6 +28,5 @@ def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, ver
         print_json({**result.as_json(), "requests": requests, "restated": restated})
     else:
         show_sync(result, "Reconciled")
-        were = "differed and is" if restated == 1 else "differed and are"
-        say(f"{count(restated, 'row')} of certified windows {were} repaired")
+        say(f"{count(restated, 'row')} had changed after certification{'; repaired' if restated else ''}")
     return result.exit_code

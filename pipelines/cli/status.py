@@ -196,11 +196,14 @@ def _state(item: Mapping[str, Any]) -> str:
 
 def _last_run(snapshot: Snapshot) -> str:
     run = snapshot.run
+    if snapshot.not_started:
+        return f"the last sync could not begin, {ago(snapshot.not_started['at'])}"
     if run is None:
         read = any(item["certificate"] for item in snapshot.lists)
         return "the last sync was an older vetl's" if read and not snapshot.written_at else "nothing synced yet"
     if run["finished_at"]:
-        return f"last {run['command']} {ago(run['finished_at'])}"
+        failed = " failed" if run["exit_code"] == 1 else ""
+        return f"last {run['command']}{failed} {ago(run['finished_at'])}"
     return f"a {run['command']} began {ago(run['started_at'])} and runs on, or was killed"
 
 

@@ -42,10 +42,14 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. Where the terminal is too narrow, the one with the highest `leaves` goes first; 0 stays."""
+    """One column. Where the terminal is too narrow, the one with the highest `leaves` goes first; 0 stays.
+
+    One that may leave does so too where it holds nothing. `least`: the width to which it is wrapped before that.
+    """
 
     name: str
     leaves: int = 0
+    least: int = 0
 
 
 def print_json(value: object) -> None:
@@ -93,7 +97,8 @@ def print_table(title: str, columns: Sequence[str | Column], rows: Sequence[Sequ
         console.width = 10_000
     if title:
         console.print(Text(title, style="bold"))
-    widths = _widths(named, cells, console.width)
+    told = [index for index in range(len(named)) if not terminal or _tells(named[index], index, cells)]
+    widths = _widths(named, told, cells, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for index, width in widths.items():
         numeric = bool(rows) and all(isinstance(row[index], (*NUMBERS, type(None))) for row in rows)
@@ -103,13 +108,19 @@ def print_table(title: str, columns: Sequence[str | Column], rows: Sequence[Sequ
         table.add_row(*(Text(row[index], style=STATES.get(row[index], "")) for index in widths))
     if rows:
         console.print(table)
-    hidden = ", ".join(column.name for index, column in enumerate(named) if index not in widths)
+    hidden = ", ".join(named[index].name for index in told if index not in widths)
     if hidden:
         console.print(Text(f"not shown at this width: {hidden}", style="dim"))
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> dict[int, int]:
-    """How wide each column is that is shown, by its index.
+def _tells(column: Column, index: int, rows: Sequence[Sequence[str]]) -> bool:
+    return not column.leaves or not rows or any(row[index] for row in rows)
+
+
+def _widths(
+    columns: Sequence[Column], told: Sequence[int], rows: Sequence[Sequence[str]], width: int
+) -> dict[int, int]:
+    """How wide each column is that is shown, of those that are `told`, by its index.
 
     Where some may leave, they do so in their order before any is wrapped. Where none may (answers of any shape),
     columns are wrapped between words, and the last ones leave only where words would be broken.
@@ -120,13 +131,17 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int
         min(LONGEST_WORD, max(len(word) for cell in column for word in (*cell.split(), ""))) for column in cells
     ]
     may_leave = {index: column.leaves for index, column in enumerate(columns) if column.leaves}
-    needed = whole if may_leave else least
+    needed = [
+        min(full, max(words, column.least)) if column.least else full
+        for full, words, column in zip(whole, least, columns, strict=True)
+    ]
+    needed = needed if may_leave else least
     may_leave = may_leave or {index: index for index in range(1, len(columns))}
-    shown = list(range(len(columns)))
+    shown = list(told)
     while sum(needed[index] + GAP for index in shown) - GAP > width and may_leave:
         leaving = max(may_leave, key=may_leave.__getitem__)
         del may_leave[leaving]
-        shown.remove(leaving)
+        shown = [index for index in shown if index != leaving]
     spare = width - sum(least[index] + GAP for index in shown) + GAP
     widths: dict[int, int] = {}
     for index in shown:

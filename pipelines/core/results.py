@@ -21,7 +21,14 @@ class Progress:
     phase: str
 
 
-ReportProgress = Callable[[Progress], None]
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What is waited for while no row can come, in words; nothing once it goes on."""
+
+    what: str = ""
+
+
+ReportProgress = Callable[[Progress | Waiting], None]
 """Called as a sync goes on, often, from the thread that syncs."""
 
 

@@ -4,7 +4,7 @@ Client and warehouse are protocols here, so the loop can be read, and tried, wit
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -16,7 +16,7 @@ from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Details, Margins, Outcome, Reading, Reconcile
-from pipelines.core.results import EndpointResult, Progress, State
+from pipelines.core.results import EndpointResult, Progress, ReportProgress, State
 from pipelines.core.steps import (
     AttachDetails,
     Flush,
@@ -77,7 +77,7 @@ class Run:
     store: Store
     parse_calls: CsvParser
     clock: datetime
-    progress: Callable[[Progress], None]
+    progress: ReportProgress
     writer: Writer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -238,8 +238,8 @@ class StepRunner:
     ) -> EndpointResult:
         changes = self.buffer.changes
         if changes.restated:
-            told = f"{changes.restated} rows of certified windows were restated by the source"
-            notes = (*notes, f"{told}; what changed is in control.restatements")
+            rows = f"{changes.restated:,} row{'' if changes.restated == 1 else 's'}"
+            notes = (*notes, f"the platform changed {rows} after certification; see control.restatements")
         self._report(state)
         return EndpointResult(
             practice_id=self._practice.id,

@@ -10,7 +10,7 @@ from secrets import token_hex
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import PracticeRefused, VetlError
 from pipelines.core.practice import Practice
-from pipelines.core.results import ReportProgress
+from pipelines.core.results import ReportProgress, Waiting
 from pipelines.discovery.csv_calls import parse_plainly
 from pipelines.discovery.examination import Examination, check_practice, examine
 from pipelines.discovery.finding import Examined, Finding, Report
@@ -29,7 +29,12 @@ from pipelines.settings import Settings, load_settings
 
 async def visit(run: Run, client: PartnerClient) -> Sequence[Examined]:
     """Examine every practice of the order; the failure of one list or practice is a finding of its own."""
-    return [await _examine_practice(run, client, practice) for practice in run.order.practices]
+    examined: list[Examined] = []
+    practices = run.order.practices
+    for number, practice in enumerate(practices, 1):
+        run.progress(Waiting(f"examining practice {practice.id}, {number} of {len(practices)}"))
+        examined.append(await _examine_practice(run, client, practice))
+    return examined
 
 
 async def _examine_practice(run: Run, client: PartnerClient, practice: Practice) -> Examined:
@@ -106,6 +111,7 @@ def run_doctor(
 async def _examine(
     client: PartnerClient, order: Order, notes: Notes, run_id: str, progress: ReportProgress
 ) -> Report:
+    client.report_sign_in(progress)
     async with client:
         clock = await client.sign_in()
         run = Run(run_id, order, client, notes, parse_plainly, clock, progress)

@@ -7,10 +7,12 @@ from typing import Any, TextIO
 
 import structlog
 
-_SENTENCES = {
+SENTENCES = {
     "answer_without_date": "an answer of the platform carries no Date; it is timed by this machine's clock",
     "characters_replaced": "{asked}: characters that are not UTF-8 were replaced",
     "retry_after_bounded": "{about}: asked to wait {asked:.0f} s, waits {waits:.0f} s",
+    "platform_asks_to_wait": "{about}: the platform asks to wait; goes on in {seconds:.0f} s",
+    "warehouse_held": "{path}: {by} holds it; waits for that, at most {seconds:g} s",
     "retry": "{asked}: asked again in {wait:.1f} s after attempt {attempt}: {cause}",
     "rate_limited": "{practice}: the platform limits requests; {in_flight} at once after a pause of {pause:.1f} s",
     "no_answer": "{practice}: no answer came; {in_flight} requests at once from now on",
@@ -55,7 +57,7 @@ def _in_words(_logger: object, _method: str, event: MutableMapping[str, Any]) ->
 def sentence(name: str, told: Mapping[str, Any]) -> str:
     """An event as a sentence; one that has none keeps its name and its values."""
     try:
-        return _SENTENCES[name].format(**told)
+        return SENTENCES[name].format(**told)
     except (KeyError, ValueError):
         values = " ".join(f"{key}={value}" for key, value in told.items())
         return f"{name.replace('_', ' ')} {values}".strip()

@@ -57,6 +57,7 @@ def run_sync(
 async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: ReportProgress) -> SyncResult:
     """Sign in before the warehouse is opened, so that a sync that cannot begin leaves it as it was."""
     wait = settings.warehouse.lock_wait_seconds
+    client.report_sign_in(progress)
     async with client:
         try:
             clock = await client.sign_in()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import structlog
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 
@@ -23,6 +24,8 @@ LOOKED_UP_AT_MOST = 2_000
 Its own bound of 50 is less than one page of a list."""
 
 _LOOK_AGAIN_SECONDS = 0.25
+_WAITS_UNTOLD = 4 * _LOOK_AGAIN_SECONDS
+"""A command that is silent for longer looks dead."""
 _HELD = ("Could not set lock", "Unique file handle conflict")
 _NOT_WRITTEN = "Could not write"
 CAUSE_OF_THE_MACHINE = (
@@ -31,6 +34,8 @@ CAUSE_OF_THE_MACHINE = (
     duckdb.FatalException,
     duckdb.TransactionException,
 )
+
+_log = structlog.stdlib.get_logger("vetl.loading")
 
 
 def attach(
@@ -57,6 +62,8 @@ def attach(
                 raise WarehouseError(f"{path}: cannot be opened: {first_line(error)}") from None
             if waited >= lock_wait_seconds:
                 raise WarehouseBusy(_busy(path, str(error), lock_wait_seconds)) from None
+            if waited == _WAITS_UNTOLD:
+                _log.warning("warehouse_held", path=str(path), by=_holder(str(error)), seconds=lock_wait_seconds)
         pause = min(_LOOK_AGAIN_SECONDS, lock_wait_seconds - waited)
         wait(pause)
         waited += pause
@@ -80,9 +87,12 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _busy(path: Path, message: str, waited: float) -> str:
-    holder = re.search(r"PID (\d+)", message)
-    who = f"process {holder[1]}" if holder else "another connection"
-    return f"{path}: {who} holds it, after {waited:g} s of waiting; try again when it is done"
+    return f"{path}: {_holder(message)} holds it, after {waited:g} s of waiting; try again when it is done"
+
+
+def _holder(message: str) -> str:
+    pid = re.search(r"PID (\d+)", message)
+    return f"process {pid[1]}" if pid else "another connection"
 
 
 @contextmanager

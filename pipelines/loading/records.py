@@ -104,5 +104,15 @@ def _encodable(column: Column, value: object, text: Callable[[object], str]) -> 
 def _reason(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(
-        dict.fromkeys(f"{item['loc'][0] if item['loc'] else 'row'}: {item['type']}" for item in problems)
+        dict.fromkeys(
+            f"{item['loc'][0] if item['loc'] else 'row'}: {_in_words(item['type'])}" for item in problems
+        )
     )
+
+
+def _in_words(kind: str) -> str:
+    """`datetime expected` for pydantic's `datetime_type` and `datetime_parsing`. Its messages may quote values."""
+    if kind == "value_error":
+        return "impossible value"
+    expected = kind.partition("_")[0]
+    return f"{expected} expected" if kind.endswith(("_type", "_parsing")) else kind.replace("_", " ")

@@ -14,7 +14,7 @@ import dagster as dg
 
 from pipelines.core.endpoint import ByReference, Endpoint
 from pipelines.core.errors import ConfigurationError
-from pipelines.core.results import EndpointResult, Progress, SyncResult
+from pipelines.core.results import EndpointResult, Progress, SyncResult, Waiting
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.sync import run_sync
 from pipelines.orchestration.areas import Areas
@@ -118,7 +118,11 @@ class _Progress:
         self._rows: dict[tuple[str, str], int] = {}
         self._said = time.monotonic()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Progress | Waiting) -> None:
+        if isinstance(progress, Waiting):
+            if progress.what:
+                self._say(progress.what)
+            return
         self._rows[progress.practice_id, progress.endpoint] = progress.done
         if time.monotonic() - self._said >= _SAY_EVERY_SECONDS:
             self._said = time.monotonic()

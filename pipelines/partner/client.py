@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -11,11 +10,13 @@ import structlog
 
 from pipelines.core.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
 from pipelines.core.pages import CallsPage, Page, Row
+from pipelines.core.results import Waiting
 from pipelines.partner import protocol, refusals
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.account import Account, Limits
 from pipelines.partner.bodies import Decoded
 from pipelines.partner.counters import Counters
+from pipelines.partner.headers import user_agent
 from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
 from pipelines.partner.patience import Patience
 from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
@@ -67,11 +68,12 @@ class PartnerClient:
         self._patience = Patience(self._timing)
         self._limiters = Limiters(self._limits, self._timing, self._patience)
         lone = partial(self._limiters.lone, SIGN_IN)
-        self._session = Session(
-            SignIn(account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, lone)
+        self._sign_in = SignIn(
+            account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, lone
         )
+        self._session = Session(self._sign_in)
         self._served: set[str] = set()
-        self._common_headers = {"User-Agent": _user_agent(), "Accept-Encoding": "gzip"}
+        self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
 
     async def __aenter__(self) -> Self:
@@ -92,6 +94,10 @@ class PartnerClient:
     def retries(self) -> int:
         """How many of `requests` repeated an earlier one."""
         return self.total.retries
+
+    def report_sign_in(self, report: Callable[[Waiting], None]) -> None:
+        """Tell from now on what a sign-in waits for, and when it is done."""
+        self._sign_in.report = report
 
     async def sign_in(self) -> datetime:
         """Sign in, and return the platform's clock (aware UTC).
@@ -291,10 +297,3 @@ class PartnerClient:
         for counters in (self.total, *practice):
             counters.requests += 1
             counters.retries += attempt > 1
-
-
-def _user_agent() -> str:
-    try:
-        return f"vetl/{version('vetl')}"
-    except PackageNotFoundError:
-        return "vetl"  # run from a checkout that is not installed

@@ -1,9 +1,10 @@
-"""What the headers of an answer say: times, waits, counts, encodings. Nothing here raises."""
+"""Headers: what those of an answer say (times, waits, counts, encodings), and our name. Nothing here raises."""
 
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from importlib.metadata import PackageNotFoundError, version
 
 Headers = Mapping[str, str]
 """Header names in lower case, as HTTP compares them without regard to case."""
@@ -11,6 +12,14 @@ Headers = Mapping[str, str]
 _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _COUNT = re.compile(r"\d{1,18}", re.ASCII)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.ASCII | re.IGNORECASE)
+
+
+def user_agent() -> str:
+    """How vetl introduces itself."""
+    try:
+        return f"vetl/{version('vetl')}"
+    except PackageNotFoundError:
+        return "vetl"  # run from a checkout that is not installed
 
 
 def http_date(value: str | None) -> datetime | None:

@@ -51,6 +51,11 @@ class RateLimiter:
         """How many requests may be inside now."""
         return self._places.limit
 
+    @property
+    def opens_in(self) -> float:
+        """Seconds until the next request is let in, by what the platform asked for."""
+        return max(0.0, self._opens_at - self._timing.monotonic()) if self._opens_at else 0.0
+
     @asynccontextmanager
     async def passing(self) -> AsyncGenerator[OnceMore]:
         """One request, from its start to its answer; a 429 is told by letting `RateLimited` through.

@@ -4,6 +4,8 @@ Not stamina: the limit differs by cause (a 429 or an expired token is no failure
 `Retry-After` must be heeded, and time is injected; what stays is the few lines below.
 """
 
+from collections.abc import Callable
+
 import structlog
 
 from pipelines.core.errors import ContractBroken, RateLimited, SignInRefused, TokenRejected, Transient
@@ -54,8 +56,15 @@ class RetryBudget:
         """How often a token was rejected."""
         return len(self._rejections)
 
-    async def wait(self, error: Transient | ContractBroken | SignInRefused) -> None:
-        """Wait until the request may be repeated; raise `error` where it has been repeated often enough."""
+    async def wait(
+        self,
+        error: Transient | ContractBroken | SignInRefused,
+        tell: Callable[[int, float], None] = lambda _attempt, _seconds: None,
+    ) -> None:
+        """Wait until the request may be repeated; raise `error` where it has been repeated often enough.
+
+        `tell` is told the number of the coming attempt and the seconds before it, where there are any.
+        """
         wait = self._next_wait(error)
         if wait is None:
             tried = f" ({self.attempt} attempts)" if self.attempt > 1 else ""
@@ -64,6 +73,7 @@ class RetryBudget:
         _log.info("retry", asked=self.asked, attempt=self.attempt, wait=round(wait, 3), cause=str(error))
         self.attempt += 1
         if wait:
+            tell(self.attempt, wait)
             await self._timing.sleep(wait)
 
     def _next_wait(self, error: Transient | ContractBroken | SignInRefused) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pipelines.core.errors import ContractBroken, SignInRefused, Transient
+from pipelines.core.results import Waiting
 from pipelines.partner import refusals
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.account import Account
@@ -31,8 +32,11 @@ class SignIn:
     """One sign-in, through interruptions. `exchange` sends a request and brings what came back.
 
     A refusal is final at once for credentials that never worked: to repeat it could lock the account. Of
-    credentials that worked it is believed after `REFUSALS`, apart in time.
+    credentials that worked it is believed after `REFUSALS`, apart in time. `report` hears of each attempt and of
+    each wait before one: a platform that is slow here keeps everything waiting.
     """
+
+    report: Callable[[Waiting], None]
 
     def __init__(
         self,
@@ -47,6 +51,7 @@ class SignIn:
         self._exchange = exchange
         self._budget = budget
         self._limiter = limiter
+        self.report = lambda _waiting: None
 
     async def __call__(self) -> Token:
         """A fresh token.
@@ -59,6 +64,7 @@ class SignIn:
         account, budget, limiter = self._account, self._budget(), self._limiter()
         request = sign_in_request(account.username, account.password.get_secret_value(), account.role)
         while True:
+            self._tell(budget.attempt, limiter.opens_in)
             try:
                 async with limiter.passing():
                     answer = await self._exchange(request, budget.attempt)
@@ -66,12 +72,19 @@ class SignIn:
             except SignInRefused as error:
                 if not self._accepted.knows(account):
                     raise
-                await budget.wait(error)
+                await budget.wait(error, self._tell)
             except (Transient, ContractBroken) as error:
-                await budget.wait(error)
+                await budget.wait(error, self._tell)
             else:
+                self.report(Waiting())
                 self._accepted.remember(account)
                 return Token(text, answer.server_time)
+
+    def _tell(self, attempt: int, seconds: float) -> None:
+        """`signing in to https://platform.example.com, attempt 2, waits 5 s`."""
+        told = f", attempt {attempt}" if attempt > 1 else ""
+        told += f", waits {seconds:.0f} s" if seconds >= 1 else ""
+        self.report(Waiting(f"signing in to {self._account.base_url}{told}"))
 
 
 class Session:

@@ -67,7 +67,7 @@ def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
     code, out, err = status(capsys)
 
     assert code == 1
-    assert out.startswith("14 lists of 2 practices: 1 failed, 13 certified; last sync just now\n")
+    assert out.startswith("14 lists of 2 practices: 1 failed, 13 certified; last sync failed just now\n")
     [line] = [line for line in out.splitlines() if line.startswith("loc-1") and "staff_tasks" in line]
     assert "failed" in line
     assert "2026-01-16 19:30" in line or "01-16 19:30" in line

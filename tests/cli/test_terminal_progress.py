@@ -2,13 +2,14 @@
 
 import json
 import sys
+from threading import Event
 
 import pytest
 
 from pipelines.cli import progress as shown
-from pipelines.cli.output import direct
+from pipelines.cli.output import direct, say
 from pipelines.cli.progress import showing_lists, showing_nodes
-from pipelines.core.results import Progress
+from pipelines.core.results import Progress, Waiting
 
 
 def some(practice_id: str, done: int, total: int | None, phase: str = "reading") -> Progress:
@@ -52,6 +53,28 @@ def test_one_practice_ends_with_the_state_of_each_list(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "staff_tasks: certified, 4 rows read\n"
 
 
+def test_what_is_waited_for_for_long_has_a_line_and_what_is_quick_has_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = Event()
+
+    def say_it(line: str) -> None:
+        say(line)
+        told.set()
+
+    monkeypatch.setattr(shown, "say", say_it)
+    monkeypatch.setattr(shown, "WAITS_UNTOLD", 0.01)
+    with showing_lists(1) as report:
+        report(Waiting("signing in to https://platform.example.com, attempt 2, waits 5 s"))
+        assert told.wait(30)
+        monkeypatch.setattr(shown, "WAITS_UNTOLD", 3600.0)
+        report(Waiting("signing in to https://platform.example.com, attempt 3"))
+        report(Waiting())
+        report(Waiting("what the end of the command cuts short"))
+
+    assert capsys.readouterr().err == "signing in to https://platform.example.com, attempt 2, waits 5 s\n"
+
+
 def test_as_json_each_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
     direct(quiet=False, log_file=None, log_format="json")
     with showing_lists(1) as report:
@@ -79,6 +102,7 @@ def test_on_a_terminal_a_list_is_one_bar_over_all_practices(
     monkeypatch.setenv("COLUMNS", "120")
 
     with showing_lists(3) as report:
+        report(Waiting("signing in to https://platform.example.com"))
         report(some("a", 3_000, 4_000))
         report(some("b", 2_000, 6_000))
         report(some("c", 500, 500, "certified"))
@@ -89,6 +113,7 @@ def test_on_a_terminal_a_list_is_one_bar_over_all_practices(
 
     out, err = capsys.readouterr()
     assert out == ""
+    assert "signing in to https://platform.example.com" in err
     assert "5,500 of 10,500 rows" in err
     assert "1 of 3 practices" in err
     assert "✓" in err

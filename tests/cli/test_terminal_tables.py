@@ -4,15 +4,17 @@ import re
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+import pipelines
 from pipelines.cli.output import direct
 from pipelines.cli.status import COLUMNS as STATUS
 from pipelines.cli.terminal import Column, count, print_table
 from pipelines.cli.times import ago, local, zone
 from pipelines.cli.views import SYNC_COLUMNS
-from pipelines.jobs.logs import sentence
+from pipelines.jobs.logs import SENTENCES, sentence
 
 COLUMNS = (Column("practice"), Column("state"), Column("rows", 1), Column("evidence", 2))
 ROWS = [("loc-001", "certified", 1200, "one page is one snapshot"), ("loc-002", "failed", 3, "")]
@@ -51,6 +53,19 @@ def test_columns_leave_in_their_order_and_words_stay_whole(
     assert "failed" in second
     assert " ".join(hidden).startswith("not shown at this width:" if width < 60 else "")
     assert ("evidence" in " ".join(hidden)) == (width < 60)
+
+
+def test_a_column_is_wrapped_as_far_as_it_may_be_before_it_leaves_and_leaves_where_it_holds_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = (Column("check"), Column("found", 1, least=10), Column("drift", 2))
+    at_a_terminal(monkeypatch, 19, colours=False)
+
+    print_table("", columns, [("order", "created_at descending", "")])
+    print_table("", columns, [("order", "created_at descending", "field x")])
+
+    wrapped = ["check  found", "order  created_at", "       descending"]
+    assert printed(capsys) == [*wrapped, *wrapped, "not shown at this", "width: drift"]
 
 
 def test_answers_are_wrapped_between_words_and_lose_columns_only_where_words_would_break(
@@ -149,3 +164,11 @@ def test_an_event_of_the_log_is_a_sentence_and_an_unknown_one_keeps_its_values()
         "GET x: asked again in 0.2 s after attempt 2: HTTP 500"
     )
     assert sentence("something_else", {"a": 1}) == "something else a=1"
+
+
+def test_every_event_that_is_logged_has_its_sentence() -> None:
+    sources = [path.read_text("utf-8") for path in Path(pipelines.__file__).parent.rglob("*.py")]
+    logged = {name for text in sources for name in re.findall(r"_log\.(?:info|warning|error)\(\s*\"(\w+)\"", text)}
+
+    assert len(logged) > 5
+    assert logged <= SENTENCES.keys()
