@@ -3,6 +3,8 @@
 .PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark clients superset docs release audit clean lock
 
 PYTHON ?= python3
+# Many images set it; every process of the tests would compile vetl anew.
+unexport PYTHONDONTWRITEBYTECODE
 BIN    := .venv/bin
 # A file at a time: what a file sets up once is set up in one process.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
