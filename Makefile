@@ -12,7 +12,7 @@ STAMP  := .venv/.installed
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
-QUICK  := tests/test_architecture.py tests/test_settings.py tests/strategies tests/partner tests/cli/test_cli_usage.py \
+QUICK  := tests/test_architecture.py tests/settings tests/strategies tests/partner tests/cli/test_cli_usage.py \
   $(patsubst %,tests/loading/test_%.py,warehouse frames changes) tests/e2e/test_sync_equals_truth.py
 
 help:  ## What can be made

@@ -9,8 +9,8 @@ settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=Tr
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False)
 settings.load_profile("vetl")
 
-accepted._COST["n"] = 2
-"""Against guessing, each sign-in costs 50 ms of CPU; hundreds of tests sign in, and their passwords are no secret."""
+accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - a price, no behaviour
+"""Each sign-in costs 50 ms of CPU, against guessing; hundreds of tests sign in, and their passwords are public."""
 
 LONG = {"chaos", "cli", "e2e", "orchestration", "transform"}
 """Folders of tests that sync, build and publish."""
