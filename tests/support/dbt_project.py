@@ -5,8 +5,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.dbt import Done, dbt
 from support.dbt_build import Build
+from support.dbt_forked import Done, dbt
 
 from pipelines.bundled import dbt_project
 
