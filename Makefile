@@ -3,6 +3,8 @@
 .PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark clients superset docs release audit clean lock
 
 PYTHON ?= python3
+# Many images set it; every process of the tests would compile vetl anew.
+unexport PYTHONDONTWRITEBYTECODE
 BIN    := .venv/bin
 # A file at a time: what a file sets up once is set up in one process.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
@@ -10,7 +12,7 @@ STAMP  := .venv/.installed
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
-QUICK  := tests/test_architecture.py tests/test_settings.py tests/strategies tests/partner tests/cli/test_cli_usage.py \
+QUICK  := tests/test_architecture.py tests/settings tests/strategies tests/partner tests/cli/test_cli_usage.py \
   $(patsubst %,tests/loading/test_%.py,warehouse frames changes) tests/e2e/test_sync_equals_truth.py
 
 help:  ## What can be made

@@ -3,9 +3,14 @@
 import pytest
 from hypothesis import settings
 
+from pipelines.partner import accepted
+
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False)
 settings.load_profile("vetl")
+
+accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - a price, no behaviour
+"""Each sign-in costs 50 ms of CPU, against guessing; hundreds of tests sign in, and their passwords are public."""
 
 LONG = {"chaos", "cli", "e2e", "orchestration", "transform"}
 """Folders of tests that sync, build and publish."""

@@ -146,7 +146,7 @@ def test_only_staging_reads_sources() -> None:
     assert all("staging" in path.parts for path in readers)
 
 
-@pytest.mark.parametrize("folder", ["pipelines", "sandbox"])
+@pytest.mark.parametrize("folder", ["pipelines", "sandbox", "tests"])
 def test_no_file_knows_everything(folder: str) -> None:
     long = {
         str(module): lines

@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from pipelines.loading.connection import quoted
 from pipelines.loading.context import Commit, registered_frames
 from pipelines.loading.control import dirty_days, mentions
 
@@ -66,8 +65,3 @@ def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
             " from gone where stored.rowid = gone._target",
             [commit.run_id],
         )
-
-
-def column_list(names: list[str], source: str) -> str:
-    """Names as SQL, each qualified."""
-    return ", ".join(f"{source}.{quoted(name)}" for name in names)

@@ -1,10 +1,8 @@
 """The file itself: opened, held, broken, migrated; and a commit that is all or nothing."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +11,16 @@ import pytest
 from pydantic import create_model
 from support.filled import DAY, HARBOR, START, Filled, call_line, call_record, csv_page
 
-from pipelines import bundled
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
-from pipelines.core.errors import ConfigurationError, ContractBroken, WarehouseBusy, WarehouseError
+from pipelines.core.errors import ConfigurationError, ContractBroken
 from pipelines.core.pages import Certificate, Changes, Window
 from pipelines.core.records import Record, Text
 from pipelines.core.steps import (
-    CallsPerDay,
-    DaysWithState,
-    IdsWithStatus,
     Learnt,
     MergeRows,
     MissingRecords,
     MoveCursor,
-    ReferencedIds,
     ReplaceDays,
-    StatusCounts,
 )
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading import store
@@ -63,18 +55,6 @@ def certificate(**given: Any) -> Certificate:
 # --- opening
 
 
-def test_file_and_folders_are_made(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "down" / "vetl.duckdb"
-    opened(path).close()
-
-    assert path.is_file()
-    with duckdb.connect(str(path), read_only=True) as connection:
-        schemas = {
-            name for (name,) in connection.execute("select distinct schema_name from duckdb_tables()").fetchall()
-        }
-    assert schemas == {"raw", "history", "control"}
-
-
 def test_raw_tables_have_the_columns_of_their_declaration_and_vetls_own(filled: Filled) -> None:
     for endpoint in REGISTRY:
         columns = filled.rows(
@@ -98,92 +78,6 @@ def test_raw_tables_have_the_columns_of_their_declaration_and_vetls_own(filled: 
             f"and table_name = '{endpoint.table}' order by column_index"
         )
         assert history == [(name,) for name, _ in columns] + [("_valid_from",), ("_valid_to",)]
-
-
-def hold(path: Path) -> subprocess.Popen[str]:
-    """Another process that holds the file until its input ends."""
-    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
-    return holder
-
-
-def test_a_file_that_stays_held_is_busy_and_its_holder_named(tmp_path: Path) -> None:
-    path = tmp_path / "vetl.duckdb"
-    waits: list[float] = []
-    holder = hold(path)
-    try:
-        with pytest.raises(
-            WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 s"
-        ) as busy:
-            opened(path, 0.6, wait=waits.append)
-    finally:
-        holder.communicate("")
-    assert "\n" not in str(busy.value)
-    assert sum(waits) == pytest.approx(0.6)
-
-
-def test_a_file_that_is_let_go_in_time_is_opened(tmp_path: Path) -> None:
-    path = tmp_path / "vetl.duckdb"
-    holder = hold(path)
-
-    def let_go(_: float) -> None:
-        holder.communicate("")
-
-    opened(path, 5, wait=let_go).close()
-
-    assert holder.returncode == 0
-
-
-def test_a_file_held_in_this_process_is_busy_too(filled: Filled) -> None:
-    with pytest.raises(WarehouseBusy, match="another connection"):
-        opened(filled.path)
-
-
-@pytest.mark.parametrize("content", [b"no database at all " * 1000, b"x"])
-def test_a_file_that_is_no_database_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "vetl.duckdb"
-    path.write_bytes(content)
-
-    with pytest.raises(WarehouseError, match=r"vetl\.duckdb: cannot be opened: .*not a valid DuckDB") as error:
-        opened(path)
-
-    assert "\n" not in str(error.value)
-    assert path.read_bytes() == content
-
-
-def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-
-    with pytest.raises(WarehouseError, match=r"its folder cannot be made: "):
-        opened(tmp_path / "file" / "vetl.duckdb")
-
-
-def test_a_folder_in_the_files_place_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseError, match="cannot be opened"):
-        opened(tmp_path)
-
-
-def test_migrations_are_recorded_and_applied_once(filled: Filled) -> None:
-    assert filled.rows("select name from control.migrations order by name") == [
-        (file.stem,) for file in sorted(bundled.migrations().glob("*.sql"))
-    ]
-
-
-def test_a_file_from_a_later_vetl_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "vetl.duckdb"
-    opened(path).close()
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("insert into control.migrations values ('9999_later', now())")
-
-    with pytest.raises(WarehouseError, match="newer than this vetl"):
-        opened(path)
-
-
-# --- a declaration that gains a field
 
 
 def toy(**fields: Any) -> Endpoint:
@@ -313,60 +207,6 @@ def test_a_run_is_recorded_from_start_to_end(filled: Filled) -> None:
 
 
 # --- questions
-
-
-def test_questions_about_statuses_leave_deleted_rows_and_other_practices_out(filled: Filled) -> None:
-    tasks = by_name("staff_tasks")
-    rows = [
-        {"id": "a", "status": "pending", "created_at": "2025-01-03T00:00:00Z"},
-        {"id": "b", "status": "pending", "created_at": "2025-01-02T00:00:00Z"},
-        {"id": "c", "status": "completed", "created_at": "2025-01-01T00:00:00Z"},
-        {"id": "gone", "status": "pending", "created_at": "2024-01-01T00:00:00Z"},
-    ]
-    filled.merge(tasks, *rows)
-    filled.commit(tasks, MissingRecords(["gone"], START))
-    filled.another_practice()
-    filled.merge(tasks, *rows)
-    ask = filled.warehouse.answer
-
-    assert ask("p1", tasks, IdsWithStatus(["pending"])) == ["a", "b"]
-    assert ask("p1", tasks, IdsWithStatus(["canceled"])) == []
-    assert ask("p1", tasks, StatusCounts()) == {"pending": 2, "completed": 1}
-    assert filled.warehouse.counts(["p1", "p2"], tasks) == {"p1": (3, 0), "p2": (4, 0)}
-
-
-def test_questions_about_days_of_calls(filled: Filled) -> None:
-    calls = by_name("phone_calls")
-    filled.replace_days(
-        call_line(), call_line(), call_line("2025-05-03 10:00", state="In progress"), last=date(2025, 5, 3)
-    )
-    ask = filled.warehouse.answer
-
-    assert ask("p1", calls, CallsPerDay(DAY, date(2025, 5, 2))) == {DAY: 2}
-    assert ask("p1", calls, DaysWithState(["in_progress", "queued"])) == [date(2025, 5, 3)]
-
-
-def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(filled: Filled) -> None:
-    def ask(stale_before: datetime, limit: int = 10) -> list[str]:
-        return filled.warehouse.answer("p1", CLIENTS, ReferencedIds(stale_before, limit))
-
-    filled.merge("staff_tasks", *({"id": n, "client_id": f"c{n}"} for n in range(5)), {"id": 9, "client_id": ""})
-    assert ask(START) == ["c0", "c1", "c2", "c3", "c4"]
-
-    filled.now = START
-    filled.merge(CLIENTS, {"id": "c3"})
-    filled.merge(CLIENTS, {"id": "c1"}, {"id": "c2"})
-    filled.commit(CLIENTS, MissingRecords(["c4"], START))
-    assert ask(START) == ["c0"]
-    assert ask(START + timedelta(minutes=1)) == ["c0", "c4", "c3"]
-    assert ask(START + timedelta(days=1), limit=4) == ["c0", "c4", "c3", "c1"]
-
-    filled.now = START + timedelta(days=1)
-    filled.merge(CLIENTS, {"id": "c3"})
-    assert "c3" not in ask(START + timedelta(days=1)), "an unchanged row was read all the same"
-
-
-# --- practices
 
 
 def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_it(filled: Filled) -> None:

@@ -13,7 +13,6 @@ from support.scripted_server import (
     USERNAME,
     Asked,
     Reply,
-    ScriptedServer,
     Stage,
     reply_data,
     reply_error,
@@ -292,11 +291,3 @@ def test_a_practice_id_that_no_header_can_carry_is_refused_before_anything_is_se
     with pytest.raises(ConfigurationError, match="practices"):
         stage.play(lambda client: client.page(practice, "staff_tasks", {}))
     assert stage.server.asked == []
-
-
-def test_the_server_is_scripted_as_told() -> None:
-    """The fake itself: replies come in order, the last one for ever."""
-    server = ScriptedServer()
-    server.answers(reply_error(500), reply_page([]))
-    asked = Asked("GET", "/", [], {}, b"")
-    assert [server.handler(asked) for _ in range(3)] == [reply_error(500), reply_page([]), reply_page([])]

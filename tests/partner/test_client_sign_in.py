@@ -12,6 +12,8 @@ from support.scripted_server import (
     Asked,
     Reply,
     Stage,
+    many,
+    one,
     reply_data,
     reply_error,
     reply_json,
@@ -33,14 +35,6 @@ from pipelines.core.results import Waiting
 from pipelines.partner.client import Limits, PartnerClient
 
 Reads = Callable[[PartnerClient], object]
-
-
-async def many(client: PartnerClient) -> list[Page]:
-    return await asyncio.gather(*(client.page(PRACTICE, "staff_tasks", {"page": str(n)}) for n in range(8)))
-
-
-async def one(client: PartnerClient) -> Page:
-    return await client.page(PRACTICE, "staff_tasks", {})
 
 
 def only_for(*tokens: str) -> Callable[[Asked], Reply]:

@@ -15,6 +15,8 @@ from support.scripted_server import (
     Asked,
     Reply,
     Stage,
+    many,
+    one,
     reply_data,
     reply_error,
     reply_json,
@@ -22,19 +24,9 @@ from support.scripted_server import (
 )
 
 from pipelines.core.errors import PracticeRefused, SignInRefused
-from pipelines.core.pages import Page
 from pipelines.partner import retrying
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, PartnerClient
-
-
-async def one(client: PartnerClient) -> Page:
-    return await client.page(PRACTICE, "staff_tasks", {})
-
-
-async def many(client: PartnerClient) -> list[Page]:
-    return await asyncio.gather(*(client.page(PRACTICE, "staff_tasks", {"page": str(n)}) for n in range(8)))
-
 
 REFUSALS = [
     reply_json({"success": False, "data": None, "message": "no"}),

@@ -10,6 +10,7 @@ import httpx
 import pytest
 import structlog
 from support.deliveries import SECRET, body_of, signed
+from support.drain_side import Side
 
 from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Secret
@@ -95,3 +96,10 @@ def receiver(tmp_path: Path) -> Opened:
 def moment() -> datetime:
     """When something was received."""
     return datetime(2026, 3, 1, 10, tzinfo=UTC)
+
+
+@pytest.fixture
+def side(tmp_path: Path) -> Iterator[Side]:
+    side = Side(tmp_path)
+    yield side
+    side.close()

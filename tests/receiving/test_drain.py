@@ -1,69 +1,24 @@
 """From the inbox into raw: once in effect, and messages only forward, whatever the order and whoever stops."""
 
-import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.deliveries import body_of, message, outreach, reminder
+from support.drain_side import NOW, Side
 
-from pipelines.core.errors import InboxError, PracticeRefused, RequestRefused, Unreachable, VetlError
-from pipelines.core.pages import Changes, Row
-from pipelines.core.practice import Practice
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.warehouse import Warehouse
+from pipelines.core.errors import InboxError
+from pipelines.core.pages import Changes
 from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, rank, read, row
 from pipelines.partner.webhooks import message as message_of
-from pipelines.receiving.catch_up import CatchUp, Caught
-from pipelines.receiving.drain import drain, intakes
+from pipelines.receiving.drain import intakes
 from pipelines.receiving.inbox import Entry, Inbox, Waiting
-
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PRACTICE = Practice("loc-001", "Harbor", "America/New_York", date(2026, 1, 1))
-
-Delivered = tuple[str, dict[str, Any] | bytes]
-
-
-class Side:
-    """An inbox and a warehouse, with what a test wants to know of both."""
-
-    def __init__(self, folder: Path) -> None:
-        self.inbox = Inbox.open(folder / "inbox.sqlite")
-        self.warehouse = Warehouse.open(folder / "vetl.duckdb", REGISTRY, lock_wait_seconds=0)
-        self.warehouse.set_practices([PRACTICE])
-        self.path = folder / "vetl.duckdb"
-
-    def receive(self, *deliveries: Delivered, practice: str = "loc-001") -> None:
-        entries: list[Entry] = []
-        for channel, payload in deliveries:
-            body = payload if isinstance(payload, bytes) else body_of(payload)
-            delivery = read(Channel(channel), body)
-            entries.append(Entry(delivery.channel, delivery.practice_id or practice, body, NOW))
-        self.inbox.keep(entries)
-
-    def drain(self) -> Changes:
-        return drain(self.inbox, self.warehouse, "run-1")[1]
-
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.warehouse._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage] - one file
-
-    def close(self) -> None:
-        self.inbox.close()
-        self.warehouse.close()
-
-
-@pytest.fixture
-def side(tmp_path: Path) -> Iterator[Side]:
-    side = Side(tmp_path)
-    yield side
-    side.close()
 
 
 def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side: Side) -> None:
@@ -303,153 +258,6 @@ def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel
     if not delivery.problem:
         assert row(delivery, NOW)["received_at"]
         assert channel is not Channel.MESSAGES or message_of(delivery)["id"]
-
-
-class Platform:
-    """What get-message and get-request answer."""
-
-    def __init__(self, rows: Mapping[str, Row | int | VetlError]) -> None:
-        self.rows = rows
-        self.asked: list[str] = []
-
-    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        assert practice_id == "loc-001"
-        self.asked.append(f"{path}/{record_id}")
-        found = self.rows.get(record_id)
-        if isinstance(found, VetlError):
-            raise found
-        if isinstance(found, int):
-            raise RequestRefused("no", status=found)
-        return found
-
-
-def caught_up(side: Side, platform: Platform, now: datetime = NOW) -> Caught:
-    catching = CatchUp(platform, side.warehouse, "run-2", now)
-    return asyncio.run(catching.messages("loc-001"))
-
-
-def test_a_message_that_moved_on_without_a_webhook_is_caught_up(side: Side) -> None:
-    side.receive(("messages", message("m-1", "sent")), ("messages", message("m-2", "read")))
-    side.drain()
-    platform = Platform({"m-1": {"id": "m-1", "status": "delivered", "channel_used": "sms"}})
-
-    assert caught_up(side, platform).changes.updated == 1
-
-    assert platform.asked == ["messages/m-1"]
-    assert side.rows("select status from raw.messages order by id") == [("delivered",), ("read",)]
-    assert side.rows("select id, status from history.messages") == [("m-1", "sent")]
-    assert caught_up(side, platform, NOW + timedelta(days=9)) == Caught()
-
-
-def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
-    side.receive(("messages", message("m-1", "sent")))
-    side.drain()
-    platform = Platform({"m-1": {"id": "m-1", "status": "sent", "created_at": "2026-03-01T10:00:00Z"}})
-
-    for hours in range(0, 24 * 8, 2):
-        caught_up(side, platform, NOW + timedelta(hours=hours))
-
-    assert len(platform.asked) == 7
-
-
-def test_a_message_that_tells_no_time_is_asked_for_no_more_often(side: Side) -> None:
-    timeless = {"created_at": None, "sent_at": None, "occurred_at": None, "timestamp": None}
-    side.receive(("messages", message("m-1", "sent", **timeless)))
-    side.drain()
-    platform = Platform({"m-1": {"id": "m-1", "status": "sent"}})
-
-    for hours in range(0, 24 * 8, 2):
-        caught_up(side, platform, NOW + timedelta(hours=hours))
-
-    assert len(platform.asked) == 8
-
-
-def test_outreach_that_the_platform_tells_otherwise_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
-    """Its webhook has ended it; get-request goes on to say that it is under way."""
-    side.receive(("ai_outbound", outreach("r-1")))
-    side.drain()
-    platform = Platform({"r-1": {"id": "r-1", "status": "in_progress"}})
-
-    for hours in range(2, 24 * 8, 2):
-        catching = CatchUp(platform, side.warehouse, "run-2", NOW + timedelta(hours=hours))
-        asyncio.run(catching.outreach("loc-001"))
-
-    assert len(platform.asked) == 7
-
-
-def test_a_message_that_fails_for_itself_stops_no_other_and_waits_its_turn(side: Side) -> None:
-    side.receive(*(("messages", message(f"m-{number}", "sent")) for number in range(4)))
-    side.drain()
-    later = {"status": "delivered", "channel_used": "sms"}
-    platform = Platform({"m-0": Unreachable("500"), **{f"m-{n}": {"id": f"m-{n}", **later} for n in (1, 2, 3)}})
-
-    caught = caught_up(side, platform)
-
-    assert (caught.changes.updated, caught.notes) == (3, ("loc-001: 1 of messages not caught up: 500",))
-    assert caught_up(side, platform) == Caught()
-    assert caught_up(side, platform, NOW + timedelta(hours=3)).asked == 1
-
-
-def test_a_platform_that_answers_nothing_is_not_asked_for_everything(side: Side) -> None:
-    side.receive(*(("messages", message(f"m-{number}", "sent")) for number in range(40)))
-    side.drain()
-    platform = Platform({f"m-{number}": Unreachable("500") for number in range(40)})
-
-    caught_up(side, platform)
-
-    assert len(platform.asked) < 12
-    with pytest.raises(PracticeRefused):
-        caught_up(side, Platform({f"m-{number}": PracticeRefused("no", status=403) for number in range(40)}))
-
-
-def test_a_message_that_was_given_is_followed_like_any_other(side: Side) -> None:
-    platform = Platform({"m-1": {"id": "m-1", "status": "sent", "created_at": "2026-03-01T11:00:00Z"}})
-    catching = CatchUp(platform, side.warehouse, "run-2", NOW)
-
-    caught = asyncio.run(catching.given_messages("loc-001", ["m-1", "m-2"]))
-
-    assert (caught.changes.inserted, caught.missing) == (1, ("m-2",))
-    assert side.rows("select id, status from raw.messages") == [("m-1", "sent")]
-    assert caught_up(side, platform) == Caught()
-    assert caught_up(side, platform, NOW + timedelta(hours=1)).asked == 1
-
-
-def test_right_after_a_webhook_the_next_one_is_waited_for(side: Side) -> None:
-    side.receive(("messages", message("m-1", "sent", occurred_at="2026-03-01T11:58:00Z")))
-    side.drain()
-    platform = Platform({})
-
-    assert caught_up(side, platform) == Caught()
-    assert caught_up(side, platform, NOW + timedelta(minutes=4)).asked == 1
-
-
-@pytest.mark.parametrize("answer", [None, 400, 404, 422])
-def test_a_message_that_the_platform_does_not_know_stays_and_is_marked(side: Side, answer: int | None) -> None:
-    side.receive(("messages", message("m-1", "sent")))
-    side.drain()
-    caught_up(side, Platform({} if answer is None else {"m-1": answer}))
-
-    assert side.rows("select status, _deleted_at from raw.messages") == [("sent", NOW)]
-
-
-def test_a_stale_answer_moves_no_message_back(side: Side) -> None:
-    side.receive(("messages", message("m-1", "delivered")))
-    side.drain()
-    caught_up(side, Platform({"m-1": {"id": "m-1", "status": "sent"}}))
-
-    assert side.rows("select status from raw.messages") == [("delivered",)]
-
-
-def test_outreach_that_ended_before_a_sync_has_seen_it_is_got_by_id(side: Side) -> None:
-    side.receive(("ai_outbound", outreach("r-1")), ("ai_outbound", outreach("r-2")))
-    side.drain()
-    platform = Platform({"r-1": {"id": "r-1", "status": "completed", "outcome": "booked"}})
-    catching = CatchUp(platform, side.warehouse, "run-2", NOW)
-
-    assert asyncio.run(catching.outreach("loc-001")).asked == 2
-
-    assert side.rows("select id, outcome from raw.ai_outbound_requests") == [("r-1", "booked")]
-    assert asyncio.run(catching.outreach("loc-001")) == Caught()
 
 
 def test_every_warehouse_has_the_tables_of_what_is_received(side: Side) -> None:

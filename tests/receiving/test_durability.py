@@ -6,7 +6,7 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
@@ -22,7 +22,6 @@ from support.receiver_process import INBOX, ROOT, ReceiverProcess
 from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.app import Bounds
-from pipelines.receiving.group_commit import Full, GroupCommit
 from pipelines.receiving.inbox import Entry, Inbox
 
 Opened = Callable[..., AbstractAsyncContextManager[Any]]
@@ -83,60 +82,6 @@ def test_a_drain_and_the_receiver_use_the_file_at_once(tmp_path: Path) -> None:
         receiving.keep([entry(2)])
         draining.settle([first.number])
         assert [entry(2)] == [item.entry for item in receiving.waiting(10)]
-
-
-class SlowInbox:
-    """Holds its first commit until it is let go."""
-
-    def __init__(self) -> None:
-        self.batches: list[int] = []
-        self.begun = threading.Event()
-        self.go = threading.Event()
-
-    def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        self.batches.append(len(entries))
-        self.begun.set()
-        assert self.go.wait(10)
-        return [True] * len(entries)
-
-    def probe(self) -> None:
-        assert self.go.wait(10)
-
-
-def test_what_arrives_during_a_commit_shares_the_next_one() -> None:
-    inbox = SlowInbox()
-
-    async def scenario() -> None:
-        writer = GroupCommit(inbox)
-        first = asyncio.create_task(writer.keep(entry(0)))
-        await asyncio.to_thread(inbox.begun.wait, 10)
-        others = [asyncio.create_task(writer.keep(entry(number))) for number in range(1, 50)]
-        await asyncio.sleep(0)
-        assert not first.done()
-        inbox.go.set()
-        assert all(await asyncio.gather(first, *others))
-        await writer.close()
-
-    asyncio.run(scenario())
-    assert inbox.batches == [1, 49]
-
-
-def test_more_than_can_wait_is_refused_at_once() -> None:
-    inbox = SlowInbox()
-
-    async def scenario() -> None:
-        writer = GroupCommit(inbox, capacity=1)
-        first = asyncio.create_task(writer.keep(entry(0)))
-        await asyncio.to_thread(inbox.begun.wait, 10)
-        second = asyncio.create_task(writer.keep(entry(1)))
-        await asyncio.sleep(0)
-        with pytest.raises(Full):
-            await writer.keep(entry(2))
-        inbox.go.set()
-        await asyncio.gather(first, second)
-        await writer.close()
-
-    asyncio.run(scenario())
 
 
 def test_a_full_disk_is_said_and_the_delivery_is_kept_once_there_is_room(receiver: Opened) -> None:
@@ -209,20 +154,6 @@ def test_a_log_that_cannot_be_written_changes_no_answer(receiver: Opened) -> Non
             assert (await running.send("messages", message(), "wrong")).status_code == 401
             running.disk.full = True
             assert (await running.send("messages", message())).status_code == 503
-
-    asyncio.run(scenario())
-
-
-def test_an_inbox_that_fails_in_a_way_nobody_foresaw_is_told_at_once() -> None:
-    class Broken(SlowInbox):
-        def keep(self, entries: Sequence[Entry]) -> list[bool]:
-            raise MemoryError(len(entries))
-
-    async def scenario() -> None:
-        writer = GroupCommit(Broken())
-        with pytest.raises(InboxError, match="MemoryError"):
-            await asyncio.wait_for(writer.keep(entry(0)), 5)
-        await writer.close()
 
     asyncio.run(scenario())
 

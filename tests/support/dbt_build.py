@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from support.dbt_forked import dbt
 
 from pipelines.bundled import dbt_project
 
@@ -32,20 +32,19 @@ class Build:
 
 def build(warehouse: Path, scratch: Path, *options: str, project: Path | None = None) -> Build:
     """Run `dbt build` and wait for it; `scratch` takes what dbt writes."""
-    folder = str(project or dbt_project())
     target = scratch / "target"
-    command = [
-        *(sys.executable, "-c", "from dbt.cli.main import cli; cli()"),
-        *("--no-version-check", "--no-use-colors", "--log-level-file", "none", "build"),
-        *options,
-    ]
-    folders = ["--project-dir", folder, "--profiles-dir", folder, "--target-path", str(target)]
-    done = subprocess.run(
-        [*command, *folders, "--log-path", str(scratch / "logs")],
-        env={**os.environ, "VETL_WAREHOUSE__PATH": str(warehouse)},
-        cwd=scratch,
-        capture_output=True,
-        text=True,
-        check=False,
+    done = dbt(
+        *("--no-version-check", "--no-use-colors", "--log-level-file", "none", "build", *options),
+        *places(project or dbt_project(), scratch),
+        folder=scratch,
+        environment={**os.environ, "VETL_WAREHOUSE__PATH": str(warehouse)},
     )
-    return Build(done.returncode, done.stdout + done.stderr, warehouse, target)
+    return Build(done.exit_code, done.output, warehouse, target)
+
+
+def places(project: Path, scratch: Path) -> list[str]:
+    """Options that name the project, and where dbt writes."""
+    return [
+        *("--project-dir", str(project), "--profiles-dir", str(project)),
+        *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
+    ]

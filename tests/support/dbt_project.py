@@ -2,12 +2,11 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from support.dbt_build import Build
+from support.dbt_forked import Done, dbt
 
 from pipelines.bundled import dbt_project
 
@@ -20,16 +19,9 @@ class Copy:
     warehouse: Path
     environment: dict[str, str]
 
-    def dbt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def dbt(self, *arguments: str) -> Done:
         """Run dbt here; what it makes lies in `project/target`."""
-        return subprocess.run(
-            [sys.executable, "-c", "from dbt.cli.main import cli; cli()", "--no-use-colors", *arguments],
-            env=self.environment,
-            cwd=self.project,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        return dbt("--no-use-colors", *arguments, folder=self.project, environment=self.environment)
 
 
 def copy_of(build: Build, folder: Path) -> Copy:

@@ -50,10 +50,6 @@ class Door:
         """As in good times."""
         self._do(self._open())
 
-    def shut(self) -> None:
-        """Reset every connection; new ones are refused."""
-        self._do(self._shut())
-
     def stall(self) -> None:
         """Connections are taken, and no byte comes through any of them."""
         self.state = "stalled"

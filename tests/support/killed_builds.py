@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from support.mart_builds import command
+from support.mart_builds import arguments
 
-from pipelines.jobs.dbt_process import environment
+from pipelines.jobs.dbt_process import COMMAND, environment
 
 Moment = Callable[[Path], None]
 """Waits, once the model was begun, for the moment to kill."""
@@ -35,7 +35,7 @@ def committing(warehouse: Path) -> None:
 def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
     """Build, and kill it at a model. Whoever calls it is told where the build came to its end before."""
     with subprocess.Popen(
-        [*command(warehouse), "--log-format", "json"],
+        [*COMMAND, *arguments(warehouse), "--log-format", "json"],
         env={**os.environ, **environment(warehouse)},
         cwd=warehouse.parent,
         stdout=subprocess.PIPE,

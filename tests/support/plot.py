@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from support.mart_builds import build_marts_untested
 from support.receiving_side import receiving
 from support.story import MOVING, START, Chapter, Follower, following
 
@@ -101,7 +102,7 @@ def tell(plot: Plot, folder: Path) -> tuple[Chapter, Chapter]:
         walkers = _set_out(follower, known, plot)
         _take_their_time(follower, known)
         follower.visit()
-        at_rest = follower.chapter()
+        at_rest = follower.chapter(build_marts_untested)
         follower.platform.set(webhooks_to=f"{address}/webhooks")
         follower.platform.advance(timedelta(minutes=7))
         _arrive(follower, walkers)

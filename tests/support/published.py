@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.mart_builds import build_marts_untested
 from support.once import once, shared_folder
 from support.worlds import settings_for
 
 import sandbox
-from pipelines.jobs.build import build_marts, publish_marts
+from pipelines.jobs.build import publish_marts
 from pipelines.jobs.sync import run_sync
 
 DAYS = 75
@@ -28,6 +29,5 @@ def publish_small(folder: Path) -> Path:
         practices = tuple(replace(practice, group="America") for practice in settings.practices)
         settings = settings.model_copy(update={"practices": practices})
         run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
-    built = build_marts(settings)
-    assert not built.failures, built.failures
+    build_marts_untested(settings)
     return publish_marts(settings).path

@@ -64,7 +64,7 @@ class Restless(Faults):
         self._handle, self._practice, self._pace = handle, practice_id, pace
         self._rng = Random(seed)
         self.asleep = False
-        self.changes = self.restarts = 0
+        self.changes = 0
 
     def strike(self, path: str, request: str) -> sandbox.Fault | None:
         """What this request meets."""
@@ -74,7 +74,6 @@ class Restless(Faults):
             self.change()
         if self._rng.random() < RESTARTS:
             self._handle.platform.revoke_tokens()
-            self.restarts += 1
             self._restart(self._rng.uniform(0.0, 0.2))
         return super().strike(path, request)
 

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
 
+from pipelines.core.pages import Page
 from pipelines.partner.client import Account, Limits, PartnerClient, Timing
 
 T = TypeVar("T")
@@ -203,3 +204,13 @@ class Stage:
             yield
         finally:
             listener.close()
+
+
+async def one(client: PartnerClient) -> Page:
+    """Read one page."""
+    return await client.page(PRACTICE, "staff_tasks", {})
+
+
+async def many(client: PartnerClient) -> list[Page]:
+    """Read eight pages at once."""
+    return await asyncio.gather(*(client.page(PRACTICE, "staff_tasks", {"page": str(n)}) for n in range(8)))

@@ -6,7 +6,7 @@ kept of it is plain data, so that several test processes can share one story.
 
 import json
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -23,7 +23,7 @@ from pipelines.cli.questions import worked_questions
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Reconcile
 from pipelines.jobs.build import build_marts, publish_marts
-from pipelines.jobs.dbt_process import state_folder
+from pipelines.jobs.dbt_process import BuildResult, state_folder
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.published.query import query
@@ -96,9 +96,9 @@ class Follower:
         held = {key: self._held(*key) for key in self._keys()}
         self.visits.append(Visit(self.platform.now().astimezone(UTC), held))
 
-    def chapter(self) -> Chapter:
+    def chapter(self, build: Callable[[Settings], BuildResult] = build_marts) -> Chapter:
         """Build and publish, and close the chapter."""
-        result = build_marts(self.settings)
+        result = build(self.settings)
         assert result.exit_code == 0, result
         publish_marts(self.settings)
         return Chapter(

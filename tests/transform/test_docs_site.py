@@ -12,8 +12,8 @@ def test_the_site_is_made_without_a_warning(filled: Build, tmp_path: Path) -> No
 
     done = copy.dbt("--warn-error", "docs", "generate", "--show-all-deprecations")
 
-    assert done.returncode == 0, done.stdout
-    assert "deprecat" not in done.stdout.lower()
+    assert done.exit_code == 0, done.output
+    assert "deprecat" not in done.output.lower()
     catalog = json.loads((copy.project / "target" / "catalog.json").read_text())
     assert catalog["errors"] is None
     models = {name for name, node in filled.manifest["nodes"].items() if node["resource_type"] == "model"}

@@ -46,7 +46,7 @@ def test_a_list_is_as_fresh_as_its_last_certificate(filled: Build, tmp_path: Pat
     done = copy.dbt("source", "freshness")
 
     results = json.loads((copy.project / "target" / "sources.json").read_text())["results"]
-    assert done.returncode == 0, done.stdout
+    assert done.exit_code == 0, done.output
     assert {result["unique_id"].split(".")[-1]: result["status"] for result in results} == {
         "staff_tasks": "pass",
         "phone_calls": "warn",

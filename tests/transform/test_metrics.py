@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import support.metric_answers
 from support.analysts_page import PAGE
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
 from support.dbt_project import copy_of
 from support.metric_marts import BY_DAY, MARTS, OTHERS, RATES, Mart, Question, months
 
+ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
 Answers = dict[tuple[str, str], list[tuple[Any, ...]]]
 
 
@@ -44,9 +44,8 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
     def work(folder: Path) -> Asked:
         (folder / "questions").write_bytes(pickle.dumps(list(questions.values())))
         copy = copy_of(filled, folder)
-        script = str(Path(support.metric_answers.__file__))
         subprocess.run(
-            [sys.executable, script, str(copy.project), str(folder / "questions"), str(folder / "answers")],
+            [sys.executable, str(ASKING), str(copy.project), str(folder / "questions"), str(folder / "answers")],
             env=copy.environment,
             cwd=folder,
             check=True,

@@ -1,0 +1,124 @@
+"""What is at the address that is set: nobody, a proxy, a place where a password must not go."""
+
+import asyncio
+
+import httpx
+import pytest
+from pydantic import SecretStr
+from support.scripted_server import (
+    Asked,
+    HeldTime,
+    Reply,
+    Stage,
+    one,
+    reply_data,
+    reply_page,
+)
+
+from pipelines.core.errors import (
+    ConfigurationError,
+    Unreachable,
+)
+from pipelines.partner.client import Account, PartnerClient
+
+WHOLE = reply_page([{"id": "1"}])
+
+
+def test_nobody_at_the_address_is_unreachable_and_names_the_setting() -> None:
+    async def scene() -> None:
+        account = Account("http://127.0.0.1:9", "u", SecretStr("p"), "r")
+        async with PartnerClient(account, timing=HeldTime().timing) as client:
+            await client.sign_in()
+
+    with pytest.raises(Unreachable, match=r"partner\.base_url"):
+        asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "",
+        "platform.example.com",
+        "ftp://platform.example.com",
+        "https://",
+        "https://user:hunter2@platform.example.com",
+        "https://platform.example.com?key=hunter2",
+        "https://platform.example.com/#x",
+        "https://platform.example.com:port",
+        "http://[::1",
+    ],
+)
+def test_an_unusable_address_is_refused_without_quoting_it(base_url: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"partner\.base_url") as caught:
+        PartnerClient(Account(base_url, "u", SecretStr("p"), "r"))
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("host", ["platform.example.com", "192.168.1.7", "localhost.example.com", "0.0.0.0"])
+def test_a_password_is_not_sent_in_clear_to_another_machine(host: str) -> None:
+    with pytest.raises(ConfigurationError, match="allow_plain_http"):
+        PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
+    PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r", allow_plain_http=True))
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"])
+def test_this_machine_may_be_asked_in_clear(host: str) -> None:
+    PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
+
+
+def test_an_account_shows_its_address_only() -> None:
+    account = Account("https://platform.example.com", "ann", SecretStr("hunter2"), "partner-role")
+    assert repr(account) == "Account(base_url='https://platform.example.com')"
+
+
+def test_a_prefix_in_the_address_is_kept() -> None:
+    paths: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        paths.append(request.url.path)
+        return httpx.Response(200, content=reply_data({"token": "t"}).body)
+
+    async def scene() -> None:
+        account = Account("https://platform.example.com/eu/", "u", SecretStr("p"), "r")
+        async with PartnerClient(account, transport=httpx.MockTransport(answer)) as client:
+            await client.sign_in()
+
+    asyncio.run(scene())
+    assert paths == ["/eu/services/user/v1/auth/sign-in"]
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    stage.server.answers(WHOLE)
+    assert stage.play(one).requests == 1
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])
+def test_a_proxy_of_the_environment_is_asked_for_others(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    seen: list[Asked] = []
+
+    def proxied(asked: Asked) -> Reply:
+        seen.append(asked)
+        return reply_data({"token": "t"})
+
+    stage.server.sign_in = proxied
+
+    async def scene(_: PartnerClient) -> None:
+        monkeypatch.setenv(name, stage.server.base_url.removeprefix("http://"))
+        account = Account("http://platform.example.com", "u", SecretStr("p"), "r", allow_plain_http=True)
+        async with PartnerClient(account, timing=stage.time.timing) as client:
+            await client.sign_in()
+
+    stage.play(scene)
+    assert [asked.headers["host"] for asked in seen] == ["platform.example.com"]
+
+
+def test_an_unusable_proxy_is_a_matter_of_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "gopher://ann:hunter2@proxy")
+    with pytest.raises(ConfigurationError, match="proxy") as caught:
+        PartnerClient(Account("https://platform.example.com", "u", SecretStr("p"), "r"))
+    assert "hunter2" not in str(caught.value)

@@ -1,0 +1,189 @@
+"""Settings: every key of the contract, every way to set it, and one clear line for every mistake."""
+
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from support.settings_file import HARBOR, SECRET, complaint, written
+
+from pipelines.core.endpoint import QueryNames
+from pipelines.core.errors import ConfigurationError
+from pipelines.core.practice import Practice
+from pipelines.core.privacy import PersonalClass
+from pipelines.settings import ENVIRONMENT_ONLY, Login, load_settings
+
+PERSONAL: Mapping[str, Mapping[str, PersonalClass]] = {
+    "clients": {"name": "name", "phone": "contact"},
+    "calls": {"name": "name", "summary": "text"},
+}
+
+
+def test_without_a_file_the_defaults_of_the_contract_hold(tmp_path: Path) -> None:
+    settings = load_settings()
+
+    assert settings.practices == ()
+    assert settings.partner.base_url is None
+    assert settings.partner.requests_per_minute is None
+    assert settings.partner.max_in_flight == 8
+    assert settings.partner.timeout_seconds == 30
+    assert settings.warehouse.path == tmp_path / "warehouse/data/vetl.duckdb"
+    assert settings.warehouse.published == tmp_path / "warehouse/data/analytics.duckdb"
+    assert settings.warehouse.lock_wait_seconds == 600
+    assert settings.phone_calls.details == "recent"
+    assert settings.phone_calls.details_budget == 2000
+    assert (settings.webhooks.host, settings.webhooks.port) == ("127.0.0.1", 8090)
+    assert settings.webhooks.inbox == tmp_path / "warehouse/data/inbox.sqlite"
+
+
+@pytest.mark.parametrize("key", ["path", "published"])
+@pytest.mark.parametrize("name", ["marts.duckdb", "Raw.db", "control"])
+def test_a_file_that_is_called_like_a_schema_in_it_is_refused(key: str, name: str) -> None:
+    """DuckDB takes `marts.phone_calls` in a file marts.duckdb for ambiguous: an analyst could ask nothing."""
+    written(f"[warehouse]\n{key} = 'data/{name}'")
+
+    with pytest.raises(ConfigurationError, match=rf"warehouse\.{key}.*must not be called"):
+        load_settings()
+
+
+def test_practices_are_read_with_their_types() -> None:
+    written(HARBOR)
+
+    assert load_settings().practices == (
+        Practice("loc-001", "Harbor Animal Hospital", "America/New_York", date(2025, 1, 1), "East"),
+    )
+
+
+def test_the_environment_wins_over_env_file_over_toml(monkeypatch: pytest.MonkeyPatch) -> None:
+    written("[partner]\nmax_in_flight = 2\ntimeout_seconds = 2\nbase_url = 'https://toml.example'")
+    written("VETL_PARTNER__MAX_IN_FLIGHT=3\nVETL_PARTNER__TIMEOUT_SECONDS=3\nOTHER_PROGRAM=1\n", ".env")
+    monkeypatch.setenv("VETL_PARTNER__MAX_IN_FLIGHT", "4")
+
+    partner = load_settings().partner
+
+    assert (partner.max_in_flight, partner.timeout_seconds) == (4, 3)
+    assert partner.base_url == "https://toml.example"
+
+
+def test_vetl_config_names_the_file_and_relative_paths_start_at_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written("[warehouse]\npath = 'data/private.duckdb'", "elsewhere/my.toml")
+    written("VETL_PARTNER__ROLE=beside\n", "elsewhere/.env")
+    written("VETL_PARTNER__ROLE=here\n", ".env")
+    monkeypatch.setenv("VETL_CONFIG", "elsewhere/my.toml")
+
+    settings = load_settings()
+
+    assert settings.warehouse.path == tmp_path / "elsewhere/data/private.duckdb"
+    assert settings.partner.role == "beside"
+
+
+def test_absolute_paths_stay() -> None:
+    written("[warehouse]\npath = '/srv/vetl.duckdb'")
+
+    assert load_settings().warehouse.path == Path("/srv/vetl.duckdb")
+
+
+def test_query_names_override_only_what_is_given() -> None:
+    written("[partner.parameters.appointments]\nstart = 'updated_after'")
+    own = QueryNames(page="page_number")
+
+    partner = load_settings().partner
+
+    assert partner.query_names("appointments", own) == QueryNames(start="updated_after", page="page_number")
+    assert partner.query_names("staff_tasks", own) == own
+
+
+def test_a_trailing_slash_of_base_url_goes() -> None:
+    written("[partner]\nbase_url = 'http://localhost:8080/base/'")
+
+    assert load_settings().partner.base_url == "http://localhost:8080/base"
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", "")
+
+    assert load_settings().warehouse.pii_key is None
+
+
+def test_practices_can_come_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(
+        "VETL_PRACTICES", '[{"id": "a", "name": "A", "time_zone": "UTC", "history_start": "2025-02-03"}]'
+    )
+
+    assert load_settings().practices == (Practice("a", "A", "UTC", date(2025, 2, 3)),)
+
+
+def test_login_needs_all_four(monkeypatch: pytest.MonkeyPatch) -> None:
+    written("[partner]\nbase_url = 'https://api.example.com'")
+    monkeypatch.setenv("VETL_PARTNER__USERNAME", "me")
+
+    with pytest.raises(ConfigurationError, match="VETL_PARTNER__PASSWORD, VETL_PARTNER__ROLE: not set"):
+        load_settings().login()
+
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", SECRET)
+    monkeypatch.setenv("VETL_PARTNER__ROLE", "PARTNER")
+    login = load_settings().login()
+    assert login == Login("https://api.example.com", "me", SecretStr(SECRET), "PARTNER")
+    assert SECRET not in repr(login)
+
+
+@pytest.mark.parametrize("key", ["k", "key", "a" * 40, "0123456789abcdef0123456789abcde"])
+def test_a_masking_key_that_can_be_found_by_trying_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", key)
+
+    line = complaint()
+
+    assert "environment variable VETL_WAREHOUSE__PII_KEY: warehouse.pii_key must be 32 random characters" in line
+    assert "vetl init" in line
+
+
+def test_a_link_to_the_private_file_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    written("[warehouse]\npath = 'real/vetl.duckdb'\npublished = 'link/vetl.duckdb'")
+
+    assert "must be three different files" in complaint()
+
+
+def test_no_secret_is_in_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    for section, keys in ENVIRONMENT_ONLY.items():
+        for key in keys:
+            if key != "role":
+                monkeypatch.setenv(f"VETL_{section}__{key}".upper(), SECRET)
+
+    settings = load_settings()
+
+    assert settings.webhooks.secrets is not None
+    assert SECRET not in repr(settings)
+    assert SECRET not in str(settings.model_dump())
+
+
+def test_a_column_is_treated_as_set_else_as_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    written("[privacy]\ncontact = 'null'\n[privacy.columns]\n'clients.name' = 'clear'")
+    monkeypatch.setenv("VETL_PRIVACY__TEXT", "null")
+
+    treatments = load_settings().privacy.treatments(PERSONAL)
+
+    assert treatments == {
+        "clients": {"name": "clear", "phone": "null"},
+        "calls": {"name": "hash", "summary": "null"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("column", "line"),
+    [
+        ("clients.nme", "clients.nme is no personal column; did you mean clients.name?"),
+        ("daily.calls", "daily.calls is no personal column; known are calls.name, calls.summary, clients.name, "),
+    ],
+)
+def test_a_column_that_is_not_personal_is_refused(column: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_PRIVACY__COLUMNS", f'{{"{column}": "null"}}')
+
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings().privacy.treatments(PERSONAL)
+
+    assert str(caught.value).startswith(f"privacy.columns: {line}")
