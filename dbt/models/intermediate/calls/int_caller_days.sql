@@ -29,43 +29,34 @@ bookings as (
     where party is not null
 ),
 
--- Few callers wished for an appointment: the bookings are looked up for them alone.
-wished as (
+booked as (
     select
         callers.practice_id,
         callers.day,
         callers.party,
-        callers.missed_at,
         bool_or({{ hours_between('callers.wished_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_booked,
         bool_or({{ hours_between('callers.missed_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_recovered
     from callers
-    left join bookings
+    inner join bookings
         on
             callers.practice_id = bookings.practice_id
             and callers.party = bookings.party
     where callers.wished_at is not null
-    group by callers.practice_id, callers.day, callers.party, callers.missed_at
+    group by callers.practice_id, callers.day, callers.party
 )
 
 select
-    practice_id,
-    day,
-    cast(date_trunc('week', day) as date) as week,
-    party,
-    true as has_wished,
-    missed_at is not null as is_missed,
-    coalesce(is_booked, false) as is_booked_within_7_days,
-    coalesce(is_recovered, false) as is_recovered_within_7_days
-from wished
-union all
-select
-    practice_id,
-    day,
-    cast(date_trunc('week', day) as date) as week,
-    party,
-    false as has_wished,
-    false as is_missed,
-    false as is_booked_within_7_days,
-    false as is_recovered_within_7_days
+    callers.practice_id,
+    callers.day,
+    cast(date_trunc('week', callers.day) as date) as week,
+    callers.party,
+    callers.wished_at is not null as has_wished,
+    callers.missed_at is not null as is_missed,
+    coalesce(booked.is_booked, false) as is_booked_within_7_days,
+    coalesce(booked.is_recovered, false) as is_recovered_within_7_days
 from callers
-where wished_at is null
+left join booked
+    on
+        callers.practice_id = booked.practice_id
+        and callers.day = booked.day
+        and callers.party = booked.party

@@ -50,7 +50,9 @@ made_from as (
         appointments.practice_id,
         appointments.party,
         false as is_contact,
-        {{ row_hash('appointments', 'booked_via.booked_via', 'booked_via.attribution', 'booked_via.evidence_id') }} as row_hash
+        {{ row_hash(
+            'appointments', 'booked_via.booked_via', 'booked_via.attribution', 'booked_via.evidence_id'
+        ) }} as row_hash
     from appointments
     left join booked_via
         on

@@ -1,14 +1,13 @@
--- depends_on: {{ ref('int_demand_digests') }}
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed_parties() }}',
+    pre_hook="{{ take_out_changed_parties('int_demand_timeline') }}",
 ) }}
 
 with timeline as (
-    select * from {{ ref('int_demand_timeline') }} as told
+    select * from {{ ref('int_demand_timeline') }}
     {% if is_incremental() %}
-    where {{ is_not_held('told') }}
+    where (practice_id, party) not in ({{ parties_held() }})
     {% endif %}
 ),
 

@@ -1,5 +1,27 @@
 select
-    facts.* except (digest),
+    facts.practice_id,
+    facts.episode_id,
+    facts.party,
+    facts.client_id,
+    facts.phone,
+    facts.contacts,
+    facts.first_channel,
+    facts.begun_by,
+    facts.has_client_contact,
+    facts.first_at,
+    facts.last_channel,
+    facts.last_contact_id,
+    facts.last_at,
+    facts.wanted,
+    facts.last_result,
+    facts.booked_via,
+    facts.booked_at,
+    facts.appointment_id,
+    facts.attribution,
+    facts.appointment_status,
+    facts.is_kept,
+    facts.hours_to_booking,
+    facts.followed_up_at,
     case
         when
             facts.booked_at is null

@@ -1,13 +1,13 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed_parties() }}',
+    pre_hook="{{ take_out_changed_parties('int_demand_digests') }}",
 ) }}
 
 with parties as (
-    select * from {{ ref('int_demand_digests') }} as made_from
+    select * from {{ ref('int_demand_digests') }}
     {% if is_incremental() %}
-    where {{ is_not_held('made_from') }}
+    where (practice_id, party) not in ({{ parties_held() }})
     {% endif %}
 ),
 
