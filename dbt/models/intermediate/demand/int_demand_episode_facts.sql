@@ -1,7 +1,7 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook="{{ take_out_changed_parties('int_demand_timeline') }}",
+    pre_hook='{{ take_out_changed_parties(\'int_demand_timeline\') }}',
 ) }}
 
 with timeline as (
