@@ -1,6 +1,6 @@
 {#-
-    A build takes in the days of calls that changed (decision 0403), or makes the table of calls anew: where it was asked
-    for, where it is not there, and where another text of this project or other variables made it. `control.builds` tells
+    A build takes in what changed (decision 0403), or makes all tables anew: where it was asked for, where the calls are
+    not there, and where another text of this project or other variables made them. `control.builds` tells
     of the last build, in one row. What changed is forgotten once every model was built; until then the next build takes
     it in again, which does no harm where it is done twice.
 -#}
@@ -19,9 +19,12 @@
     {%- set calls = adapter.get_relation(database=target.database, schema='marts', identifier='phone_calls') -%}
     {%- set is_full = calls is none or flags.FULL_REFRESH or last != [text]
         or not env_var('VETL_BUILD_FINGERPRINT', '') -%}
-    {%- if is_full and calls is not none -%}
-        {% do adapter.drop_relation(calls) %}
-    {%- endif -%}
+    {%- for model in graph.nodes.values() if is_full and model.config.materialized == 'incremental' -%}
+        {%- set held = adapter.get_relation(database=target.database, schema=model.schema, identifier=model.alias) -%}
+        {%- if held is not none -%}
+            {% do adapter.drop_relation(held) %}
+        {%- endif -%}
+    {%- endfor -%}
     {% do run_query("drop table if exists control.changed_in_phone_calls") %}
     {% do run_query(
         "create or replace table control.building as select " ~ is_full ~ " as is_full, (select any_value(build_id)"

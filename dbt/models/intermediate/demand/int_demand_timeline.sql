@@ -1,7 +1,25 @@
-{{ config(materialized='table') }}
+{{ config(
+    materialized='incremental' if target.type == 'duckdb' else 'table',
+    incremental_strategy='append',
+    pre_hook='{{ take_out_changed_parties(\'int_demand_digests\') }}',
+) }}
 
-with contacts as (
-    select * from {{ ref('int_demand_parties') }}
+with parties as (
+    select * from {{ ref('int_demand_digests') }}
+    {% if is_incremental() %}
+    where (practice_id, party) not in ({{ parties_held() }})
+    {% endif %}
+),
+
+contacts as (
+    select
+        contacts.*,
+        parties.digest
+    from {{ ref('int_demand_parties') }} as contacts
+    inner join parties
+        on
+            contacts.practice_id = parties.practice_id
+            and contacts.party = parties.party
 ),
 
 -- Appointments of somebody that no contact of theirs accounts for: made at the front desk, or in a call without intent.
@@ -9,11 +27,16 @@ appointments as (
     select
         appointments.practice_id,
         appointments.party,
+        parties.digest,
         appointments.appointment_id,
         appointments.created_at,
         coalesce(booked_via.booked_via, 'other') as booked_via,
         coalesce(booked_via.attribution, 'inferred') as attribution
     from {{ ref('int_appointments_identified') }} as appointments
+    inner join parties
+        on
+            appointments.practice_id = parties.practice_id
+            and appointments.party = parties.party
     left join {{ ref('int_appointments_booked_via') }} as booked_via
         on
             appointments.practice_id = booked_via.practice_id
@@ -25,8 +48,7 @@ appointments as (
             and booked_via.evidence_id = contacts.contact_id
             and appointments.party = contacts.party
     where
-        appointments.party is not null
-        and appointments.created_at is not null
+        appointments.created_at is not null
         and contacts.contact_id is null
 ),
 
@@ -34,6 +56,7 @@ happened as (
     select
         practice_id,
         party,
+        digest,
         began_at as happened_at,
         'contact' as kind,
         0 as place,
@@ -53,6 +76,7 @@ happened as (
     select
         practice_id,
         party,
+        digest,
         created_at as happened_at,
         'appointment' as kind,
         1 as place,
@@ -72,6 +96,7 @@ happened as (
     select
         practice_id,
         party,
+        digest,
         booked_at as happened_at,
         'booking' as kind,
         1 as place,
@@ -142,6 +167,7 @@ select
     channel,
     contact_id,
     party,
+    digest,
     position,
     client_id,
     phone,

@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 with said as (
     select
         practice_id,

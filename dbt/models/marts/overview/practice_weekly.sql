@@ -1,5 +1,5 @@
 {%- set counts = practice_counts() -%}
-{%- set callers = caller_counts() -%}
+{%- set caller_names = caller_counts() -%}
 with days as (
     select
         practice_id,
@@ -13,12 +13,25 @@ with days as (
 ),
 
 -- Who calls on two days of a week is one caller of the week.
+callers as (
+    select
+        practice_id,
+        week,
+        party,
+        bool_or(has_wished) as has_wished,
+        bool_or(is_missed) as is_missed,
+        bool_or(is_booked_within_7_days) as is_booked_within_7_days,
+        bool_or(is_recovered_within_7_days) as is_recovered_within_7_days
+    from {{ ref('int_caller_days') }}
+    group by practice_id, week, party
+),
+
 caller_weeks as (
     select
         practice_id,
         week,
         {{ caller_measures() }}
-    from {{ ref('int_caller_days') }}
+    from callers
     group by practice_id, week
 ),
 
@@ -29,7 +42,7 @@ weeks as (
         {%- for name in counts %}
         days.{{ name }},
         {%- endfor %}
-        {%- for name in callers %}
+        {%- for name in caller_names %}
         coalesce(caller_weeks.{{ name }}, 0) as {{ name }},
         {%- endfor %}
         days.is_final
@@ -43,10 +56,10 @@ weeks as (
 select
     weeks.practice_id,
     weeks.week,
-    {%- for name in counts + callers %}
+    {%- for name in counts + caller_names %}
     weeks.{{ name }},
     {%- endfor %}
-    {%- for name in counts + callers %}
+    {%- for name in counts + caller_names %}
     previous.{{ name }} as previous_{{ name }},
     {%- endfor %}
     weeks.calls < {{ var('small_sample') }} as is_small_sample,

@@ -1,0 +1,77 @@
+{{ config(materialized='table') }}
+
+with contacts as (
+    select * from {{ ref('int_demand_parties') }}
+),
+
+appointments as (
+    select
+        practice_id,
+        party,
+        appointment_id,
+        created_at,
+        status,
+        is_kept
+    from {{ ref('int_appointments_identified') }}
+),
+
+booked_via as (
+    select * from {{ ref('int_appointments_booked_via') }}
+),
+
+tasks as (
+    select
+        practice_id,
+        client_id,
+        task_type,
+        status,
+        finalized_at,
+        task_id
+    from {{ ref('stg_partner__staff_tasks') }}
+    where
+        client_id is not null
+        and finalized_at is not null
+),
+
+-- All that the timeline of a party and its episodes are made from, each row as one number.
+made_from as (
+    select
+        contacts.practice_id,
+        contacts.party,
+        true as is_contact,
+        {{ row_hash('contacts', 'appointments.status', 'appointments.is_kept') }} as row_hash
+    from contacts
+    left join appointments
+        on
+            contacts.practice_id = appointments.practice_id
+            and contacts.appointment_id = appointments.appointment_id
+    union all
+    select
+        appointments.practice_id,
+        appointments.party,
+        false as is_contact,
+        {{ row_hash(
+            'appointments', 'booked_via.booked_via', 'booked_via.attribution', 'booked_via.evidence_id'
+        ) }} as row_hash
+    from appointments
+    left join booked_via
+        on
+            appointments.practice_id = booked_via.practice_id
+            and appointments.appointment_id = booked_via.appointment_id
+    where appointments.party is not null
+    union all
+    select
+        practice_id,
+        {{ party('client_id', 'null', 'null') }} as party,
+        false as is_contact,
+        {{ row_hash('tasks') }} as row_hash
+    from tasks
+)
+
+select
+    practice_id,
+    party,
+    bit_xor(row_hash) as digest
+from made_from
+group by practice_id, party
+having bool_or(is_contact)
