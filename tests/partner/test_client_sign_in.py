@@ -31,7 +31,6 @@ from pipelines.core.errors import (
     VetlError,
 )
 from pipelines.core.pages import Page
-from pipelines.core.results import Waiting
 from pipelines.partner.client import Limits, PartnerClient
 
 Reads = Callable[[PartnerClient], object]
@@ -298,25 +297,3 @@ def test_requests_that_waited_for_their_turn_are_sent_with_the_newest_token(stag
     pages = stage.play(scene, Limits(max_in_flight=1))
     assert sum(page.requests > 1 for page in pages) < 20
     assert stage.server.sign_ins == 2
-
-
-def test_who_waits_for_a_sign_in_hears_of_each_attempt_and_of_each_wait(stage: Stage) -> None:
-    told: list[Waiting] = []
-    stage.server.sign_in_answers(
-        reply_error(429, Retry_After="5"), reply_error(503, Retry_After="20"), reply_data({"token": "token-1"})
-    )
-
-    async def scene(client: PartnerClient) -> None:
-        client.report_sign_in(told.append)
-        await client.sign_in()
-
-    stage.play(scene)
-
-    signing_in = f"signing in to {stage.server.base_url}"
-    assert told == [
-        Waiting(signing_in),
-        Waiting(f"{signing_in}, attempt 2, waits 5 s"),
-        Waiting(f"{signing_in}, attempt 3, waits 20 s"),
-        Waiting(f"{signing_in}, attempt 3"),
-        Waiting(),
-    ]

@@ -24,6 +24,7 @@ from support.scripted_server import (
 )
 
 from pipelines.core.errors import PracticeRefused, SignInRefused
+from pipelines.core.results import Waiting
 from pipelines.partner import retrying
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, PartnerClient
@@ -177,3 +178,25 @@ def test_a_renewed_token_that_is_called_forbidden_once_it_has_expired_is_renewed
     stage.play(scene)
 
     assert stage.server.sign_ins == 3
+
+
+def test_who_waits_for_a_sign_in_hears_of_each_attempt_and_of_each_wait(stage: Stage) -> None:
+    told: list[Waiting] = []
+    stage.server.sign_in_answers(
+        reply_error(429, Retry_After="5"), reply_error(503, Retry_After="20"), reply_data({"token": "token-1"})
+    )
+
+    async def scene(client: PartnerClient) -> None:
+        client.report_sign_in(told.append)
+        await client.sign_in()
+
+    stage.play(scene)
+
+    signing_in = f"signing in to {stage.server.base_url}"
+    assert told == [
+        Waiting(signing_in),
+        Waiting(f"{signing_in}, attempt 2, waits 5 s"),
+        Waiting(f"{signing_in}, attempt 3, waits 20 s"),
+        Waiting(f"{signing_in}, attempt 3"),
+        Waiting(),
+    ]
