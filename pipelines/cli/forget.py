@@ -37,7 +37,7 @@ def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
     for file in removed:
         say(f"removed {file}: it was published before")
     for lake in lakes:
-        say(f"{lake}: was written anew, what it held before is gone")
+        say(f"{lake}: rewritten; what it held before is gone")
     if report["exit_code"]:
         say(f"warning: {settings.warehouse.published} still holds the person, as the marts could not be built")
     say(

@@ -42,7 +42,7 @@ def retry(*, as_json: bool, verbosity: int) -> int:
     if as_json:
         print_json({"exit_code": retried.exit_code, **asdict(retried)})
     else:
-        say(f"{retried.before - len(retried.held)} of {count(retried.before, 'row')} came in well")
+        say(f"{retried.before - len(retried.held)} of {count(retried.before, 'row')} were accepted")
         _show(retried.held)
     return retried.exit_code
 

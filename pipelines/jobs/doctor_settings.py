@@ -29,9 +29,9 @@ def mend(config: Path, report: Report) -> tuple[str, ...]:
         written = tuple(dict.fromkeys(_corrected(document, config, corrections)))
         _replace(config, tomlkit.dumps(document))
     except OSError as error:
-        raise ConfigurationError(f"{config}: cannot be mended: {error.strerror}") from None
+        raise ConfigurationError(f"{config}: cannot be corrected: {error.strerror}") from None
     except TOMLKitError:
-        raise ConfigurationError(f"{config}: cannot be mended: is not TOML") from None
+        raise ConfigurationError(f"{config}: cannot be corrected: it is not TOML") from None
     return written
 
 

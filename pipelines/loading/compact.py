@@ -38,11 +38,11 @@ def rewrite(path: Path) -> None:
             draft.replace(path)  # while we hold the old one nobody writes to it
         _sync(path.parent)
     except OSError as error:
-        raise WarehouseError(f"{path}: cannot be written anew: {error.strerror}") from None
+        raise WarehouseError(f"{path}: cannot be rewritten: {error.strerror}") from None
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise WarehouseBusy(f"{path}: another process writes to it; try again when it is done") from None
-        raise WarehouseError(f"{path}: cannot be written anew: {first_line(error)}") from None
+        raise WarehouseError(f"{path}: cannot be rewritten: {first_line(error)}") from None
     finally:
         _remove(draft)
 

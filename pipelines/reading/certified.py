@@ -35,8 +35,8 @@ MOST_PARTS = 64
 MOST_READ = 1_000_000
 """Pages of one purpose, whatever comes: a hundred million rows. The next sync goes on behind what is certified."""
 
-STRAYS = "rows came that the range which was asked for does not hold: it is not honoured"
-HIDDEN = "no end of a range is known to work, so that the newest rows may be hidden"
+STRAYS = "rows from outside the requested range came back: the server does not honour the range"
+HIDDEN = "no parameter for the end of a range is known to work, so the newest rows may be missing"
 
 
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:

@@ -114,7 +114,7 @@ def test_ids_of_calls_that_change_are_not_attached_and_every_call_is_here_all_th
         result = practices.sync(endpoints=["phone_calls"])
 
     assert result.exit_code == 3
-    assert "every call is here, ids and clients of new ones are not attached" in states(result)["phone_calls"][1]
+    assert "all calls are read, but new ones lack ids and clients" in states(result)["phone_calls"][1]
     assert practices.differences(("phone_calls",)) == []
     with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
         assert connection.execute("select count(id) from raw.phone_calls").fetchall() == [(0,)]

@@ -88,7 +88,7 @@ def test_rolling_back_goes_one_file_back_each_time(private: Path, tmp_path: Path
     assert clients(target) == 4
     roll_back(target)
     assert clients(target) == 3
-    with pytest.raises(WarehouseError, match=r"no file of before is kept; see warehouse\.keep"):
+    with pytest.raises(WarehouseError, match=r"no earlier file is kept; see warehouse\.keep"):
         roll_back(target)
     publish(private, target, pii=PII, pii_key=None, keep=3)
     assert clients(target) == 6

@@ -147,7 +147,7 @@ def test_a_day_beyond_one_page_is_paged_where_its_ids_are_refused_and_not_certif
         outcome = sync(source, store, rng)
 
         assert not outcome.certified
-        assert "its 3 pages prove nothing together, and the list by ids is refused: too deep" in outcome.reason
+        assert "its 3 pages prove nothing taken together, and the list by ids is refused: too deep" in outcome.reason
         assert mirrored(source, store)
         ring(source, rng, busy)
 

@@ -42,7 +42,7 @@ def roll_back(published: Path) -> Path:
     published = published.resolve()
     before = kept(published)
     if not before:
-        raise WarehouseError(f"{published}: no file of before is kept; see warehouse.keep")
+        raise WarehouseError(f"{published}: no earlier file is kept; see warehouse.keep")
     try:
         before[0].replace(published)
     except OSError as error:

@@ -25,7 +25,7 @@ from pipelines.reading.rows import key_of
 
 PASSES = 5
 PASSES_OF_A_LIE = 2
-PROVEN = "each call was met before and after one answer, and they are its total"
+PROVEN = "every call was read both before and after the same answer, and they add up to its total"
 
 
 def may_rest(over: datetime, looked: datetime, now: datetime) -> bool:

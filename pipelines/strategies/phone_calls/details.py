@@ -37,7 +37,7 @@ CLOSE = timedelta(days=3)
 PASSES = 3
 
 
-WITHOUT_IDS = "every call is here, ids and clients of new ones are not attached"
+WITHOUT_IDS = "all calls are read, but new ones lack ids and clients"
 
 
 @dataclass(frozen=True, slots=True)
