@@ -147,7 +147,7 @@ def test_a_day_beyond_one_page_is_paged_where_its_ids_are_refused_and_not_certif
         outcome = sync(source, store, rng)
 
         assert not outcome.certified
-        assert "its 3 pages prove nothing taken together, and the list by ids is refused: too deep" in outcome.reason
+        assert "its 3 pages prove nothing together, and the list by ids is refused: too deep" in outcome.reason
         assert mirrored(source, store)
         ring(source, rng, busy)
 
@@ -247,7 +247,7 @@ def test_a_day_beyond_one_page_that_never_rests_is_uncertified_and_what_was_know
     first = sync(source, store, rng)
 
     assert not first.certified
-    assert "never met whole, in 5 passes over a day beyond one page" in first.reason
+    assert "never read completely, in 5 passes over a day beyond one page" in first.reason
     assert len(store.days[busy]) == 195
     assert not any(item.certified for item in store.certificates if item.rows)
 

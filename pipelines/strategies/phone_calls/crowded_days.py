@@ -61,7 +61,7 @@ def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind
                 return Crowded(rows, _evidence(passes, number, kind, rows))
     rows = list({key_of(row): row for row in passes[-1].rows}.values())
     lie = next((done.lie for done in passes if done.lie), None)
-    doubt = lie or passes[-1].refusal or "its calls were never met whole"
+    doubt = lie or passes[-1].refusal or "its calls were never read completely"
     evidence = _evidence(passes, -1, kind, rows)
     return Crowded(rows, uncertified(evidence, f"{doubt}, in {len(passes)} passes over a day beyond one page"))
 

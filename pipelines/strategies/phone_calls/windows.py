@@ -1,6 +1,6 @@
 """Reading a span of days of the phone-call CSV, cut until each answer is one snapshot of whole days.
 
-The CSV is not paged: rows without ids prove nothing taken together. A single day beyond one page is read from the JSON
+The CSV is not paged: rows without ids prove nothing together. A single day beyond one page is read from the JSON
 list (`crowded_days`); only where that is refused it is paged all the same, and never certified. Requests: a window
 of `d` days is cut into at most `2d - 1`, each looked at once, or twice where it has fewer calls than are here or
 contradicts its total.
@@ -183,7 +183,7 @@ def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: 
         raise
     except RequestRefused as refusal:
         pages = yield from _other_pages(strategy, day, page)
-        doubt = f"its {len(pages)} pages prove nothing taken together, and the list by ids is refused: {refusal}"
+        doubt = f"its {len(pages)} pages prove nothing together, and the list by ids is refused: {refusal}"
         return (yield from _replace(day, day + DAY, purpose, pages, doubt))
     at = found.evidence.finished
     replaced = ReplaceDays([], day, day, at, purpose.sealed_before, rows=found.rows, certificate=found.evidence)
