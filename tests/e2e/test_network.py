@@ -9,6 +9,7 @@ from support.door import Door, door_before
 from support.worlds import at
 
 from pipelines.core.errors import Unreachable
+from pipelines.core.results import Progress, Waiting
 from pipelines.partner import retrying
 
 Opened = Callable[..., Any]
@@ -62,8 +63,9 @@ def test_a_line_that_goes_dead_is_told_for_every_list_that_was_not_done(opened: 
         behind(practices, door, timeout_seconds=0.3)
         lists = ("booking_sessions", "staff_tasks")
 
-        def stall(_progress: object) -> None:
-            door.stall()
+        def stall(told: Progress | Waiting) -> None:
+            if isinstance(told, Progress):
+                door.stall()
 
         result = practices.sync(endpoints=lists, progress=stall)
 
