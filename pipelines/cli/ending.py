@@ -21,8 +21,13 @@ def prepare() -> None:
 
 
 def _terminate(number: int, _frame: object) -> None:
-    """As Ctrl-C: asyncio, DuckDB and subprocesses are prepared for that, and end in order."""
+    """As Ctrl-C: asyncio, DuckDB and subprocesses are prepared for that, and end in order.
+
+    A shell has what it starts in the background ignore Ctrl-C; SIGTERM must end that too.
+    """
     _terminated.append(number)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 

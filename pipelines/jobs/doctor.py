@@ -87,7 +87,7 @@ def run_doctor(
     """Examine the source; keep what was learnt in the warehouse, and mend `config` where one is given.
 
     Raises:
-        ConfigurationError: an unknown practice or list is named, sign-in is refused, or `config` cannot be written.
+        ConfigurationError: an unknown practice or list, a refused sign-in, or `config` cannot be written.
         Unreachable: the platform cannot be signed in to.
         WarehouseError: what was learnt cannot be kept.
     """

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -31,10 +32,10 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def started(*arguments: str) -> subprocess.Popen[bytes]:
-    """`vetl query` as a process."""
+def started(*arguments: str, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    """`vetl query` as a process; `prefix`: a program that becomes it."""
     return subprocess.Popen(
-        [sys.executable, "-m", "pipelines", "query", *arguments],
+        [*prefix, sys.executable, "-m", "pipelines", "query", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -145,17 +146,32 @@ def most_held(pid: int) -> int:
     return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
+HEEDS_CTRL_C = ("env", "--default-signal=INT")
+BACKGROUND = ("env", "--ignore-signal=INT")
+"""What a script starts with `&` ignores Ctrl-C."""
+
+
 @pytest.mark.parametrize(
-    ("how", "code", "said"), [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")]
+    ("prefix", "how", "code", "said"),
+    [
+        (HEEDS_CTRL_C, signal.SIGINT, 130, b"interrupted"),
+        (HEEDS_CTRL_C, signal.SIGTERM, 143, b"terminated"),
+        (BACKGROUND, signal.SIGTERM, 143, b"terminated"),
+    ],
 )
-def test_a_signal_ends_a_long_statement_with_one_line(how: signal.Signals, code: int, said: bytes) -> None:
+def test_a_signal_ends_a_long_statement_with_one_line(
+    prefix: Sequence[str], how: signal.Signals, code: int, said: bytes
+) -> None:
     endless = "select sum(a.range * b.range) from range(10_000_000) a, range(10_000_000) b"
-    with started(endless) as process:
+    with started(endless, prefix=prefix) as process:
         while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 2:
             assert process.poll() is None
         time.sleep(1)
         process.send_signal(how)
-        _, err = process.communicate(timeout=20)
+        try:
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
 
     assert (process.returncode, err.count(b"\n")) == (code, 1)
     assert said in err

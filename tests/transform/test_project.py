@@ -49,6 +49,10 @@ def nodes(build: Build, kind: str) -> Iterator[dict[str, Any]]:
     return (node for node in build.manifest["nodes"].values() if node["resource_type"] == kind)
 
 
+def generic_tests(build: Build) -> Iterator[dict[str, Any]]:
+    return (node for node in nodes(build, "test") if "test_metadata" in node)
+
+
 def layer(model: dict[str, Any]) -> str:
     return model["fqn"][1]
 
@@ -182,7 +186,7 @@ def test_every_mart_has_a_grain_and_an_enforced_contract(filled: Build) -> None:
 
 
 def test_every_mart_is_tested_for_its_grain_and_for_lost_rows(filled: Build) -> None:
-    tested = {(node["attached_node"], node["test_metadata"]["name"]) for node in nodes(filled, "test")}
+    tested = {(node["attached_node"], node["test_metadata"]["name"]) for node in generic_tests(filled)}
 
     for model in nodes(filled, "model"):
         if layer(model) == "marts":
@@ -198,7 +202,7 @@ def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
     }
     tested = {
         node["attached_node"]: ", ".join(node["test_metadata"]["kwargs"]["columns"])
-        for node in nodes(filled, "test")
+        for node in generic_tests(filled)
         if node["test_metadata"]["name"] == "unique_combination"
     }
 
