@@ -137,7 +137,7 @@ def test_secrets_are_changed_without_a_restart(tmp_path: Path) -> None:
             time.sleep(1.2)
             assert {running.send(message(f"old-{active}"), secret="old")} == old
             assert {running.send(message(f"new-{active}"), secret="new")} == new
-        assert "the secrets of webhooks stay as they were" in running.log
+        assert "the webhook secrets stay as they were" in running.log
         assert "=old" not in running.log
 
 

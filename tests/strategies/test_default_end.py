@@ -85,7 +85,7 @@ def test_without_one_nothing_is_certified_through_hidden_rows_and_nothing_is_del
     for outcome in (before, during):
         assert outcome.through is not None
         assert outcome.through <= START - timedelta(hours=35)
-        assert any("may be missing" in note for note in outcome.notes)
+        assert any("may be hidden" in note for note in outcome.notes)
     assert store.missing == set()
     assert changed in store.rows
     source.now += timedelta(days=2)
