@@ -1,7 +1,12 @@
 """What is deployed fits together: files that are named exist, secrets are asked for, one step writes at a time."""
 
 import configparser
+import json
+import os
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +67,26 @@ def test_the_image_copies_what_is_there_and_runs_without_root() -> None:
 def test_the_image_gets_what_the_wheel_is_made_of() -> None:
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8")
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
-    bundled = re.findall(r'^"(\S+)" = "pipelines/_bundled/', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    hatch = project["tool"]["hatch"]
+    bundled = [*hatch["build"]["targets"]["wheel"]["force-include"], hatch["metadata"]["hooks"]["custom"]["path"]]
 
-    assert bundled
+    assert len(bundled) > 1
     assert set(bundled) <= {name for line in copied for name in line.split()}
     assert [name for name in bundled if f"!{name}" not in ignored] == []
+
+
+@pytest.mark.parametrize(
+    ("told", "source"), [({}, None), ({"SOURCE_URL": "https://example.com/vetl/"}, "https://example.com/vetl")]
+)
+def test_what_is_built_names_the_repository_that_released_it(told: dict[str, str], source: str | None) -> None:
+    environment = {**{name: value for name, value in os.environ.items() if name != "SOURCE_URL"}, **told}
+    command = [sys.executable, "-m", "hatchling", "metadata"]
+    metadata = json.loads(
+        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout
+    )
+
+    assert metadata.get("urls", {}).get("Source") == source
 
 
 def test_every_container_is_healthy_or_known_not_to_be_and_only_the_proxy_is_reachable() -> None:
