@@ -1,8 +1,7 @@
 {#-
     A model by party carries `digest`, a number for all that the party's rows are made from (`int_demand_digests`).
-    Before it puts in what it lacks, the rows of parties go whose number is another now in what it is made from (decision
-    0403). Whatever a
-    build that was killed has left, the next one finds by the same comparison.
+    This deletes the rows of parties whose digest is another now; the model then inserts the parties that it lacks
+    (decision 0403). What a killed build has left, the next one finds by the same comparison.
 -#}
 {% macro take_out_changed_parties(made_from) -%}
     {%- if is_incremental() -%}
