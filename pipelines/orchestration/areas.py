@@ -14,7 +14,7 @@ import dagster as dg
 from pipelines.core.endpoint import Endpoint
 from pipelines.jobs.dbt_process import one_line
 from pipelines.loading.tables import BOOKKEEPING
-from pipelines.orchestration.metadata import code_in
+from pipelines.orchestration.metadata import code_in, documented_in
 
 ELSEWHERE = "lists"
 """The group of what no model reads."""
@@ -104,6 +104,7 @@ class Areas:
             ),
             "source": f"/services/core/open_api/v1/{endpoint.path}",
             **code_in(Path(getfile(endpoint.record))),
+            **documented_in("lossless.md"),
         }
 
     def _column_words(self, table: str) -> dict[str, str]:

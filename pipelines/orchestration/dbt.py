@@ -24,7 +24,7 @@ from pipelines import bundled
 from pipelines.jobs.build import dbt_variables, existing, ready_for_dbt, whats_new
 from pipelines.jobs.dbt_process import DATA_ONLY, as_options, dbt_parse, state_folder
 from pipelines.orchestration.areas import Areas, teams
-from pipelines.orchestration.metadata import code_in
+from pipelines.orchestration.metadata import code_in, documented_in
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.waiting import wait_aloud
 from pipelines.settings import Settings
@@ -60,9 +60,9 @@ class _Translator(DagsterDbtTranslator):
         return " ".join(dbt_resource_props.get("description", "").split())
 
     def get_metadata(self, dbt_resource_props: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What dagster-dbt tells, and the file of the model."""
+        """What dagster-dbt tells, the file of the model, and the page on it."""
         file = bundled.dbt_project() / dbt_resource_props["original_file_path"]
-        return {**super().get_metadata(dbt_resource_props), **code_in(file)}
+        return {**super().get_metadata(dbt_resource_props), **code_in(file), **documented_in("marts.md")}
 
     def get_asset_check_spec(
         self, asset_spec: dg.AssetSpec, manifest: Mapping[str, Any], unique_id: str, project: DbtProject | None

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import metadata
 from os import fspath
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,14 @@ def code_in(file: Path) -> dict[str, Any]:
         warnings.simplefilter("ignore", dg.BetaWarning)
         reference = dg.LocalFileCodeReference(file_path=fspath(file))
         return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
+
+
+def documented_in(page: str) -> dict[str, Any]:
+    """A link to a page of the documentation, where the installed wheel names the address that it is at."""
+    addresses = dict(line.split(", ", 1) for line in metadata("vetl").get_all("Project-URL", []))
+    if start := addresses.get("Documentation"):
+        return {"documentation": dg.MetadataValue.url(start.removesuffix("index.md") + page)}
+    return {}
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MarkdownMetadataValue:

@@ -3,6 +3,7 @@
 import tomllib
 import warnings
 from collections.abc import Iterator
+from email.message import Message
 from pathlib import Path
 
 import dagster as dg
@@ -10,11 +11,12 @@ import pytest
 import yaml
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.definitions import defs
+from pipelines.definitions import defs, vetl_definitions
 from pipelines.endpoints import REGISTRY
 from pipelines.orchestration.areas import ELSEWHERE
 from pipelines.orchestration.checks import LIST_CHECKS
 from pipelines.orchestration.lists import raw_key
+from pipelines.orchestration.metadata import documented_in
 from pipelines.orchestration.practices import PRACTICES
 from pipelines.orchestration.resources import WRITER_POOL
 
@@ -51,6 +53,22 @@ def test_every_list_is_an_asset_by_practice_with_checks_that_staging_reads(
     assert graph.get(raw_key(table)).partitions_def == PRACTICES
     assert {dg.AssetCheckKey(raw_key(table), name) for name in LIST_CHECKS} <= set(graph.asset_check_keys)
     assert dg.AssetKey(["staging", f"stg_partner__{table}"]) in graph.get(raw_key(table)).child_keys
+
+
+@pytest.mark.usefixtures("definitions")  # its folder, with the manifest
+def test_assets_link_to_the_documentation_that_the_installed_wheel_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = Message()
+    monkeypatch.setattr("pipelines.orchestration.metadata.metadata", {"vetl": installed}.__getitem__)
+    assert documented_in("lossless.md") == {}
+
+    installed["Project-URL"] = "Source, https://example.test/vetl"
+    installed["Project-URL"] = "Documentation, https://example.test/vetl/docs/index.md"
+    graph = vetl_definitions().resolve_asset_graph()
+
+    link = graph.get(raw_key("clients")).metadata["documentation"]
+    assert link == dg.MetadataValue.url("https://example.test/vetl/docs/lossless.md")
+    of_a_mart = graph.get(dg.AssetKey(["marts", "leak_list"])).metadata["documentation"]
+    assert of_a_mart == dg.MetadataValue.url("https://example.test/vetl/docs/marts.md")
 
 
 def test_what_is_got_by_reference_names_the_columns_that_mention_it(definitions: dg.Definitions) -> None:
