@@ -124,16 +124,17 @@ def _was_locked_out(invocation: DbtCliInvocation) -> bool:
     return _HELD in str(invocation.get_error())
 
 
-def dbt_resource() -> DbtCliResource:
-    """The dbt of this interpreter on the shipped project."""
+def dbt_resource() -> dg.ResourceDefinition:
+    """The dbt of this interpreter on the shipped project; the launchpad need not show its paths."""
     project = os.fspath(bundled.dbt_project())
     beside_python = shutil.which("dbt", path=os.fspath(Path(sys.executable).parent))
-    return DbtCliResource(
+    dbt = DbtCliResource(
         project_dir=project,
         profiles_dir=project,
         dbt_executable=beside_python or "dbt",
         global_config_flags=["--no-version-check"],
     )
+    return dg.ResourceDefinition.hardcoded_resource(dbt)
 
 
 def mart_keys(models: dg.AssetsDefinition) -> list[dg.AssetKey]:

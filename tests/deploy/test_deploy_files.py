@@ -42,7 +42,7 @@ def test_dagster_takes_its_settings_and_lets_one_step_write(
     settings = instance_settings(file, tmp_path)
 
     assert settings["concurrency"]["pools"] == {"granularity": "op", "default_limit": 1}
-    assert settings["telemetry"] == {"enabled": False}
+    assert settings["telemetry"] == settings["nux"] == {"enabled": False}
     assert settings["run_monitoring"]["enabled"]
 
 
