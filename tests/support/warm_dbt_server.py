@@ -17,12 +17,15 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 PARSED = frozenset({"build", "compile", "ls", "parse", "run", "test"})
 """Commands that begin by parsing the project."""
+IMPORTED = ("dbt.cli.main", "dbt.task.build", "dbt.adapters.duckdb", "dbt_common.clients.agate_helper")
+"""What a build imports."""
 READ_BY = ("--vars", "--target", "--profile", "--profiles-dir")
 """Options that the manifest depends on."""
 WAREHOUSE = "VETL_WAREHOUSE__PATH"
@@ -40,7 +43,9 @@ class Asked:
     environment: dict[str, str]
 
     def option(self, name: str, otherwise: str = "") -> str:
-        return dict(zip(self.arguments, self.arguments[1:], strict=False)).get(name, otherwise)
+        """An option's value, which its variable of the environment may give instead."""
+        given = dict(zip(self.arguments, self.arguments[1:], strict=False)).get(name)
+        return given or self.environment.get(f"DBT_{name[2:].replace('-', '_').upper()}", otherwise)
 
     @property
     def project(self) -> Path:
@@ -104,7 +109,7 @@ class Projects:
 
     @staticmethod
     def _parse(asked: Asked, folder: Path) -> Parsed:
-        from dbt.cli.main import dbtRunner  # noqa: PLC0415 - takes seconds, and not every run of tests needs it
+        from dbt.cli.main import dbtRunner  # noqa: PLC0415 - takes seconds, and many runs of tests need none
 
         warned: list[Any] = []
         options = [part for name in READ_BY if (value := asked.option(name)) for part in (name, value)]
@@ -169,6 +174,8 @@ def main(address: str) -> None:
         while listening in select.select([listening, sys.stdin], [], [])[0]:
             client, _ = listening.accept()
             asked, outputs = received(client)
+            for module in IMPORTED:
+                import_module(module)
             parsed = projects.parsed(asked)
             if not os.fork():
                 listening.close()
