@@ -1,8 +1,12 @@
 """What holds for every test."""
 
+from contextlib import ExitStack
+
 import pytest
 from hypothesis import settings
+from support import warm_dbt
 
+from pipelines.jobs import dbt_process
 from pipelines.partner import accepted
 
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True)
@@ -14,6 +18,15 @@ accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - a price, no beh
 
 LONG = {"chaos", "cli", "e2e", "orchestration", "transform"}
 """Folders of tests that sync, build and publish."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One server of dbt for the whole run; `tests/cli/test_dbt_process.py` shows how users start dbt."""
+    if not hasattr(config, "workerinput"):
+        stack = ExitStack()
+        stack.enter_context(warm_dbt.warm_dbt())
+        config.add_cleanup(stack.close)
+    dbt_process.COMMAND = warm_dbt.command()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,7 +20,7 @@ from pipelines.core.errors import BuildFailed, WarehouseBusy
 Advance = Callable[[int, int], None]
 """Called with the nodes done and the nodes in all."""
 
-COMMAND = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
+COMMAND: tuple[str, ...] = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
 DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
@@ -73,12 +73,12 @@ def dbt_build(
     full_refresh: bool,
     advance: Advance,
     variables: Mapping[str, Any] | None = None,
-    command: Sequence[str] = COMMAND,
+    command: Sequence[str] = (),
     extra: Sequence[str] = DATA_ONLY,
 ) -> BuildResult:
     """Build and test every model over the warehouse, with definitions that are not the project's own.
 
-    `command` starts dbt, `extra` are more of its options.
+    `command` starts dbt where `COMMAND` shall not, `extra` are more of its options.
 
     Raises:
         BuildFailed: dbt did not come as far as running a node.
@@ -149,13 +149,11 @@ def one_line(message: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _run(
-    warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance, start: Sequence[str] = COMMAND
-) -> int:
+def _run(warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance, start: Sequence[str] = ()) -> int:
     state, project = state_folder(warehouse), bundled.dbt_project()
     state.mkdir(parents=True, exist_ok=True)
     command = [
-        *start,
+        *(start or COMMAND),
         # Its log file would tell every statement, at a tenth of the time of a build in which little changed.
         *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "info"),
         *arguments,

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support import warm_dbt
 
 from pipelines import bundled
 from pipelines.core.errors import BuildFailed, WarehouseBusy
+from pipelines.jobs import dbt_process
 from pipelines.jobs.dbt_process import BuildResult, dbt_build, dbt_parse, environment, state_folder, without_values
 
 PROFILES = """
@@ -53,10 +55,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A build by the dbt that users start, not by one that is at hand."""
     before = sorted(path.name for path in project.rglob("*"))
     warehouse = tmp_path_factory.mktemp("warehouse") / "vetl.duckdb"
     steps: list[tuple[int, int]] = []
-    result = dbt_build(warehouse, full_refresh=False, advance=lambda done, total: steps.append((done, total)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dbt_process, "COMMAND", warm_dbt.COLD)
+        result = dbt_build(warehouse, full_refresh=False, advance=lambda done, total: steps.append((done, total)))
     assert sorted(path.name for path in project.rglob("*")) == before, "dbt wrote into its project"
     return result, steps
 

@@ -8,6 +8,9 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+from support import warm_dbt
+
 import sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,11 +37,20 @@ SHOWN_ELSEWHERE = {
 """Commands that do not end, need more than this platform, or take long, and what runs them."""
 
 
+VETL = f"""#!{sys.executable}
+from pipelines.cli.app import main
+from pipelines.jobs import dbt_process
+dbt_process.COMMAND = {{dbt}}
+main()
+"""
+"""`vetl` with a dbt that is at hand; `tests/cli/test_tutorial.py` types the installed one."""
+
+
 class Reader:
     """A terminal in one folder. `typed`: every command so far, as the pages write it."""
 
-    def __init__(self, folder: Path) -> None:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    def __init__(self, folder: Path, commands: Path) -> None:
+        path = f"{commands}{os.pathsep}{os.environ['PATH']}"
         clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
         self._folder, self._environment = folder, {**clean, "PATH": path, "COLUMNS": "120"}
         self.typed = set(SHOWN_ELSEWHERE)
@@ -67,8 +79,13 @@ def commands() -> set[str]:
     return {f"vetl {' '.join(arguments.split())}" for arguments in found if not PATTERN.search(arguments)}
 
 
-def test_every_command_of_readme_and_how_to_pages_does_what_they_say(tmp_path: Path) -> None:
-    reader = Reader(tmp_path)
+def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    vetl = tmp_path_factory.mktemp("bin") / "vetl"
+    vetl.write_text(VETL.format(dbt=warm_dbt.command()), "utf-8")
+    vetl.chmod(0o755)
+    reader = Reader(tmp_path, vetl.parent)
     with sandbox.running(practices=1, days=20, calls=200, frozen=True) as platform:
         [practice] = platform.practices
         assert "vetl.toml" in reader.types("vetl init")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.dbt_forked import dbt
+from support.warm_dbt import dbt
 
 from pipelines.bundled import dbt_project
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.dbt_build import Build
-from support.dbt_forked import Done, dbt
+from support.warm_dbt import Done, dbt
 
 from pipelines.bundled import dbt_project
 

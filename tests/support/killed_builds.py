@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from support import warm_dbt
 from support.mart_builds import arguments
 
-from pipelines.jobs.dbt_process import COMMAND, environment
+from pipelines.jobs.dbt_process import environment
 
 Moment = Callable[[Path], None]
 """Waits, once the model was begun, for the moment to kill."""
@@ -35,7 +36,7 @@ def committing(warehouse: Path) -> None:
 def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
     """Build, and kill it at a model. Whoever calls it is told where the build came to its end before."""
     with subprocess.Popen(
-        [*COMMAND, *arguments(warehouse), "--log-format", "json"],
+        [*warm_dbt.command(), *arguments(warehouse), "--log-format", "json"],
         env={**os.environ, **environment(warehouse)},
         cwd=warehouse.parent,
         stdout=subprocess.PIPE,

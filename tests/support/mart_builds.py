@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.dbt_build import places
-from support.dbt_forked import dbt
+from support.warm_dbt import dbt
 
 from pipelines.bundled import dbt_project
 from pipelines.jobs import build

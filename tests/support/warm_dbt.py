@@ -1,0 +1,64 @@
+"""dbt for tests that are not about how dbt is started: see `support.warm_dbt_server`."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pipelines.jobs import dbt_process
+
+COLD = dbt_process.COMMAND
+"""What starts dbt where vetl is installed."""
+HERE = Path(__file__).parent
+UNHEARD = "ignore:resource_tracker"
+"""That a killed dbt left semaphores."""
+ADDRESS = "WARM_DBT"
+"""The variable that names the server's socket to all processes of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that has ended, and what it printed."""
+
+    exit_code: int
+    output: str
+
+
+@contextmanager
+def warm_dbt() -> Generator[None]:
+    """Have the server at hand; it imports dbt when it is asked for the first time."""
+    with TemporaryDirectory() as folder:
+        address = f"{folder}/socket"
+        server = subprocess.Popen(
+            [sys.executable, "-P", "-W", UNHEARD, HERE / "warm_dbt_server.py", address],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        with server:
+            assert server.stdout
+            server.stdout.readline()
+            os.environ[ADDRESS] = address
+            yield
+
+
+def command() -> tuple[str, ...]:
+    """What starts dbt."""
+    return (sys.executable, "-I", "-S", str(HERE / "warm_dbt_client.py"), os.environ[ADDRESS])
+
+
+def dbt(*arguments: str, folder: Path, environment: Mapping[str, str]) -> Done:
+    """Run dbt in a folder and wait for it."""
+    done = subprocess.run(
+        [*command(), *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout)

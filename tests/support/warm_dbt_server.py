@@ -1,0 +1,192 @@
+"""Serves dbt to all test processes of a run: each command is a process forked from one that has imported it.
+
+To import dbt takes seconds of CPU, to parse vetl's project some more. A project is parsed here, once for each set
+of variables, and the forked process begins with the manifest in memory. A project that does not parse without a
+warning is parsed by the forked process itself, which then says so.
+
+`support.warm_dbt` starts it, and removes its folder. It ends with its standard input.
+"""
+
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+PARSED = frozenset({"build", "compile", "ls", "parse", "run", "test"})
+"""Commands that begin by parsing the project."""
+IMPORTED = ("dbt.cli.main", "dbt.task.build", "dbt.adapters.duckdb", "dbt_common.clients.agate_helper")
+"""What a build imports."""
+READ_BY = ("--vars", "--target", "--profile", "--profiles-dir")
+"""Options that the manifest depends on."""
+WAREHOUSE = "VETL_WAREHOUSE__PATH"
+UNSET = "DBT_DEFAULT_PLACEHOLDER"
+"""What dbt notes of a variable that is not set."""
+SILENT = ("--no-version-check", "--log-level", "none", "--log-level-file", "none", "--no-partial-parse")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command, and where it is to run."""
+
+    arguments: list[str]
+    folder: str
+    environment: dict[str, str]
+
+    def option(self, name: str, otherwise: str = "") -> str:
+        """An option's value, which its variable of the environment may give instead."""
+        given = dict(zip(self.arguments, self.arguments[1:], strict=False)).get(name)
+        return given or self.environment.get(f"DBT_{name[2:].replace('-', '_').upper()}", otherwise)
+
+    @property
+    def project(self) -> Path:
+        return Path(self.folder, self.option("--project-dir"))
+
+    @property
+    def target(self) -> Path:
+        return self.project / self.option("--target-path", "target")
+
+    @property
+    def warehouse(self) -> str:
+        """The file's name, of which dbt makes the name of the database."""
+        return Path(self.environment.get(WAREHOUSE, "none")).name
+
+    def enter(self, **other: str) -> None:
+        """Make its folder and environment those of this process."""
+        os.chdir(self.folder)
+        os.environ.clear()
+        os.environ.update({**self.environment, **other})
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A manifest, where there was nothing to warn of, and the folder where dbt wrote it."""
+
+    manifest: Any
+    folder: Path
+
+    def fits(self, asked: Asked) -> bool:
+        """Whether the variables of the environment that the text names are the same."""
+        named: dict[str, str] = self.manifest.env_vars if self.manifest else {}
+        return all(asked.environment.get(name, UNSET) == value for name, value in named.items())
+
+
+class Projects:
+    """The projects that were parsed so far."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self._parsed: dict[tuple[str, ...], list[Parsed]] = {}
+
+    def parsed(self, asked: Asked) -> Parsed | None:
+        """The manifest for a command; none where it needs none, or must parse by itself."""
+        if PARSED.isdisjoint(asked.arguments) or not (asked.project / "dbt_project.yml").exists():
+            return None
+        before = self._parsed.setdefault(self._reading(asked), [])
+        fitting = next((one for one in before if one.fits(asked)), None)
+        if not fitting:
+            before.append(fitting := self._parse(asked, Path(mkdtemp(dir=self._scratch))))
+        return fitting if fitting.manifest else None
+
+    @staticmethod
+    def _reading(asked: Asked) -> tuple[str, ...]:
+        """What a manifest depends on besides the variables of the environment."""
+        text = (path for path in asked.project.rglob("*") if path.suffix in {".sql", ".yml", ".csv", ".md"})
+        return (
+            *(asked.option(name) for name in READ_BY),
+            asked.warehouse,
+            *sorted(f"{path} {path.stat().st_mtime_ns}" for path in text if asked.target not in path.parents),
+        )
+
+    @staticmethod
+    def _parse(asked: Asked, folder: Path) -> Parsed:
+        from dbt.cli.main import dbtRunner  # noqa: PLC0415 - takes seconds, and many runs of tests need none
+
+        warned: list[Any] = []
+        options = [part for name in READ_BY if (value := asked.option(name)) for part in (name, value)]
+        places = ["--project-dir", str(asked.project), "--target-path", str(folder), "--log-path", str(folder)]
+        asked.enter(**{WAREHOUSE: str(folder / asked.warehouse)})
+        runner = dbtRunner(callbacks=[lambda event: warned.append(event) if event.info.level == "warn" else None])
+        done = runner.invoke([*SILENT, "parse", *options, *places])
+        return Parsed(done.result if done.success and not warned else None, folder)
+
+
+def run_dbt(asked: Asked, parsed: Parsed | None) -> int:
+    """The exit code of dbt's command line, in this process."""
+    from dbt.cli.main import cli  # noqa: PLC0415 - as above
+
+    sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
+    asked.enter()
+    if parsed:
+        asked.target.mkdir(parents=True, exist_ok=True)
+        for file in parsed.folder.glob("*manifest.json"):
+            shutil.copy(file, asked.target)
+    return cli(asked.arguments, obj={"manifest": parsed and parsed.manifest, "callbacks": []})
+
+
+def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parsed | None) -> None:
+    """Run a command in a process forked from this one, and tell its exit code; killed when the client is gone."""
+    if child := os.fork():
+        for number in outputs:
+            os.close(number)
+
+        def kill_with_client() -> None:
+            client.recv(1)
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+        threading.Thread(target=kill_with_client, daemon=True).start()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        with suppress(BrokenPipeError):
+            client.sendall(str(code).encode())
+        os._exit(0)
+    client.close()
+    for place, number in enumerate(outputs, start=1):
+        os.dup2(number, place)
+        os.close(number)
+    sys.exit(run_dbt(asked, parsed))
+
+
+def received(client: socket.socket) -> tuple[Asked, list[int]]:
+    """What a client asks for, and its standard output and error."""
+    first, outputs, *_ = socket.recv_fds(client, 1 << 16, 2)
+    text = bytearray(first)
+    while not text.endswith(b"\n"):
+        text += client.recv(1 << 16)
+    return Asked(*json.loads(text)), outputs
+
+
+def main(address: str) -> None:
+    projects = Projects(Path(address).parent)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen(64)
+        os.write(1, b"ready\n")
+        while listening in select.select([listening, sys.stdin], [], [])[0]:
+            client, _ = listening.accept()
+            asked, outputs = received(client)
+            for module in IMPORTED:
+                import_module(module)
+            parsed = projects.parsed(asked)
+            if not os.fork():
+                listening.close()
+                serve(client, asked, outputs, parsed)
+            client.close()
+            for number in outputs:
+                os.close(number)
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
