@@ -51,7 +51,7 @@ def test_each_list_tells_its_totals_once_and_each_practice_with_news(done: Done)
 
     assert set(calls) == {None, *done.told["partitions"]}
     rows = calls[None]["dagster/row_count"]
-    assert rows == sum(calls[name]["dagster/row_count"] for name in calls if name)
+    assert rows == sum(calls[name]["practice/rows"] for name in calls if name)
     assert calls[None]["practices"] == calls[None]["certified"] == 2
     assert calls[None]["new"] == rows > 0
 

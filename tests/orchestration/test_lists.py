@@ -120,6 +120,10 @@ def test_a_run_for_all_tells_totals_and_the_practices_with_news(site: Site) -> N
         "| a |"
     )
     assert told["c"]["reason"].value == "403"
+    numbers = {name: {key for key, of in told[name].items() if isinstance(of.value, int)} for name in told}
+    assert not numbers[None] & (numbers["a"] | numbers["c"]), (
+        "one plot would be drawn through totals and practices"
+    )
     assert set(site.instance.get_dynamic_partitions(NAME)) == {"a", "b", "c"}
 
 
@@ -131,7 +135,9 @@ def test_chosen_partitions_are_read_in_one_run_and_each_is_told(site: Site) -> N
 
     assert result.success
     assert site.asked == [{**site.asked[0], "practices": ["a", "b"]}]
-    assert {name: item["new"].value for name, item in site.told(result).items() if "new" in item} == {
+    assert {
+        name: item["practice/new"].value for name, item in site.told(result).items() if "practice/new" in item
+    } == {
         "a": 3,
         "b": 0,
     }
