@@ -131,9 +131,10 @@ def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_pa
 
 
 def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Changed) -> None:
-    """Killed while it commits the calls of changed days, and the next one between timeline and episodes."""
+    """Killed while it commits calls of changed days, then whose they are, then between timeline and episodes."""
     shutil.copy(changed.before, built.path)
     build_until_killed(built.path, "phone_calls", committing)
+    build_until_killed(built.path, "int_calls_identified", committing)
     build_until_killed(built.path, "int_demand_episode_facts", at_work)
     assert not was_completed(built.path)
     build_models(built.path)
