@@ -53,7 +53,7 @@ def build_marts_untested(settings: Settings) -> BuildResult:
     return result
 
 
-def _none(_settings: Settings, *, all_tests: bool) -> tuple[str, ...]:
+def _none(_settings: Settings, **_which: bool) -> tuple[str, ...]:
     return MODELS_ONLY
 
 

@@ -1,4 +1,4 @@
--- depends_on: {{ ref('stg_control__changes') }}
+-- depends_on: {{ ref('stg_control__changes') }}, {{ ref('stg_partner__phone_calls') }}
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
