@@ -106,7 +106,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
             mention("nothing changed since the marts were built: what is published holds")
             report["published"] = asdict(publish_marts(settings))  # where it is still there, and masked as set
         else:
-            built = build_and_publish(settings, full_refresh=False, quiet=quiet)
+            built = build_and_publish(settings, all_tests=False, quiet=quiet)
             codes.append(built.pop("exit_code"))
             report |= built
     report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
@@ -126,10 +126,12 @@ def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> int:
     return drained.exit_code
 
 
-def build_and_publish(settings: Settings, *, full_refresh: bool, quiet: bool) -> dict[str, Any]:
+def build_and_publish(
+    settings: Settings, *, full_refresh: bool = False, all_tests: bool = True, quiet: bool
+) -> dict[str, Any]:
     """Build; publish only where every node was built, so that analysts never see half a build."""
     with showing_nodes() as advance:
-        result = build_marts(settings, full_refresh=full_refresh, advance=advance)
+        result = build_marts(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance)
     if not quiet:
         show_build(result)
     published = None if result.failures else publish_marts(settings)

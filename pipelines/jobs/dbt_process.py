@@ -23,6 +23,8 @@ Advance = Callable[[int, int], None]
 COMMAND: tuple[str, ...] = (sys.executable, "-c", "from dbt.cli.main import cli; cli()")
 DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
+PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
+"""Of the tests those of what is published; the others are tagged in dbt_project.yml (decision 0408)."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
 _LONGEST = 300

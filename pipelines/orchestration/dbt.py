@@ -21,16 +21,17 @@ from dagster_dbt import (
 )
 
 from pipelines import bundled
-from pipelines.jobs.build import dbt_variables, existing, ready_for_dbt, whats_new
-from pipelines.jobs.dbt_process import DATA_ONLY, as_options, dbt_parse, state_folder
+from pipelines.jobs.build import dbt_variables, existing, ready_for_dbt, tests_of, whats_new
+from pipelines.jobs.dbt_process import as_options, dbt_parse, state_folder
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.metadata import code_in, documented_in
+from pipelines.orchestration.read_config import reads_again
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.waiting import wait_aloud
 from pipelines.settings import Settings
 
 ONLY_NEWS = ("everything", "drain")
-"""The jobs that leave the marts as they are where nothing changed; others were asked to build."""
+"""Jobs that build only where something changed, and then test what is published; others were asked to build."""
 
 _HELD = "Could not set lock"
 
@@ -115,8 +116,11 @@ def _is_up_to_date(settings: Settings) -> bool:
 def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings) -> DbtCliInvocation:
     warehouse = settings.warehouse.path
     target = state_folder(warehouse) / "target"
+    with as_failures():
+        hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run.run_config)
+        tests = tests_of(settings, all_tests=not hourly)
     with _environment(warehouse, target):
-        command = ["build", *DATA_ONLY, *as_options(dbt_variables(settings))]
+        command = ["build", *tests, *as_options(dbt_variables(settings))]
         return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
 
 

@@ -1,5 +1,6 @@
 """What a run reads, as the launchpad asks for it."""
 
+from collections.abc import Mapping
 from datetime import date
 from enum import Enum
 from typing import Any
@@ -54,3 +55,9 @@ class Read(dg.Config):
 def run_config(again: Again) -> dict[str, Any]:
     """The configuration of a run that reads history again so far, as the launchpad would show it."""
     return {"ops": {"sync": {"config": {"reconcile": again.name}}}}
+
+
+def reads_again(config: Mapping[str, Any]) -> bool:
+    """Whether a run of this configuration reads history again, as the nightly and the weekly schedule do."""
+    asked = config.get("ops", {}).get("sync", {}).get("config", {})
+    return asked.get("reconcile", Again.no.name) != Again.no.name

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from support.filled import HARBOR, Filled
 
-from pipelines.loading.control.news import news
+from pipelines.loading.control.news import is_passed, news
 
 CLOCK = datetime(2025, 5, 14, 12, tzinfo=UTC)
 BOUNDARY = CLOCK + timedelta(hours=6)
@@ -96,3 +96,16 @@ def test_a_warehouse_without_marts_is_news(tmp_path: Path) -> None:
         pass
 
     assert news(tmp_path / "new.duckdb", "text") == "the marts were not built yet"
+
+
+@pytest.mark.parametrize(
+    ("complete", "fingerprint", "passed"), [(True, "text", True), (False, "text", False), (True, "other", False)]
+)
+def test_only_a_whole_build_of_the_same_text_has_passed(
+    filled: Filled, fingerprint: str, *, complete: bool, passed: bool
+) -> None:
+    filled.connection.execute("update control.builds set is_complete = ?", [complete])
+    filled.warehouse.close()
+
+    assert is_passed(filled.path, fingerprint) is passed
+    filled.warehouse = Filled(filled.path).warehouse

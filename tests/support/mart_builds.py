@@ -1,8 +1,8 @@
 """Builds of the shipped models alone, and what two warehouses' models differ in."""
 
 import os
+import re
 import shutil
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -12,7 +12,7 @@ from support.warm_dbt import dbt
 
 from pipelines.bundled import dbt_project
 from pipelines.jobs import build
-from pipelines.jobs.dbt_process import DATA_ONLY, BuildResult, dbt_build, environment
+from pipelines.jobs.dbt_process import DATA_ONLY, BuildResult, environment
 from pipelines.settings import Settings
 
 MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
@@ -35,13 +35,26 @@ def build_models(warehouse: Path, *options: str, **variables: str) -> None:
     assert done.exit_code == 0, done.output
 
 
+def passes(warehouse: Path, test: str) -> bool:
+    """Build every model and run one test of dbt's; whether it passes."""
+    environ = {**os.environ, **environment(warehouse)}
+    options = ("--log-level-file", "none", "build", "--select", "resource_type:model", test)
+    done = dbt(*options, *places(dbt_project(), warehouse.parent), folder=warehouse.parent, environment=environ)
+    assert re.search(f"(PASS|FAIL) .*{test}", done.output), done.output
+    return done.exit_code == 0
+
+
 def build_marts_untested(settings: Settings) -> BuildResult:
     """What `build_marts` makes, without dbt's tests of it: a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "dbt_build", partial(dbt_build, extra=MODELS_ONLY))
+        patch.setattr(build, "tests_of", _none)
         result = build.build_marts(settings)
     assert not result.failures, result.failures
     return result
+
+
+def _none(_settings: Settings, **_which: bool) -> tuple[str, ...]:
+    return MODELS_ONLY
 
 
 def was_full(warehouse: Path) -> bool:
@@ -50,7 +63,7 @@ def was_full(warehouse: Path) -> bool:
 
 
 def was_completed(warehouse: Path) -> bool:
-    """Whether the last build made every model."""
+    """Whether the last build made every model, and no test failed."""
     return _of_last_build(warehouse, "is_complete")
 
 

@@ -16,6 +16,7 @@ from support.mart_builds import (
     build_models,
     built_in_full,
     differences,
+    passes,
     was_completed,
     was_full,
 )
@@ -130,9 +131,10 @@ def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_pa
 
 
 def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Changed) -> None:
-    """Killed while it commits the calls of changed days, and the next one between timeline and episodes."""
+    """Killed while it commits calls of changed days, then whose they are, then between timeline and episodes."""
     shutil.copy(changed.before, built.path)
     build_until_killed(built.path, "phone_calls", committing)
+    build_until_killed(built.path, "int_calls_identified", committing)
     build_until_killed(built.path, "int_demand_episode_facts", at_work)
     assert not was_completed(built.path)
     build_models(built.path)
@@ -141,6 +143,23 @@ def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Chan
     assert not was_full(built.path)
     assert differences(built.path, changed.full) == {}
     shutil.copy(changed.after, built.path)
+
+
+def test_a_build_with_a_failed_test_is_not_done(built: Story, tmp_path: Path) -> None:
+    """Nothing is built after `patients`: that all models were built says nothing of its test."""
+    before, test = tmp_path / "before.duckdb", "unique_combination_patients_practice_id__patient_id"
+    shutil.copy(built.path, before)
+    with duckdb.connect(built.path) as connection:
+        for _ in range(2):
+            connection.execute("insert into raw.patients (practice_id, id) values ('loc-1', 'rex')")
+    assert not passes(built.path, test)
+    refused = was_completed(built.path)
+    with duckdb.connect(built.path) as connection:
+        connection.execute("delete from raw.patients where id = 'rex'")
+
+    assert passes(built.path, test)
+    assert (refused, was_completed(built.path)) == (False, True)
+    shutil.copy(before, built.path)
 
 
 def ask(story: Story, *options: str, **variables: str) -> None:

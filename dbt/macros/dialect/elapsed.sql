@@ -11,8 +11,9 @@
     {{ return(adapter.dispatch('microseconds_between', 'vetl')(start, end)) }}
 {%- endmacro %}
 
+{#- `date_diff` of moments asks the calendar, at 70 times the CPU. -#}
 {% macro duckdb__microseconds_between(start, end) -%}
-    date_diff('microsecond', {{ start }}, {{ end }})
+    (epoch_us({{ end }}) - epoch_us({{ start }}))
 {%- endmacro %}
 
 {% macro spark__microseconds_between(start, end) -%}

@@ -1,7 +1,7 @@
 {#-
     A build takes in what changed (decision 0403), or makes all tables anew: where it was asked for, where the calls are
     not there, and where another text of this project or other variables made them. `control.builds` tells
-    of the last build, in one row. What changed is forgotten once every model was built; until then the next build takes
+    of the last build, in one row. What changed is forgotten once every model was built and passed its tests; until then the next build takes
     it in again, which does no harm where it is done twice.
 -#}
 {% macro begin_build() -%}
@@ -45,7 +45,8 @@
     {%- set built = results | selectattr('status', 'equalto', 'success') | map(attribute='node')
         | selectattr('resource_type', 'equalto', 'model') | list -%}
     {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | list -%}
-    {%- if built | length == models | length -%}
+    {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
+    {%- if built | length == models | length and not failed -%}
         {% do run_query(
             "create or replace temp table this_build as select '" ~ build_fingerprint() ~ "' as fingerprint,"
             ~ " (select md5(string_agg(practices::varchar, ';' order by id)) from control.practices) as practices,"

@@ -1,6 +1,6 @@
 {#- The days of the model's list on which rows changed since the marts were built from all of them (decision 0403). -#}
-{% macro changed_days() -%}
-    select practice_id, day from {{ ref('stg_control__changes') }} where table_name = '{{ this.identifier }}'
+{% macro changed_days(table=this.identifier) -%}
+    select practice_id, day from {{ ref('stg_control__changes') }} where table_name = '{{ table }}'
 {%- endmacro %}
 
 {#-

@@ -46,3 +46,14 @@ def news(private: Path, fingerprint: str) -> str | None:
     except duckdb.IOException:
         return "another process holds the warehouse"  # which the build then waits for
     return answer
+
+
+def is_passed(private: Path, fingerprint: str) -> bool:
+    """Whether the last build was of this text and these variables, and no model and no test of it failed."""
+    passed = "select count(*) > 0 from control.builds where is_complete and fingerprint = $fingerprint"
+    try:
+        with closing(duckdb.connect(str(private), read_only=True)) as connection:
+            ((answer,),) = connection.execute(passed, {"fingerprint": fingerprint}).fetchall()
+    except duckdb.IOException:
+        return False  # another process holds the warehouse: it may be building
+    return answer

@@ -1,13 +1,21 @@
-{% set party = [
-    'practice_id', 'client_id', 'remote_client_id', 'patient_id', 'remote_patient_id', 'phone',
+{% set told = [
+    'practice_id', 'client_id', 'remote_client_id', 'patient_id', 'remote_patient_id', 'phone_number',
 ] -%}
 {{ config(materialized='table') }}
 
+with told as (
+    select
+        {{ told | join(',\n        ') }},
+        count(*) as calls
+    from {{ ref('stg_partner__phone_calls') }}
+    group by {{ told | join(', ') }}
+)
+
 select
-    {{ party | join(',\n    ') }},
-    count(*) as calls
-from {{ ref('int_phone_calls') }}
-where
-    client_id is not null
-    or patient_id is not null
-group by {{ party | join(', ') }}
+    told.*,
+    {{ phone('told.phone_number', 'spellings') }} as phone
+from told
+left join {{ ref('stg_control__phone_numbers') }} as spellings
+    on
+        told.practice_id = spellings.practice_id
+        and told.phone_number = spellings.spelling

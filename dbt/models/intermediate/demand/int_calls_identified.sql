@@ -1,5 +1,19 @@
+-- depends_on: {{ ref('stg_control__changes') }}, {{ ref('stg_partner__phone_calls') }}
+{{ config(
+    materialized='incremental' if target.type == 'duckdb' else 'table',
+    incremental_strategy='append',
+    pre_hook='{{ take_out_changed_calls(\'int_callers\') }}',
+) }}
+
 with calls as (
     select * from {{ ref('int_phone_calls') }}
+    {% if is_incremental() %}
+    where (practice_id, day) in (
+        select practice_id, day from {{ ref('stg_partner__phone_calls') }}
+        except
+        select practice_id, day from {{ this }}
+    )
+    {% endif %}
 ),
 
 identified as (
@@ -7,8 +21,9 @@ identified as (
         calls.practice_id,
         calls.call_key,
         'call:' || calls.call_key as contact,
-        coalesce(calls.client_id, clients.client_id, phones.client_id) as client_id,
-        calls.phone,
+        callers.client_id,
+        callers.phone,
+        callers.digest,
         calls.direction,
         calls.state,
         calls.call_classification,
@@ -20,14 +35,12 @@ identified as (
         calls.day,
         calls.called_at
     from calls
-    left join {{ ref('int_remote_clients') }} as clients
+    left join {{ ref('int_callers') }} as callers
         on
-            calls.practice_id = clients.practice_id
-            and calls.remote_client_id = clients.remote_client_id
-    left join {{ ref('int_client_phones') }} as phones
-        on
-            calls.practice_id = phones.practice_id
-            and calls.phone = phones.phone
+            calls.practice_id = callers.practice_id
+            and calls.client_id is not distinct from callers.told_client_id
+            and calls.remote_client_id is not distinct from callers.remote_client_id
+            and calls.phone_number is not distinct from callers.phone_number
 )
 
 select

@@ -1,13 +1,13 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed_parties(\'int_demand_timeline\') }}',
+    pre_hook='{{ take_out_changed(\'int_demand_timeline\', \'party\') }}',
 ) }}
 
 with timeline as (
     select * from {{ ref('int_demand_timeline') }}
     {% if is_incremental() %}
-    where (practice_id, party) not in ({{ parties_held() }})
+    where (practice_id, party) not in ({{ held('party') }})
     {% endif %}
 ),
 

@@ -1,13 +1,13 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed_parties(\'int_demand_digests\') }}',
+    pre_hook='{{ take_out_changed(\'int_demand_digests\', \'party\') }}',
 ) }}
 
 with parties as (
     select * from {{ ref('int_demand_digests') }}
     {% if is_incremental() %}
-    where (practice_id, party) not in ({{ parties_held() }})
+    where (practice_id, party) not in ({{ held('party') }})
     {% endif %}
 ),
 
