@@ -101,7 +101,8 @@ def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
                 assert "completion_rate" in reader.types(written)
         for written in ("sync", "publish", "quarantine list", "quarantine retry", "webhooks drain"):
             reader.types(f"vetl {written}")
-        assert reader.types("vetl run --quiet --log-file vetl.log") == ""
+        for written in ("run", "reconcile", "build"):
+            assert reader.types(f"vetl {written} --quiet --log-file vetl.log") == ""
         assert (tmp_path / "vetl.log").exists()
         for written in ("vetl run --practice loc-001", "vetl status --practice ID", "vetl status"):
             assert "certified" in reader.types(written, practice=practice.id)
