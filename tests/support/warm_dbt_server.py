@@ -32,6 +32,8 @@ WAREHOUSE = "VETL_WAREHOUSE__PATH"
 UNSET = "DBT_DEFAULT_PLACEHOLDER"
 """What dbt notes of a variable that is not set."""
 SILENT = ("--no-version-check", "--log-level", "none", "--log-level-file", "none", "--no-partial-parse")
+SINGLE = "--no-static-parser"
+"""That parser has threads: a forked process, which has none of them, would wait for them for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Projects:
         places = ["--project-dir", str(asked.project), "--target-path", str(folder), "--log-path", str(folder)]
         asked.enter(**{WAREHOUSE: str(folder / asked.warehouse)})
         runner = dbtRunner(callbacks=[lambda event: warned.append(event) if event.info.level == "warn" else None])
-        done = runner.invoke([*SILENT, "parse", *options, *places])
+        done = runner.invoke([*SILENT, SINGLE, "parse", *options, *places])
         return Parsed(done.result if done.success and not warned else None, folder)
 
 
