@@ -35,7 +35,7 @@ class Timed:
 
 
 def main() -> None:
-    """Make the warehouse, build it in full, sync a little, build what changed as `vetl run` does; print what each cost."""
+    """Make the warehouse, build it in full, sync a little, build as `vetl run` does; print what each cost."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.marts")
     parser.add_argument("--calls", type=int, default=10_000_000, help="a multiple of 1,000")
     options = parser.parse_args()
