@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
-from pipelines.cli.terminal import count, print_json, say
+from pipelines.cli.terminal import count, mention, print_json
 from pipelines.cli.views import show_sync
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import load_settings
@@ -28,5 +28,5 @@ def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, ver
         print_json({**result.as_json(), "requests": requests, "restated": restated})
     else:
         show_sync(result, "Reconciled")
-        say(f"{count(restated, 'row')} had changed after certification{'; repaired' if restated else ''}")
+        mention(f"{count(restated, 'row')} had changed after certification{'; repaired' if restated else ''}")
     return result.exit_code
