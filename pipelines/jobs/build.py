@@ -11,7 +11,7 @@ from pipelines.core.pages import BESIDE_THE_LIST, WindowKind
 from pipelines.core.privacy import Treatment
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.dbt_process import DATA_ONLY, PUBLISHED_ONLY, Advance, BuildResult, dbt_build, fingerprint
-from pipelines.loading.control.news import is_passed, news
+from pipelines.loading.control.news import has_passed, news
 from pipelines.loading.published.contacts import remove_contacts, write_contacts
 from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.kept import roll_back
@@ -60,7 +60,7 @@ def tests_of(settings: Settings, *, all_tests: bool) -> tuple[str, ...]:
 
     So what one build refused is not published by the next one that tests less (decision 0408).
     """
-    passed = is_passed(settings.warehouse.path, fingerprint(dbt_variables(settings)))
+    passed = has_passed(settings.warehouse.path, fingerprint(dbt_variables(settings)))
     return DATA_ONLY if all_tests or not passed else PUBLISHED_ONLY
 
 

@@ -55,7 +55,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A build by the dbt that users start, not by one that is at hand."""
+    """A build by the dbt that users start, not by the forked one of the tests."""
     before = sorted(path.name for path in project.rglob("*"))
     warehouse = tmp_path_factory.mktemp("warehouse") / "vetl.duckdb"
     steps: list[tuple[int, int]] = []

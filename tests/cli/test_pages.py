@@ -43,7 +43,7 @@ from pipelines.jobs import dbt_process
 dbt_process.COMMAND = {{dbt}}
 main()
 """
-"""`vetl` with a dbt that is at hand; `tests/cli/test_tutorial.py` types the installed one."""
+"""`vetl` with the forked dbt of the tests; `tests/cli/test_tutorial.py` types the installed one."""
 
 
 class Reader:

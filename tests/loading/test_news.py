@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from support.filled import HARBOR, Filled
 
-from pipelines.loading.control.news import is_passed, news
+from pipelines.loading.control.news import has_passed, news
 
 CLOCK = datetime(2025, 5, 14, 12, tzinfo=UTC)
 BOUNDARY = CLOCK + timedelta(hours=6)
@@ -107,5 +107,5 @@ def test_only_a_whole_build_of_the_same_text_has_passed(
     filled.connection.execute("update control.builds set is_complete = ?", [complete])
     filled.warehouse.close()
 
-    assert is_passed(filled.path, fingerprint) is passed
+    assert has_passed(filled.path, fingerprint) is passed
     filled.warehouse = Filled(filled.path).warehouse

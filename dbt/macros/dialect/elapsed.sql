@@ -11,7 +11,7 @@
     {{ return(adapter.dispatch('microseconds_between', 'vetl')(start, end)) }}
 {%- endmacro %}
 
-{#- `date_diff` of moments asks the calendar, at 70 times the CPU. -#}
+{#- `date_diff` of two instants goes through the calendar, at 70 times the CPU. -#}
 {% macro duckdb__microseconds_between(start, end) -%}
     (epoch_us({{ end }}) - epoch_us({{ start }}))
 {%- endmacro %}

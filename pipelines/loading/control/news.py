@@ -48,7 +48,7 @@ def news(private: Path, fingerprint: str) -> str | None:
     return answer
 
 
-def is_passed(private: Path, fingerprint: str) -> bool:
+def has_passed(private: Path, fingerprint: str) -> bool:
     """Whether the last build was of this text and these variables, and no model and no test of it failed."""
     passed = "select count(*) > 0 from control.builds where is_complete and fingerprint = $fingerprint"
     try:
