@@ -146,6 +146,13 @@ class _Speed(ProgressColumn):
         return Text(f"{int(speed):,}/s" if speed and speed >= 1 else "", style="dim")
 
 
+class _TimeLeft(TimeRemainingColumn):
+    """Nothing where more rows came than the source has, and a list is not through: some are read again."""
+
+    def render(self, task: Task) -> Text:
+        return Text() if task.finished and task.fields["mark"] == " " else super().render(task)
+
+
 class _Bars(Progress):
     """Bars, and below them what is waited for."""
 
@@ -166,7 +173,7 @@ def _bars() -> _Bars:
         BarColumn(bar_width=20),
         _Count(),
         _Speed(),
-        TimeRemainingColumn(compact=True),
+        _TimeLeft(compact=True),
         TextColumn("{task.fields[practices]}", style="dim"),
         console=Console(stderr=True),
         transient=True,

@@ -94,6 +94,23 @@ def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     assert capsys.readouterr() == ("", "")
 
 
+def test_no_time_is_left_while_rows_are_read_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+    with showing_lists(1) as report:
+        report(some("a", 12, 9))
+    again = capsys.readouterr().err
+    with showing_lists(1) as report:
+        report(some("a", 12, 9, "certified"))
+
+    assert "12 rows" in again
+    assert "00:00" not in again
+    assert "00:00" in capsys.readouterr().err
+
+
 def test_on_a_terminal_a_list_is_one_bar_over_all_practices(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
