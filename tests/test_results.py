@@ -67,6 +67,8 @@ def test_json_holds_plain_values_only() -> None:
                 "notes": [],
                 "retryable": False,
                 "held": 0,
+                "retries": 0,
+                "bytes": 0,
             }
         ],
     }

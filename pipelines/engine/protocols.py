@@ -12,6 +12,14 @@ Work = tuple[str, Endpoint, Sequence[Save]]
 """What is saved of one list: the practice's id, the list, the saves."""
 
 
+class Traffic(Protocol):
+    """HTTP requests sent, those among them that repeated an earlier one, and the bytes of their answers."""
+
+    requests: int
+    retries: int
+    bytes: int
+
+
 class Source(Protocol):
     """The partner interface, as `partner.client` speaks it."""
 
@@ -25,6 +33,10 @@ class Source(Protocol):
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
         """One row by id, `None` where the source has none."""
+        ...
+
+    def traffic(self, practice_id: str, path: str) -> Traffic:
+        """What was asked so far for one path of a practice."""
         ...
 
 

@@ -92,7 +92,6 @@ class StepRunner:
         self._practice = practice
         self._endpoint = endpoint
         self._path = endpoint.path_of(practice.id)
-        self._requests = 0
         self._rows_read = 0
         self._expected = ExpectedRows()
         store = run.store
@@ -169,7 +168,6 @@ class StepRunner:
 
     def _met(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
         self._expected.note(step, page)
-        self._requests += page.requests
         self._run.clock = max(self._run.clock, page.server_time)
 
     async def _get_records(self, step: GetRecords) -> dict[str, Row | None]:
@@ -177,7 +175,6 @@ class StepRunner:
 
         async def get(identity: str) -> Row | None:
             async with turn:
-                self._requests += 1
                 return await self._get_record(identity)
 
         rows = await together(get(identity) for identity in step.ids)
@@ -241,6 +238,7 @@ class StepRunner:
             rows = f"{changes.restated:,} row{'' if changes.restated == 1 else 's'}"
             notes = (*notes, f"the platform changed {rows} after certification; see control.restatements")
         self._report(state)
+        traffic = self._run.source.traffic(self._practice.id, self._path)
         return EndpointResult(
             practice_id=self._practice.id,
             endpoint=self._endpoint.name,
@@ -248,7 +246,9 @@ class StepRunner:
             reason=reason,
             changes=changes,
             rows=0,
-            requests=self._requests,
+            requests=traffic.requests,
+            retries=traffic.retries,
+            bytes=traffic.bytes,
             certified_through=through,
             notes=(*notes, *changes.drift),
             retryable=retryable,

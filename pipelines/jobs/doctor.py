@@ -47,7 +47,7 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
             findings += await _examine_lists(run, practice)
     except VetlError as error:
         findings.append(_unanswered("", error))
-    return Examined(practice.id, tuple(findings), client.practices[practice.id].requests)
+    return Examined(practice.id, tuple(findings), client.traffic(practice.id).requests)
 
 
 async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:

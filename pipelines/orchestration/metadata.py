@@ -49,14 +49,14 @@ def run_totals(results: Sequence[EndpointResult], seconds: float) -> dict[str, A
     }
 
 
-_COLUMNS = ("practice", "state", "rows", "new", "changed", "deleted", "quarantined", "requests", "reason")
+_COLUMNS = ("practice", "state", "rows", "new", "changed", "deleted", "quarantined", "requests", "retries", "bytes", "reason")
 
 
 def _row(item: EndpointResult) -> tuple[object, ...]:
     changes = item.changes
     return (
         *(item.practice_id, item.state, item.rows, changes.inserted, changes.updated, changes.deleted),
-        *(changes.quarantined, item.requests, item.reason),
+        *(changes.quarantined, item.requests, item.retries, item.bytes, item.reason),
     )
 
 
@@ -69,6 +69,8 @@ def _numbers(results: Sequence[EndpointResult]) -> dict[str, int]:
         "restated": sum(item.changes.restated for item in results),
         "quarantined": sum(item.changes.quarantined for item in results),
         "requests": sum(item.requests for item in results),
+        "retries": sum(item.retries for item in results),
+        "bytes": sum(item.bytes for item in results),
     }
 
 

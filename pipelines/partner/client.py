@@ -59,7 +59,7 @@ class PartnerClient:
         accepted: AcceptedCredentials | None = None,
     ) -> None:
         self.total = Counters()
-        self.practices: dict[str, Counters] = {}
+        self._traffic: dict[str, dict[str, Counters]] = {}
         self._account = account
         self._limits = limits or Limits()
         self._timing = timing or Timing()
@@ -94,6 +94,11 @@ class PartnerClient:
     def retries(self) -> int:
         """How many of `requests` repeated an earlier one."""
         return self.total.retries
+
+    def traffic(self, practice_id: str, path: str | None = None) -> Counters:
+        """What was asked so far for one practice, or for one path of it."""
+        paths = self._traffic.get(practice_id, {})
+        return sum(paths.values(), Counters()) if path is None else paths.get(path, Counters())
 
     def report_sign_in(self, report: Callable[[Waiting], None]) -> None:
         """Tell from now on what a sign-in waits for, and when it is done."""
@@ -193,7 +198,7 @@ class PartnerClient:
             except (Transient, ContractBroken) as error:
                 if isinstance(error, RateLimited):
                     self.total.limited += 1
-                    self._counters(practice_id).limited += 1
+                    self._counters(practice_id, request).limited += 1
                 elif not request.repeatable:
                     error.args = (f"{error}; it may have been done, so look before you ask again",)
                     raise
@@ -210,7 +215,7 @@ class PartnerClient:
     ) -> T:
         """What `decipher` makes of the answer. A token that was good before is renewed on the spot."""
         while True:
-            self._count(retry_budget.attempt, self._counters(practice_id))
+            self._count(retry_budget.attempt, self._counters(practice_id, request))
             try:
                 answer = await self._ask(request, retry_budget.asked, practice_id, token)
                 self._served.add(practice_id)
@@ -263,6 +268,7 @@ class PartnerClient:
         account = self._account
         secrets = (token.text, account.username, account.password.get_secret_value())
         answer = await self._exchange(request, asked, headers, secrets)
+        self._counters(practice_id, request).bytes += len(answer.body)
         if not refusals.accepted(answer):
             raise refusals.refusal(answer)
         return answer
@@ -276,6 +282,7 @@ class PartnerClient:
         begun, status, body = self._timing.monotonic(), 0, b""
         try:
             status, received, body = await self._wire.exchange(request, sent, asked)
+            self.total.bytes += len(body)
         finally:
             if structlog.is_configured():  # else it would be printed in a notebook
                 told = {"status": status, "bytes": len(body), "seconds": self._timing.monotonic() - begun}
@@ -290,10 +297,10 @@ class PartnerClient:
             _log.warning("characters_replaced", asked=answer.asked, cause="text that is not valid UTF-8")
         return document
 
-    def _counters(self, practice_id: str) -> Counters:
-        return self.practices.setdefault(practice_id, Counters())
+    def _counters(self, practice_id: str, request: Request) -> Counters:
+        return self._traffic.setdefault(practice_id, {}).setdefault(request.path, Counters())
 
-    def _count(self, attempt: int, *practice: Counters) -> None:
-        for counters in (self.total, *practice):
+    def _count(self, attempt: int, *path: Counters) -> None:
+        for counters in (self.total, *path):
             counters.requests += 1
             counters.retries += attempt > 1

@@ -43,12 +43,15 @@ MOST_ROWS = 20_000
 class Request:
     """What to send. `target` is path and query below the base address; `name` is for messages.
 
+    `path` is relative to `PREFIX`, without the id of a record: what requests are counted by.
+
     `repeatable`: asking twice does no more than asking once, so that an attempt whose end is not known may be
     repeated. An answer of more than `largest` bytes, decompressed, is not read to its end.
     """
 
     name: str
     target: str
+    path: str
     accept: str = "application/json"
     body: bytes | None = field(default=None, repr=False)
     method: str = "GET"
@@ -87,23 +90,24 @@ class CsvAnswer:
 def sign_in_request(username: str, password: str, role: str) -> Request:
     """Contract: Sign-in."""
     body = json.dumps({"username": username, "password": password, "role": role}).encode()
-    return Request("sign-in", SIGN_IN, body=body, method="POST")
+    return Request("sign-in", SIGN_IN, SIGN_IN, body=body, method="POST")
 
 
 def list_request(path: str, query: Query) -> Request:
     """One page of a JSON list; `path` is relative to `PREFIX`."""
-    return Request(path, _target(path, query))
+    return Request(path, _target(path, query), path)
 
 
 def calls_request(query: Query) -> Request:
     """One page of the phone-call CSV, asked for in both ways that the contract shows."""
     target = _target(PHONE_CALLS, {**query, "format": "csv"})
-    return Request(PHONE_CALLS, target, accept="text/csv", largest=LARGEST_CSV)
+    return Request(PHONE_CALLS, target, PHONE_CALLS, accept="text/csv", largest=LARGEST_CSV)
 
 
 def record_request(path: str, record_id: str) -> Request:
     """One record by id."""
-    return Request(f"{path}/{redact(record_id)}", f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}")
+    target = f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}"
+    return Request(f"{path}/{redact(record_id)}", target, path)
 
 
 def writing_request(

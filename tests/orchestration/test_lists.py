@@ -38,6 +38,8 @@ def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool
         certified_through=NOON if state == "certified" else None,
         notes=("new field colour",),
         retryable=retryable,
+        retries=1,
+        bytes=1_000,
     )
 
 
@@ -115,6 +117,7 @@ def test_a_run_for_all_tells_totals_and_the_practices_with_news(site: Site) -> N
     assert set(told) == {None, "a", "c"}
     assert told[None]["dagster/row_count"].value == 30
     assert (told[None]["new"].value, told[None]["requests"].value, told[None]["failed"].value) == (3, 12, 1)
+    assert (told[None]["retries"].value, told[None]["bytes"].value) == (3, 3_000)
     assert told[None]["certified_through"].value is None
     assert str(told[None]["by_practice"].value).index("| c | failed") < str(told[None]["by_practice"].value).index(
         "| a |"

@@ -165,20 +165,25 @@ def test_a_csv_that_the_parser_calls_torn_is_read_again(stage: Stage) -> None:
     assert (page.frame, page.requests) == (whole, 2)
 
 
-def test_requests_and_retries_are_counted_in_total_and_per_practice(stage: Stage) -> None:
+def test_what_is_asked_is_counted_in_total_and_for_each_path_of_a_practice(stage: Stage) -> None:
     stage.server.answers(reply_error(503), reply_page([]))
 
     async def scene(client: PartnerClient) -> PartnerClient:
         await client.sign_in()
         await client.page("loc-a", "staff_tasks", {})
         await client.page("loc-b", "staff_tasks", {})
+        await client.record("loc-b", "clients", "7")
         return client
 
     client = stage.play(scene)
 
-    assert (client.requests, client.retries) == (4, 1)
-    assert (client.practices["loc-a"].requests, client.practices["loc-a"].retries) == (2, 1)
-    assert (client.practices["loc-b"].requests, client.practices["loc-b"].retries) == (1, 0)
+    practice = client.traffic("loc-a")
+    tasks, record = client.traffic("loc-b", "staff_tasks"), client.traffic("loc-b", "clients")
+    assert (client.requests, client.retries) == (5, 1)
+    assert (practice.requests, practice.retries) == (2, 1)
+    assert (tasks.requests, record.requests, client.traffic("loc-b").requests) == (1, 1, 2)
+    assert practice.bytes > tasks.bytes > 0
+    assert client.total.bytes > practice.bytes + client.traffic("loc-b").bytes
 
 
 def test_connections_are_kept_and_used_again(stage: Stage) -> None:
