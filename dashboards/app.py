@@ -21,30 +21,34 @@ def main() -> None:
     st.html(STYLE)
     config = read_config()
     # Before anybody is asked for a password: Streamlit forgets the page of the address where none is named.
-    page = st.navigation(
-        [_entry(page, config) for page in PAGES], position="sidebar" if is_admitted(config) else "hidden"
+    entry = st.navigation(
+        [_entry(page) for page in PAGES], position="sidebar" if is_admitted(config) else "hidden"
     )
     if not is_admitted(config):
         ask_to_sign_in(config)
-    page.run()
-
-
-def _entry(page: Page, config: Config) -> st.Page:
-    draw = partial(_draw, page, config)
-    return st.Page(draw, title=page.title, icon=page.icon, url_path=page.path, default=page is PAGES[0])
-
-
-def _draw(page: Page, config: Config) -> None:
+    st.title(entry.title, anchor=False)
+    [page] = [page for page in PAGES if page.title == entry.title]
     try:
         file, words = now_published(config.published), words_for(st.context.locale)
-        st.title(page.title, anchor=False)
-        view = View(file, choose(file, words, page.channels), words)
-        st.caption(said(view.scope, words))
-        page.draw(view)
-        st.caption(f"Read until {words.moment(view.scope.read_until)}, from {file.path.name}.")
-        _look_for_another(file)
+        # Outside of the page: a page's own filters lose what the address says when another page is opened.
+        st.session_state.view = View(file, choose(file, words, page.channels), words)
+        entry.run()
     except (UnreadableError, MissingError) as error:
         st.error(str(error))
+
+
+def _entry(page: Page) -> st.Page:
+    return st.Page(
+        partial(_draw, page), title=page.title, icon=page.icon, url_path=page.path, default=page is PAGES[0]
+    )
+
+
+def _draw(page: Page) -> None:
+    view: View = st.session_state.view
+    st.caption(said(view.scope, view.words))
+    page.draw(view)
+    st.caption(f"Read until {view.words.moment(view.scope.read_until)}, from {view.file.path.name}.")
+    _look_for_another(view.file)
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)

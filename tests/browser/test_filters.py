@@ -73,6 +73,16 @@ def test_own_days_stand_in_the_address(visit: Visit, marts: Any) -> None:
     assert figures(page)[0] == f"{sessions:,}"
 
 
+def test_what_an_address_says_stays_when_another_page_is_opened(visit: Visit) -> None:
+    page = drawn(visit("/tasks?period=Last+7+days&group=America"))
+
+    page.get_by_role("link", name="Overview").click()
+
+    there = figures(drawn(page, "Overview"))
+    assert "group=America" in page.url
+    assert there == figures(drawn(visit("/?period=Last+7+days&group=America"))) != figures(drawn(visit("/")))
+
+
 def test_the_funnel_by_client_and_its_table_by_keyboard(visit: Visit) -> None:
     page = drawn(visit("/funnel"))
     page.get_by_role("radio", name="New or existing client").press("Enter")
