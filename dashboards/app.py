@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 from board.access import ask_to_sign_in, is_admitted
-from board.config import Config, read_config
+from board.config import read_config
 from board.pages import PAGES, Page
 from board.parts import View
 from board.published import MissingError, Published, UnreadableError, now_published

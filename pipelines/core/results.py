@@ -37,8 +37,8 @@ class EndpointResult:
     """One list of one practice. `rows` is how many rows its raw table holds now, deleted ones left out.
 
     `reason` says why the state is what it is; `retryable`: it failed, but the same sync may work in a moment;
-    `held`: rows of it that are in quarantine now, whichever sync put them there. `requests` are all that were sent,
-    `retries` those of them that repeated an earlier one, `bytes` the size of their answers, decompressed.
+    `held`: rows of it that are in quarantine now, whichever sync put them there. `requests` are all that were
+    sent, `retries` those of them that repeated an earlier one, `bytes` the size of their answers, decompressed.
     """
 
     practice_id: str

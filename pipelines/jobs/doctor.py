@@ -116,7 +116,7 @@ async def _examine(
         clock = await client.sign_in()
         run = Run(run_id, order, client, notes, parse_plainly, clock, progress)
         practices = await visit(run, client)
-        return Report(run.clock, tuple(practices), client.requests, client.total.limited)
+        return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
 
 
 def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:

@@ -103,7 +103,7 @@ def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
 
 def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
     """A line where tokens last for a few requests only: it costs requests, and somebody may want to know why."""
-    sign_ins, requests = client.total.sign_ins, client.requests
+    sign_ins, requests = client.total.sign_ins, client.total.requests
     if sign_ins <= USUAL_SIGN_INS or requests > sign_ins * REQUESTS_OF_A_TOKEN:
         return ()
     return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)

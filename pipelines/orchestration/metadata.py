@@ -49,7 +49,10 @@ def run_totals(results: Sequence[EndpointResult], seconds: float) -> dict[str, A
     }
 
 
-_COLUMNS = ("practice", "state", "rows", "new", "changed", "deleted", "quarantined", "requests", "retries", "bytes", "reason")
+_COLUMNS = (
+    *("practice", "state", "rows", "new", "changed", "deleted", "quarantined"),
+    *("requests", "retries", "bytes", "reason"),
+)
 
 
 def _row(item: EndpointResult) -> tuple[object, ...]:

@@ -85,16 +85,6 @@ class PartnerClient:
         await self._session.close()
         await self._wire.close()
 
-    @property
-    def requests(self) -> int:
-        """HTTP requests sent so far, sign-ins included."""
-        return self.total.requests
-
-    @property
-    def retries(self) -> int:
-        """How many of `requests` repeated an earlier one."""
-        return self.total.retries
-
     def traffic(self, practice_id: str, path: str | None = None) -> Counters:
         """What was asked so far for one practice, or for one path of it."""
         paths = self._traffic.get(practice_id, {})

@@ -179,7 +179,7 @@ def test_what_is_asked_is_counted_in_total_and_for_each_path_of_a_practice(stage
 
     practice = client.traffic("loc-a")
     tasks, record = client.traffic("loc-b", "staff_tasks"), client.traffic("loc-b", "clients")
-    assert (client.requests, client.retries) == (5, 1)
+    assert (client.total.requests, client.total.retries) == (5, 1)
     assert (practice.requests, practice.retries) == (2, 1)
     assert (tasks.requests, record.requests, client.traffic("loc-b").requests) == (1, 1, 2)
     assert practice.bytes > tasks.bytes > 0

@@ -19,13 +19,13 @@
     {%- set calls = adapter.get_relation(database=target.database, schema='marts', identifier='phone_calls') -%}
     {%- set is_full = calls is none or flags.FULL_REFRESH or last != [text]
         or not env_var('VETL_BUILD_FINGERPRINT', '') -%}
-    {%- for model in graph.nodes.values() if is_full and model.config.materialized == 'incremental' -%}
+    {%- for model in graph.nodes.values() if model.config.materialized == 'incremental' -%}
+        {% do run_query("drop table if exists control.changed_in_" ~ model.alias) %}
         {%- set held = adapter.get_relation(database=target.database, schema=model.schema, identifier=model.alias) -%}
-        {%- if held is not none -%}
+        {%- if is_full and held is not none -%}
             {% do adapter.drop_relation(held) %}
         {%- endif -%}
     {%- endfor -%}
-    {% do run_query("drop table if exists control.changed_in_phone_calls") %}
     {% do run_query(
         "create or replace table control.building as select " ~ is_full ~ " as is_full, (select any_value(build_id)"
         ~ " from control.builds where is_complete and not " ~ is_full ~ ") as previous_id"

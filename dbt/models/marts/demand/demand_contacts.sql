@@ -1,3 +1,8 @@
+{{ config(
+    materialized='incremental' if target.type == 'duckdb' else 'table',
+    incremental_strategy='difference',
+) }}
+
 with contacts as (
     select * from {{ ref('int_demand_timeline') }}
     where kind = 'contact'

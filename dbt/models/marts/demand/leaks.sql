@@ -1,3 +1,8 @@
+{{ config(
+    materialized='incremental' if target.type == 'duckdb' else 'table',
+    incremental_strategy='difference',
+) }}
+
 select
     practice_id,
     episode_id,
