@@ -6,22 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.dbt_build import Build
-from support.warm_dbt import Done, dbt
 
 from pipelines.bundled import dbt_project
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A folder to run dbt and its tools in, and the environment that names the warehouse."""
+    """A folder to run dbt's tools in, and the environment that names the warehouse."""
 
     project: Path
     warehouse: Path
     environment: dict[str, str]
-
-    def dbt(self, *arguments: str) -> Done:
-        """Run dbt here; what it makes lies in `project/target`."""
-        return dbt("--no-use-colors", *arguments, folder=self.project, environment=self.environment)
 
 
 def copy_of(build: Build, folder: Path) -> Copy:
