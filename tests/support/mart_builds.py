@@ -2,6 +2,8 @@
 
 import re
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -29,17 +31,20 @@ def passes(warehouse: Path, test: str) -> bool:
     return done.exit_code == 0
 
 
-def build_marts_untested(settings: Settings) -> BuildResult:
-    """What `build_marts` makes, without dbt's tests of it: a third of the time."""
+@contextmanager
+def untested() -> Generator[None]:
+    """In here vetl builds without dbt's tests, which are a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "tests_of", _none)
+        patch.setattr(build, "tests_of", lambda _settings, **_which: MODELS_ONLY)
+        yield
+
+
+def build_marts_untested(settings: Settings) -> BuildResult:
+    """What `build_marts` makes, without dbt's tests of it."""
+    with untested():
         result = build.build_marts(settings)
     assert not result.failures, result.failures
     return result
-
-
-def _none(_settings: Settings, **_which: bool) -> tuple[str, ...]:
-    return MODELS_ONLY
 
 
 def was_full(warehouse: Path) -> bool:
