@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,10 @@ def build(warehouse: Path, scratch: Path, *options: str, project: Path | None = 
     return Build(done.exit_code, done.output, warehouse, scratch / "target")
 
 
-def run(warehouse: Path, scratch: Path, *command: str, project: Path | None = None, **variables: str) -> Done:
-    """Run a command of dbt and wait for it."""
+def run(
+    warehouse: Path, scratch: Path, *command: str, project: Path | None = None, variables: Mapping[str, str] = {}
+) -> Done:
+    """Run a command of dbt, with variables of the environment beside vetl's, and wait for it."""
     return dbt(
         *("--no-version-check", "--no-use-colors", "--log-level-file", "none"),
         *(*command, *places(project or dbt_project(), scratch)),

@@ -19,14 +19,14 @@ MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 
 def build_models(warehouse: Path, *options: str, **variables: str) -> None:
     """Build as vetl does, without tests: what is asked here is what the models hold."""
-    done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, **variables)
+    done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, variables=variables)
     assert done.exit_code == 0, done.output
 
 
 def passes(warehouse: Path, test: str) -> bool:
     """Build every model and run one test of dbt's; whether it passes."""
-    alone = ("--indirect-selection", "empty", "--select", "resource_type:model", test)
-    done = run(warehouse, warehouse.parent, "build", *alone)
+    alone = ("--indirect-selection", "empty")  # else each model brings all of its tests
+    done = run(warehouse, warehouse.parent, "build", *alone, "--select", "resource_type:model", test)
     assert re.search(f"(PASS|FAIL) .*{test}", done.output), done.output
     return done.exit_code == 0
 
@@ -35,7 +35,7 @@ def passes(warehouse: Path, test: str) -> bool:
 def untested() -> Generator[None]:
     """In here vetl builds without dbt's tests, which are a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "tests_of", lambda _settings, **_which: MODELS_ONLY)
+        patch.setattr(build, "tests_of", _none)
         yield
 
 
@@ -45,6 +45,10 @@ def build_marts_untested(settings: Settings) -> BuildResult:
         result = build.build_marts(settings)
     assert not result.failures, result.failures
     return result
+
+
+def _none(_settings: Settings, **_which: bool) -> tuple[str, ...]:
+    return MODELS_ONLY
 
 
 def was_full(warehouse: Path) -> bool:
