@@ -14,7 +14,7 @@ from pipelines.jobs.build import dbt_variables
 from pipelines.jobs.dbt_process import as_options, environment
 from pipelines.settings import Settings
 
-VARIABLES = as_options(dbt_variables(Settings()))
+VARIABLES = as_options(dbt_variables(Settings.model_construct()))
 """As vetl hands them over: what is built with the same is parsed once (`support.warm_dbt_server`)."""
 
 
