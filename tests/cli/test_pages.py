@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import warm_dbt
+from support.mart_builds import MODELS_ONLY
 
 import sandbox
 
@@ -39,11 +40,12 @@ SHOWN_ELSEWHERE = {
 
 VETL = f"""#!{sys.executable}
 from pipelines.cli.app import main
-from pipelines.jobs import dbt_process
+from pipelines.jobs import build, dbt_process
 dbt_process.COMMAND = {{dbt}}
+build.tests_of = lambda _settings, **_which: {MODELS_ONLY}
 main()
 """
-"""`vetl` with the forked dbt of the tests; `tests/cli/test_tutorial.py` types the installed one."""
+"""`vetl` with a forked dbt and without its tests; `tests/cli/test_tutorial.py` types the installed one."""
 
 
 class Reader:

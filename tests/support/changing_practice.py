@@ -17,6 +17,7 @@ Row = dict[str, Any]
 PRACTICES = (
     HARBOR,
     Practice("p2", "Bayside", "Australia/Sydney", date(2025, 1, 1), "East"),
+    Practice("p3", "Canalside", "Europe/London", date(2025, 1, 1), "West"),
 )
 FIRST_DAY = date(2025, 4, 20)
 DAYS = 46

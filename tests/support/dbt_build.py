@@ -2,13 +2,20 @@
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.warm_dbt import dbt
+from support.warm_dbt import Done, dbt
 
 from pipelines.bundled import dbt_project
+from pipelines.jobs.build import dbt_variables
+from pipelines.jobs.dbt_process import as_options, environment
+from pipelines.settings import Settings
+
+VARIABLES = as_options(dbt_variables(Settings.model_construct()))
+"""As vetl hands them over: what is built with the same is parsed once (`support.warm_dbt_server`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +39,21 @@ class Build:
 
 def build(warehouse: Path, scratch: Path, *options: str, project: Path | None = None) -> Build:
     """Run `dbt build` and wait for it; `scratch` takes what dbt writes."""
-    target = scratch / "target"
-    done = dbt(
-        *("--no-version-check", "--no-use-colors", "--log-level-file", "none", "build", *options),
-        *places(project or dbt_project(), scratch),
+    done = run(warehouse, scratch, "build", *options, project=project)
+    return Build(done.exit_code, done.output, warehouse, scratch / "target")
+
+
+def run(
+    warehouse: Path, scratch: Path, *command: str, project: Path | None = None, variables: Mapping[str, str] = {}
+) -> Done:
+    """Run a command of dbt, with variables of the environment beside vetl's, and wait for it."""
+    return dbt(
+        *("--no-version-check", "--no-use-colors", "--log-level-file", "none"),
+        *(*command, *places(project or dbt_project(), scratch)),
+        *([] if "--vars" in command else VARIABLES),
         folder=scratch,
-        environment={**os.environ, "VETL_WAREHOUSE__PATH": str(warehouse)},
+        environment={**os.environ, **environment(warehouse), **variables},
     )
-    return Build(done.exit_code, done.output, warehouse, target)
 
 
 def places(project: Path, scratch: Path) -> list[str]:

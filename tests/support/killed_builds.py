@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import IO
 
 from support import warm_dbt
-from support.mart_builds import arguments
+from support.dbt_build import VARIABLES, places
+from support.mart_builds import MODELS_ONLY
 
+from pipelines.bundled import dbt_project
 from pipelines.jobs.dbt_process import environment
 
 Moment = Callable[[Path], None]
@@ -36,7 +38,10 @@ def committing(warehouse: Path) -> None:
 def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
     """Build, and kill it at a model. Whoever calls it is told where the build came to its end before."""
     with subprocess.Popen(
-        [*warm_dbt.command(), *arguments(warehouse), "--log-format", "json"],
+        [
+            *(*warm_dbt.command(), "--no-version-check", "--log-level-file", "none", "--log-format", "json"),
+            *("build", *MODELS_ONLY, *VARIABLES, *places(dbt_project(), warehouse.parent)),
+        ],
         env={**os.environ, **environment(warehouse)},
         cwd=warehouse.parent,
         stdout=subprocess.PIPE,

@@ -1,53 +1,47 @@
 """Builds of the shipped models alone, and what two warehouses' models differ in."""
 
-import os
 import re
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pytest
-from support.dbt_build import places
-from support.warm_dbt import dbt
+from support.dbt_build import run
 
-from pipelines.bundled import dbt_project
 from pipelines.jobs import build
-from pipelines.jobs.dbt_process import DATA_ONLY, BuildResult, environment
+from pipelines.jobs.dbt_process import DATA_ONLY, BuildResult
 from pipelines.settings import Settings
 
 MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 
 
-def arguments(warehouse: Path, *options: str) -> list[str]:
-    """`dbt build` as vetl runs it, without tests: what is asked here is what the models hold."""
-    return [
-        *("--no-version-check", "--no-use-colors", "--log-level-file", "none", "build"),
-        *MODELS_ONLY,
-        *options,
-        *places(dbt_project(), warehouse.parent),
-    ]
-
-
 def build_models(warehouse: Path, *options: str, **variables: str) -> None:
-    """Build, and wait for it."""
-    environ = {**os.environ, **environment(warehouse), **variables}
-    done = dbt(*arguments(warehouse, *options), folder=warehouse.parent, environment=environ)
+    """Build as vetl does, without tests: what is asked here is what the models hold."""
+    done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, variables=variables)
     assert done.exit_code == 0, done.output
 
 
 def passes(warehouse: Path, test: str) -> bool:
     """Build every model and run one test of dbt's; whether it passes."""
-    environ = {**os.environ, **environment(warehouse)}
-    options = ("--log-level-file", "none", "build", "--select", "resource_type:model", test)
-    done = dbt(*options, *places(dbt_project(), warehouse.parent), folder=warehouse.parent, environment=environ)
+    alone = ("--indirect-selection", "empty")  # else each model brings all of its tests
+    done = run(warehouse, warehouse.parent, "build", *alone, "--select", "resource_type:model", test)
     assert re.search(f"(PASS|FAIL) .*{test}", done.output), done.output
     return done.exit_code == 0
 
 
-def build_marts_untested(settings: Settings) -> BuildResult:
-    """What `build_marts` makes, without dbt's tests of it: a third of the time."""
+@contextmanager
+def untested() -> Generator[None]:
+    """In here vetl builds without dbt's tests, which are a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "tests_of", _none)
+        yield
+
+
+def build_marts_untested(settings: Settings) -> BuildResult:
+    """What `build_marts` makes, without dbt's tests of it."""
+    with untested():
         result = build.build_marts(settings)
     assert not result.failures, result.failures
     return result

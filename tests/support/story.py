@@ -22,7 +22,7 @@ import sandbox
 from pipelines.cli.questions import worked_questions
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Reconcile
-from pipelines.jobs.build import build_marts, publish_marts
+from pipelines.jobs.build import publish_marts
 from pipelines.jobs.dbt_process import BuildResult, state_folder
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
@@ -96,7 +96,7 @@ class Follower:
         held = {key: self._held(*key) for key in self._keys()}
         self.visits.append(Visit(self.platform.now().astimezone(UTC), held))
 
-    def chapter(self, build: Callable[[Settings], BuildResult] = build_marts) -> Chapter:
+    def chapter(self, build: Callable[[Settings], BuildResult]) -> Chapter:
         """Build and publish, and close the chapter."""
         result = build(self.settings)
         assert result.exit_code == 0, result

@@ -22,13 +22,15 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-PARSED = frozenset({"build", "compile", "ls", "parse", "run", "test"})
+PARSED = frozenset({"build", "compile", "freshness", "generate", "ls", "parse", "run", "test"})
 """Commands that begin by parsing the project."""
 IMPORTED = ("dbt.cli.main", "dbt.task.build", "dbt.adapters.duckdb", "dbt_common.clients.agate_helper")
 """What a build imports."""
 READ_BY = ("--vars", "--target", "--profile", "--profiles-dir")
 """Options that the manifest depends on."""
 WAREHOUSE = "VETL_WAREHOUSE__PATH"
+BEGUN = "VETL_BUILD_FINGERPRINT"
+"""What a build compares as it begins, and no manifest depends on."""
 UNSET = "DBT_DEFAULT_PLACEHOLDER"
 """What dbt notes of a variable that is not set."""
 SILENT = ("--no-version-check", "--log-level", "none", "--log-level-file", "none", "--no-partial-parse")
@@ -79,7 +81,7 @@ class Parsed:
     def fits(self, asked: Asked) -> bool:
         """Whether the variables of the environment that the text names are the same."""
         named: dict[str, str] = self.manifest.env_vars if self.manifest else {}
-        return all(asked.environment.get(name, UNSET) == value for name, value in named.items())
+        return all(asked.environment.get(name, UNSET) == value for name, value in named.items() if name != BEGUN)
 
 
 class Projects:

@@ -1,20 +1,20 @@
 """`dbt source freshness`: how long ago each list was certified, on a clock that may not be ours."""
 
 import json
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
-from support.dbt_build import Build
-from support.dbt_project import Copy, copy_of
+from support.dbt_build import Build, run
 from support.random_rows import PRACTICES, SOURCE_CLOCK
 
 HOUR = timedelta(hours=1)
 
 
-def certify(copy: Copy, endpoint: str, **ages: timedelta) -> None:
+def certify(warehouse: Path, endpoint: str, **ages: timedelta) -> None:
     """Leave a certificate for each practice, by how long before the last sync its list was read."""
-    with duckdb.connect(copy.warehouse) as connection:
+    with duckdb.connect(warehouse) as connection:
         for practice, age in ages.items():
             read_at = SOURCE_CLOCK - age
             connection.execute(
@@ -25,8 +25,8 @@ def certify(copy: Copy, endpoint: str, **ages: timedelta) -> None:
             )
 
 
-def sync_ended(copy: Copy, at: datetime) -> None:
-    with duckdb.connect(copy.warehouse) as connection:
+def sync_ended(warehouse: Path, at: datetime) -> None:
+    with duckdb.connect(warehouse) as connection:
         connection.execute(
             "insert into control.runs by name select 'new' as run_id, 'sync' as command, $1 as started_at,"
             " $1 as finished_at, $2 as source_clock, 0 as exit_code",
@@ -36,16 +36,16 @@ def sync_ended(copy: Copy, at: datetime) -> None:
 
 def test_a_list_is_as_fresh_as_its_last_certificate(filled: Build, tmp_path: Path) -> None:
     """The source's clock is far from ours; one practice behind makes its list stale; nothing ends in an error."""
-    copy = copy_of(filled, tmp_path)
-    sync_ended(copy, datetime.now(UTC) - HOUR)
+    warehouse = Path(shutil.copy(filled.warehouse, tmp_path))
+    sync_ended(warehouse, datetime.now(UTC) - HOUR)
     names = [practice.id for practice in PRACTICES]
-    certify(copy, "staff_tasks", **dict.fromkeys(names, HOUR))
-    certify(copy, "phone_calls", **dict.fromkeys(names, HOUR) | {names[0]: 26 * HOUR})
-    certify(copy, "ai_outbound", **dict.fromkeys(names, 24 * HOUR))
+    certify(warehouse, "staff_tasks", **dict.fromkeys(names, HOUR))
+    certify(warehouse, "phone_calls", **dict.fromkeys(names, HOUR) | {names[0]: 26 * HOUR})
+    certify(warehouse, "ai_outbound", **dict.fromkeys(names, 24 * HOUR))
 
-    done = copy.dbt("source", "freshness")
+    done = run(warehouse, tmp_path, "source", "freshness")
 
-    results = json.loads((copy.project / "target" / "sources.json").read_text())["results"]
+    results = json.loads((tmp_path / "target" / "sources.json").read_text())["results"]
     assert done.exit_code == 0, done.output
     assert {result["unique_id"].split(".")[-1]: result["status"] for result in results} == {
         "staff_tasks": "pass",

@@ -1,9 +1,11 @@
 """What MetricFlow answers, against the marts: the same numbers by practice and day, by group, and by month."""
 
 import csv
+import os
 import pickle
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,8 +18,9 @@ import pytest
 from support.analysts_page import PAGE
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
-from support.dbt_project import copy_of
 from support.metric_marts import BY_DAY, MARTS, OTHERS, RATES, Mart, Question, months
+
+from pipelines.bundled import dbt_project
 
 ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
 Answers = dict[tuple[str, str], list[tuple[Any, ...]]]
@@ -43,10 +46,10 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
 
     def work(folder: Path) -> Asked:
         (folder / "questions").write_bytes(pickle.dumps(list(questions.values())))
-        copy = copy_of(filled, folder)
+        project, environment = copy_of(filled, folder)
         subprocess.run(
-            [sys.executable, str(ASKING), str(copy.project), str(folder / "questions"), str(folder / "answers")],
-            env=copy.environment,
+            [sys.executable, str(ASKING), str(project), str(folder / "questions"), str(folder / "answers")],
+            env=environment,
             cwd=folder,
             check=True,
             capture_output=True,
@@ -55,6 +58,16 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
         return Asked(objections, dict(zip(questions, map(in_order, questions.values(), found), strict=True)))
 
     return once_per_run("metrics", work)
+
+
+def copy_of(build: Build, folder: Path) -> tuple[Path, dict[str, str]]:
+    """Copies of the project and the warehouse: `mf` writes beside the one and locks the other."""
+    project = folder / "project"
+    shutil.copytree(dbt_project(), project, ignore=shutil.ignore_patterns("target", "logs"))
+    (project / "target").mkdir()
+    shutil.copy(build.target / "semantic_manifest.json", project / "target")
+    warehouse = shutil.copy(build.warehouse, folder)  # under its name, which the manifest holds
+    return project, {**os.environ, "VETL_WAREHOUSE__PATH": str(warehouse)}
 
 
 def in_order(question: Question | str, answer: tuple[Sequence[str], list[Any]]) -> list[Any]:
@@ -173,7 +186,7 @@ def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path,
     """The command of warehouse/README.md, as it stands there, in a process of its own."""
     told = re.search(r"\S+/mf (query(?:.*\\\n)*.*)", PAGE.read_text("utf-8"))
     assert told
-    copy = copy_of(filled, tmp_path)
+    project, environment = copy_of(filled, tmp_path)
     answer = tmp_path / "answer.csv"
     done = subprocess.run(
         [
@@ -182,8 +195,8 @@ def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path,
             "--csv",
             str(answer),
         ],
-        env=copy.environment,
-        cwd=copy.project,
+        env=environment,
+        cwd=project,
         check=False,
         capture_output=True,
         text=True,
