@@ -4,8 +4,15 @@ with things as (
     select 1 as id
     union all
     select 2 as id
+),
+
+digests as (
+    select
+        bit_xor({{ row_hash('things', "'before'") }}) as digest_before,
+        bit_xor({{ row_hash('things', "'after'") }}) as digest_after
+    from things
 )
 
-select bit_xor({{ row_hash('things', "'before'") }}) as digest
-from things
-having bit_xor({{ row_hash('things', "'before'") }}) = bit_xor({{ row_hash('things', "'after'") }})
+select *
+from digests
+where digest_before = digest_after
