@@ -104,7 +104,7 @@ def _columns(connection: duckdb.DuckDBPyConnection, relation: str) -> list[str]:
 
 
 def _rows(relation: str) -> str:
-    return f"select columns(column -> column <> '{_OWN}') from {relation}"
+    return f"select columns(lambda name: name <> '{_OWN}') from {relation}"
 
 
 def _unlike(here: list[str], there: list[str]) -> str:
