@@ -55,5 +55,5 @@ def test_lists_whose_totals_lie_end_uncertified_each_in_one_line(opened: Any, tm
         assert state == "uncertified", name
         assert str(total) in reason
         assert "\n" not in reason
-        assert requests < 100, name
+        assert requests < 200, name
     assert practices.differences(LISTS) == []
