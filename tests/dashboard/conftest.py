@@ -1,5 +1,6 @@
 """The dashboard over a real published file, driven by Streamlit's own test client."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ def opened(published: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def open_page(path: str = "", file: Path | None = None, *, locale: str = "en-US", **address: Any) -> AppTest:
         monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(file or published))
+        # Streamlit puts the dashboard there, and processes that later tests fork would run it.
+        monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
         test = AppTest.from_file(APP, default_timeout=60)
         test.context["locale"] = locale
         test.query_params.update(address)

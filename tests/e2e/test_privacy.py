@@ -1,6 +1,7 @@
 """No clear value of a personal column is in what vetl publishes, shows or logs, wherever the source puts it."""
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -198,6 +199,7 @@ def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(told: To
 
 def test_no_page_of_the_dashboard_holds_one(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(told.settings.warehouse.published))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # as in tests/dashboard
     for path in PAGES:
         page = AppTest.from_file(DASHBOARD, default_timeout=60)
         page._page_hash = calc_hash(path)  # pyright: ignore[reportPrivateUsage] - as in tests/dashboard
