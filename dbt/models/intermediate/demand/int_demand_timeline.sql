@@ -119,9 +119,11 @@ happened as (
 ordered as (
     select
         *,
-        row_number() over (
-            partition by practice_id, party
-            order by happened_at, place, channel, contact_id
+        cast(
+            row_number() over (
+                partition by practice_id, party
+                order by happened_at, place, channel, contact_id
+            ) as bigint
         ) as position,
         max(case when kind = 'contact' then happened_at end) over (
             partition by practice_id, party
