@@ -54,6 +54,8 @@ def test_each_list_tells_its_totals_once_and_each_practice_with_news(done: Done)
     assert rows == sum(calls[name]["practice/rows"] for name in calls if name)
     assert calls[None]["practices"] == calls[None]["certified"] == 2
     assert calls[None]["new"] == rows > 0
+    assert calls[None]["bytes"] == sum(calls[name]["practice/bytes"] for name in calls if name) > 100 * rows
+    assert calls[None]["retries"] == 0
 
 
 def test_every_check_passes_over_a_source_at_rest(done: Done) -> None:
