@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pipelines import bundled
 from pipelines.cli.terminal import mention, short
-from pipelines.core.errors import WrongUse
-from pipelines.jobs.build import existing
+from pipelines.core.errors import WarehouseError, WrongUse
 from pipelines.jobs.dbt_process import COMMAND as DBT
 from pipelines.jobs.dbt_process import environment, state_folder
 from pipelines.loading.control.snapshot import refuse_newer
@@ -45,7 +44,9 @@ def dbt(arguments: Sequence[str]) -> int:
 
 def open_published() -> int:
     """`vetl open`: the published file in DuckDB's own shell, read-only, where that is installed."""
-    published = existing(load_settings().warehouse.published)
+    published = load_settings().warehouse.published
+    if not published.exists():
+        raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
     shell = shutil.which("duckdb")
     if shell is None:
         raise WrongUse(

@@ -17,6 +17,7 @@ from pipelines.jobs.build import build_marts, publish_marts, roll_back_published
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.snapshot import refuse_newer
+from pipelines.loading.layout import written_files
 from pipelines.settings import Settings, load_settings
 
 WORST_FIRST = (1, 2, 3, 0)
@@ -101,7 +102,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
         say(f"vetl: {error}")
     if settings.webhooks.inbox.exists():
         codes.append(_drain(settings, report, quiet=quiet))
-    if settings.warehouse.path.exists():
+    if written_files(settings.warehouse.path):
         if not any(codes) and whats_new(settings) is None:
             mention("nothing changed since the marts were built: what is published holds")
             report["published"] = asdict(publish_marts(settings))  # where it is still there, and masked as set

@@ -17,6 +17,7 @@ from pipelines.core.errors import ConfigurationError, InboxError, WarehouseError
 from pipelines.endpoints.received import RECEIVED
 from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
+from pipelines.loading.layout import written_files
 from pipelines.receiving.inbox import look
 from pipelines.settings import load_settings
 
@@ -124,7 +125,8 @@ def look_at(warehouse: Path, inbox_file: Path, practices: Sequence[str] | None =
         return Standing(warehouse, Snapshot(), {**inbox, "quarantined": 0}, (), 0)
     if inbox:
         inbox["quarantined"] = sum(item["quarantined"] for item in snapshot.lists if item["endpoint"] in _RECEIVED)
-    wrong = tuple(filter(None, (broken_warehouse(warehouse), _cut_short(snapshot))))
+    broken = [broken_warehouse(file) for file in written_files(warehouse) or [warehouse]]
+    wrong = tuple(filter(None, (*broken, _cut_short(snapshot))))
     snapshot = _narrowed(snapshot, practices)
     return Standing(warehouse, snapshot, inbox, wrong, 1 if wrong else _verdict(snapshot))
 

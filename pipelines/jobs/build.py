@@ -11,13 +11,16 @@ from pipelines.core.pages import BESIDE_THE_LIST, WindowKind
 from pipelines.core.privacy import Treatment
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.dbt_process import DATA_ONLY, PUBLISHED_ONLY, Advance, BuildResult, dbt_build, fingerprint
+from pipelines.jobs.shards import parts
 from pipelines.loading.control.news import has_passed, news
+from pipelines.loading.layout import written_files
 from pipelines.loading.published.contacts import remove_contacts, write_contacts
 from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.kept import roll_back
 from pipelines.loading.published.parquet import remove_parquet, write_parquet
 from pipelines.loading.published.publish import Published
 from pipelines.loading.published.publish import publish as publish_file
+from pipelines.loading.shards import gather
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import Settings
 
@@ -40,8 +43,9 @@ def build_marts(
         WarehouseBusy: another process still holds the file.
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
-    path = existing(settings.warehouse.path)
+    existing(settings)
     treatments(settings)
+    path = settings.warehouse.path
     deadline = now() + settings.warehouse.lock_wait_seconds
     while True:
         ready_for_dbt(settings, max(0.0, deadline - now()))
@@ -77,7 +81,10 @@ def whats_new(settings: Settings) -> str | None:
     Raises:
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
-    return news(existing(settings.warehouse.path), fingerprint(dbt_variables(settings)))
+    existing(settings)
+    warehouse = settings.warehouse
+    gather(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds)
+    return news(warehouse.path, fingerprint(dbt_variables(settings)))
 
 
 def publish_marts(settings: Settings) -> Published:
@@ -89,8 +96,9 @@ def publish_marts(settings: Settings) -> Published:
     """
     warehouse = settings.warehouse
     key = warehouse.pii_key
+    existing(settings)
     published = publish_file(
-        existing(warehouse.path),
+        warehouse.path,
         warehouse.published,
         pii=treatments(settings),
         pii_key=key.get_secret_value() if key else None,
@@ -157,26 +165,29 @@ def ready_for_dbt(settings: Settings, seconds: float) -> None:
     Raises:
         WarehouseBusy: it is still held after that many seconds.
     """
-    with Warehouse.open(settings.warehouse.path, REGISTRY, lock_wait_seconds=seconds) as warehouse:
-        warehouse.note_phone_numbers(settings.definitions.phone_regions)
+    for part in parts(settings):
+        with Warehouse.open(part.warehouse.path, REGISTRY, lock_wait_seconds=seconds) as warehouse:
+            warehouse.note_phone_numbers(settings.definitions.phone_regions)
+    gather(settings.warehouse.path, lock_wait_seconds=seconds)
 
 
-def wait_for_writer(path: Path, seconds: float) -> None:
+def wait_for_writer(settings: Settings, seconds: float) -> None:
     """Return once no other process holds the warehouse. Every raw table that dbt reads is there afterwards.
 
     Raises:
         WarehouseBusy: it is still held after that many seconds.
     """
-    with Warehouse.open(path, REGISTRY, lock_wait_seconds=seconds):
-        pass
+    for file in written_files(settings.warehouse.path):
+        with Warehouse.open(file, REGISTRY, lock_wait_seconds=seconds):
+            pass
+    gather(settings.warehouse.path, lock_wait_seconds=seconds)
 
 
-def existing(warehouse: Path) -> Path:
-    """The path of a warehouse that is there.
+def existing(settings: Settings) -> None:
+    """Make sure that there is a warehouse.
 
     Raises:
         WarehouseError: there is none.
     """
-    if not warehouse.exists():
-        raise WarehouseError(f"{warehouse}: there is no warehouse yet; run `vetl sync` first")
-    return warehouse
+    if not written_files(settings.warehouse.path):
+        raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")

@@ -16,6 +16,7 @@ from typing import Any
 
 from pipelines import bundled
 from pipelines.core.errors import BuildFailed, WarehouseBusy
+from pipelines.loading.layout import shards_of
 
 Advance = Callable[[int, int], None]
 """Called with the nodes done and the nodes in all."""
@@ -126,11 +127,16 @@ def fingerprint(variables: Mapping[str, Any]) -> str:
 def environment(warehouse: Path) -> dict[str, str]:
     """The environment for dbt: of vetl's own variables only the file, so that no secret reaches it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    return {**kept, **known_to_dbt(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+
+
+def known_to_dbt(warehouse: Path) -> dict[str, str]:
+    """What dbt is told by its environment: the file, its shards, and which text of the project makes the marts."""
+    shards = [{"alias": name, "path": str(file)} for name, file in shards_of(warehouse).items()]
     return {
-        **kept,
         "VETL_WAREHOUSE__PATH": str(warehouse),
+        "VETL_SHARDS": json.dumps(shards),
         "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
-        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
     }
 
 

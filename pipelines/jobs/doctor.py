@@ -15,14 +15,14 @@ from pipelines.discovery.csv_calls import parse_plainly
 from pipelines.discovery.examination import Examination, check_practice, examine
 from pipelines.discovery.finding import Examined, Finding, Report
 from pipelines.discovery.notes import Notes
-from pipelines.endpoints import REGISTRY, by_name
+from pipelines.endpoints import by_name
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.engine.runner import Order, Run, StepRunner
 from pipelines.engine.together import together
 from pipelines.jobs.client import partner_client, query_names
 from pipelines.jobs.doctor_settings import mend, overridden
+from pipelines.jobs.shards import opened
 from pipelines.jobs.sync import chosen_endpoints, chosen_practices
-from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.client import PartnerClient
 from pipelines.settings import Settings, load_settings
 
@@ -121,12 +121,8 @@ async def _examine(
 
 def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:
     """Into `control.capabilities`, where the next sync looks; the run itself is told in `control.runs`."""
-    warehouse_settings = settings.warehouse
-    with Warehouse.open(
-        warehouse_settings.path, REGISTRY, lock_wait_seconds=warehouse_settings.lock_wait_seconds
-    ) as warehouse:
-        warehouse.set_practices(settings.practices)
-        warehouse.start_run(run_id, started, "doctor")
+    with opened(settings) as warehouse:
+        warehouse.start_run(run_id, started, "doctor", settings.practices)
         for (practice_id, name), learnt in notes.learnt.items():
             if learnt:
                 warehouse.commit(run_id, practice_id, by_name(name), learnt)

@@ -9,10 +9,9 @@ from typing import Any
 
 from pipelines.core.errors import ConfigurationError, VetlError, WarehouseError
 from pipelines.core.pages import Changes
-from pipelines.endpoints import REGISTRY
 from pipelines.jobs.client import partner_client
+from pipelines.jobs.shards import OpenWarehouse, opened
 from pipelines.jobs.sync import chosen_practices
-from pipelines.loading.warehouse import Warehouse
 from pipelines.receiving.catch_up import CatchUp, Caught
 from pipelines.receiving.drain import drain
 from pipelines.receiving.inbox import Inbox
@@ -52,12 +51,9 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
     with (
         Inbox.open(settings.webhooks.inbox) as inbox,
-        Warehouse.open(
-            settings.warehouse.path, REGISTRY, lock_wait_seconds=settings.warehouse.lock_wait_seconds
-        ) as warehouse,
+        opened(settings) as warehouse,
     ):
-        warehouse.set_practices(settings.practices)
-        warehouse.start_run(run_id, started, "webhooks drain")
+        warehouse.start_run(run_id, started, "webhooks drain", settings.practices)
         result = DrainResult(exit_code=1)
         try:
             deliveries, changes = drain(inbox, warehouse, run_id)
@@ -76,7 +72,7 @@ class Asking:
     """What is got by id, and where it goes."""
 
     settings: Settings
-    warehouse: Warehouse
+    warehouse: OpenWarehouse
     run_id: str
     catch_up: bool
     messages: Sequence[str]

@@ -15,7 +15,8 @@ def run_export(settings: Settings, *, grace: bool = True) -> Exported:
         LakeError: it cannot be read or written; what its manifest lists stays.
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
-    path, seconds = existing(settings.warehouse.path), settings.warehouse.lock_wait_seconds
+    path, seconds = settings.warehouse.path, settings.warehouse.lock_wait_seconds
+    existing(settings)
     ready_for_dbt(settings, seconds)
     return export_private(path, private_lake(settings), lock_wait_seconds=seconds, grace=grace)
 

@@ -1,6 +1,7 @@
 """Bad rows: which there are, and taking them in again."""
 
 import json
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -11,9 +12,9 @@ from pipelines.core.results import ReportProgress
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.build import existing
+from pipelines.jobs.shards import OpenWarehouse, opened
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.quarantine import Held
-from pipelines.loading.warehouse import Warehouse
 from pipelines.receiving.drain import EVENTS, intakes
 from pipelines.receiving.inbox import Entry, Waiting
 from pipelines.settings import Settings
@@ -39,7 +40,7 @@ def held_rows(settings: Settings) -> list[Held]:
     Raises:
         WarehouseError: there is no warehouse yet, or another process holds it.
     """
-    with _opened(settings) as warehouse:
+    with _existing(settings) as warehouse:
         return warehouse.held()
 
 
@@ -50,7 +51,7 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
         WarehouseError: there is no warehouse yet, or another process holds it.
         Unreachable: calls are to be read again and the platform does not answer.
     """
-    with _opened(settings) as warehouse:
+    with _existing(settings) as warehouse:
         before = warehouse.held()
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
     by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
@@ -69,7 +70,7 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
     return Retried(len(before), tuple(held_rows(settings)), changes)
 
 
-def _take_in(warehouse: Warehouse, held: list[Held]) -> Changes:
+def _take_in(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
     """Merge the kept rows of lists whose rows have ids, in one commit for each list."""
     lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
     rows = [row for row in held if row.endpoint in lists]
@@ -81,7 +82,7 @@ def _take_in(warehouse: Warehouse, held: list[Held]) -> Changes:
     return changes
 
 
-def _take_in_deliveries(warehouse: Warehouse, held: list[Held]) -> Changes:
+def _take_in_deliveries(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
     """Read again what webhooks told. A message is held beside its event, and comes in with it."""
     channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
     run_id = _run_id()
@@ -108,6 +109,6 @@ def _run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(4)}"
 
 
-def _opened(settings: Settings) -> Warehouse:
-    path = existing(settings.warehouse.path)
-    return Warehouse.open(path, REGISTRY, lock_wait_seconds=settings.warehouse.lock_wait_seconds)
+def _existing(settings: Settings) -> AbstractContextManager[OpenWarehouse]:
+    existing(settings)
+    return opened(settings)

@@ -16,6 +16,8 @@ from pipelines.engine.runner import Order, Run
 from pipelines.engine.sync import sync
 from pipelines.jobs.client import partner_client, query_names
 from pipelines.jobs.clock import believed_clock
+from pipelines.jobs.processes import Read, side_by_side
+from pipelines.jobs.shards import parts
 from pipelines.loading.control.snapshot import note_not_started
 from pipelines.loading.phone_calls.frames import parse_calls
 from pipelines.loading.warehouse import Warehouse
@@ -42,14 +44,29 @@ def run_sync(
         WarehouseError: the warehouse cannot be opened or written.
         Unreachable: the platform cannot be signed in to.
     """
+    chosen = [practice.id for practice in chosen_practices(settings, practices)]
+    names = [endpoint.name for endpoint in chosen_endpoints(endpoints)]
+    reads = [
+        Read(part, tuple(item.id for item in part.practices if item.id in chosen), tuple(names), since, reconcile)
+        for part in parts(settings, chosen)
+    ]
+    if len(reads) == 1:
+        return _sync_part(reads[0], progress)
+    result = side_by_side(reads, _sync_part, progress)
+    return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
+
+
+def _sync_part(read: Read, progress: ReportProgress) -> SyncResult:
+    """One warehouse of one file, in this process."""
+    settings = read.settings
     order = Order(
-        practices=chosen_practices(settings, practices),
-        endpoints=chosen_endpoints(endpoints),
+        practices=chosen_practices(settings, read.practices),
+        endpoints=chosen_endpoints(read.endpoints),
         names=query_names(settings),
-        since=since,
+        since=read.since,
         details=settings.phone_calls.details,
         details_budget=settings.phone_calls.details_budget,
-        reconcile=reconcile,
+        reconcile=read.reconcile,
     )
     return asyncio.run(_sync(settings, partner_client(settings), order, progress))
 

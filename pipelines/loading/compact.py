@@ -7,9 +7,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
-from pipelines.loading.connection import ROW_GROUP_SIZE, first_line, literal, quoted
-
-_KEPT = ("raw", "history", "control")
+from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, first_line, literal
 
 
 def rewrite(path: Path) -> None:
@@ -24,12 +22,7 @@ def rewrite(path: Path) -> None:
         _remove(draft)
         with closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(path))} as old")
-            schemas = connection.execute(
-                "select schema_name from duckdb_schemas() where database_name = 'old' and not internal"
-            ).fetchall()
-            for (schema,) in schemas:
-                if schema not in (*_KEPT, "main"):
-                    connection.execute(f"drop schema old.{quoted(schema)} cascade")
+            drop_derived(connection, "old")
             connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
             connection.execute("copy from database old to new")
             connection.execute("detach new")

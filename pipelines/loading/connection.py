@@ -16,6 +16,9 @@ ROW_GROUP_SIZE = 30_720
 122,880 a first sync in batches of 50,000 rows costs half as much again. Smaller groups also let a read of a
 few days skip more."""
 
+PRIVATE = ("raw", "history", "control")
+"""The schemas that syncs write to; all others follow from them."""
+
 MEMORY_LIMIT = "1GB"
 """Of DuckDB's buffers; what does not fit is spilled beside the file."""
 
@@ -109,6 +112,16 @@ def told_in_one_line(path: Path) -> Generator[None]:
         raise WarehouseError(f"{path}: {line}{remedy}") from None
     except duckdb.DataError as error:
         raise WarehouseError(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
+
+
+def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
+    """Take what dbt has made out of an attached file."""
+    schemas = connection.execute(
+        "select schema_name from duckdb_schemas() where database_name = ? and not internal", [database]
+    ).fetchall()
+    for (schema,) in schemas:
+        if schema not in (*PRIVATE, "main"):
+            connection.execute(f"drop schema {quoted(database)}.{quoted(schema)} cascade")
 
 
 def first_line(error: Exception) -> str:

@@ -230,6 +230,15 @@ class Warehouse:
         with self._turn:
             return self._status.lists()
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    def write_status(self) -> None:
+        """Write what `vetl status` reads, whoever has changed the file."""
+        self._write_status(at_once=True)
+
     def held(self) -> list[quarantine.Held]:
         """The rows in quarantine."""
         with self._turn:

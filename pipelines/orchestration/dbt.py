@@ -22,7 +22,7 @@ from dagster_dbt import (
 
 from pipelines import bundled
 from pipelines.jobs.build import dbt_variables, existing, ready_for_dbt, tests_of, whats_new
-from pipelines.jobs.dbt_process import as_options, dbt_parse, state_folder
+from pipelines.jobs.dbt_process import as_options, dbt_parse, known_to_dbt, state_folder
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.metadata import code_in, documented_in
 from pipelines.orchestration.read_config import reads_again
@@ -91,7 +91,7 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
             return
         deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
         with as_failures():
-            existing(settings.warehouse.path)
+            existing(settings)
         while True:
             with as_failures():
                 wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
@@ -119,7 +119,7 @@ def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: S
     with as_failures():
         hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run.run_config)
         tests = tests_of(settings, all_tests=not hourly)
-    with _environment(warehouse, target):
+    with _environment({**known_to_dbt(warehouse), "DBT_TARGET_PATH": os.fspath(target)}):
         command = ["build", *tests, *as_options(dbt_variables(settings))]
         return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
 
@@ -162,16 +162,11 @@ def manifest_of(settings: Settings) -> Path:
 
 
 @contextmanager
-def _environment(warehouse: Path, target: Path) -> Generator[None]:
+def _environment(wanted: Mapping[str, str]) -> Generator[None]:
     """dagster-dbt starts dbt with the environment of this process: for that moment it holds what dbt may know.
 
     Of vetl's own variables that is the file alone: no secret reaches dbt.
     """
-    wanted = {
-        "VETL_WAREHOUSE__PATH": os.fspath(warehouse),
-        "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
-        "DBT_TARGET_PATH": os.fspath(target),
-    }
     before = dict(os.environ)
     for name in before:
         if name.startswith("VETL_"):

@@ -21,16 +21,13 @@ def wait_aloud(settings: Settings, say: Say, seconds: float | None = None) -> No
     Raises:
         WarehouseBusy: it is still held after `seconds`, by default `lock_wait_seconds`.
     """
-    path = settings.warehouse.path
     patience = settings.warehouse.lock_wait_seconds if seconds is None else seconds
-    if not path.exists():
-        return
     try:
-        wait_for_writer(path, 0)
+        wait_for_writer(settings, 0)
     except WarehouseBusy as error:
         holder = str(error).split(" holds it", 1)[0]
         say(f"{holder} holds the warehouse; waiting for it, at most {patience:g} s")
-        wait_for_writer(path, patience)
+        wait_for_writer(settings, patience)
 
 
 def patiently(settings: Settings, say: Say, act: Callable[[], Result]) -> Result:

@@ -34,12 +34,14 @@ from pipelines.settings.section import Section
 from pipelines.settings.sources import Sources
 from pipelines.settings.values import (
     duckdb_file,
+    each_in_one_shard,
     file_path,
     http_address,
     masking_key,
     network,
     no_boolean,
     parameter_name,
+    shard_name,
 )
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
@@ -49,6 +51,8 @@ Seconds = Annotated[float, BeforeValidator(no_boolean)]
 ParameterName = Annotated[str, AfterValidator(parameter_name)]
 FilePath = Annotated[Path, AfterValidator(file_path)]
 DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
+ShardName = Annotated[str, AfterValidator(shard_name)]
+Shards = Positive | Annotated[dict[ShardName, tuple[str, ...]], Field(min_length=1)]
 
 ENVIRONMENT_ONLY = {
     "partner": ("username", "password", "role"),
@@ -98,6 +102,7 @@ class WarehouseSettings(Section):
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: Annotated[SecretStr, AfterValidator(masking_key)] | None = None
     lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
+    shards: Shards = 1
     keep: Positive = 3
     parquet: bool = False
     contacts: bool = False
@@ -163,6 +168,8 @@ class Settings(BaseSettings):
         if twice:
             msg = f"practices: the id {twice[0]} is there twice"
             raise ValueError(msg)
+        if not isinstance(self.warehouse.shards, int):
+            each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
         return self
 
     def login(self) -> Login:

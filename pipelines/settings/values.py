@@ -1,6 +1,8 @@
 """What a value must look like. The text of each ValueError follows the key."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,6 +31,30 @@ def parameter_name(text: str) -> str:
     if not re.fullmatch(r"[!-~]+", text):
         raise ValueError("must name a query parameter: visible ASCII, no spaces")
     return text
+
+
+def shard_name(text: str) -> str:
+    """Part of the name of a file, also where upper and lower case are the same."""
+    if not re.fullmatch(r"[a-z0-9_-]{1,40}", text):
+        raise ValueError("must be a name of lower-case letters, digits, - and _")
+    return text
+
+
+def each_in_one_shard(shards: Mapping[str, Sequence[str]], practices: Sequence[str]) -> None:
+    """Every configured practice is in one shard, and no other is in any.
+
+    Raises:
+        ValueError: one is in none or in two, or is not configured.
+    """
+    named = [practice for own in shards.values() for practice in own]
+    times = Counter(dict.fromkeys(practices, 0))
+    times.update(named)
+    for practice in times:
+        if practice not in practices:
+            raise ValueError(f"warehouse.shards: practice {practice} is not configured")
+        if times[practice] != 1:
+            where = "in no shard" if not times[practice] else f"there {times[practice]} times"
+            raise ValueError(f"warehouse.shards: practice {practice} is {where}")
 
 
 def file_path(path: Path) -> Path:

@@ -11,8 +11,9 @@ from support.filled import Filled, call_line
 from support.lakes import export_until_killed, manifest, rows, storage
 
 from pipelines.core.errors import LakeError
+from pipelines.loading.connection import PRIVATE
 from pipelines.loading.lake.export import Exported, export_private
-from pipelines.loading.lake.tables import PRIVATE, lake_tables
+from pipelines.loading.lake.tables import lake_tables
 
 MAY, JUNE = "2025-05", "2025-06"
 SESSION = {

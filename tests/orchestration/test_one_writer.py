@@ -77,8 +77,8 @@ def test_who_is_quicker_between_the_look_and_the_work_is_waited_for_too(
         attempts.append(time.monotonic())
         if len(attempts) == 1:
             with held(ours.warehouse.path, 1):
-                wait_for_writer(ours.warehouse.path, 0)
-        wait_for_writer(ours.warehouse.path, 0)
+                wait_for_writer(ours, 0)
+        wait_for_writer(ours, 0)
         return "done"
 
     assert patiently(ours, lambda _line: None, work) == "done"
@@ -89,7 +89,7 @@ def test_longer_than_the_setting_is_a_failure_with_the_holder_in_it(settings: Ca
     ours = settings(0.5)
 
     def build() -> Any:
-        return patiently(ours, lambda _line: None, lambda: wait_for_writer(ours.warehouse.path, 0))
+        return patiently(ours, lambda _line: None, lambda: wait_for_writer(ours, 0))
 
     with held(ours.warehouse.path, 30) as process:
         with pytest.raises(dg.Failure, match=f"process {process} holds it") as caught, as_failures():

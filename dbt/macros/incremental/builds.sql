@@ -55,7 +55,10 @@
         ) %}
         {% do run_query("delete from control.builds") %}
         {% do run_query("insert into control.builds by name select * from this_build") %}
-        {% do run_query("delete from control.changes") %}
+        {%- set shards = "select database_name from duckdb_databases() where starts_with(database_name, 'shard_')" -%}
+        {%- for file in run_query(shards).columns[0].values() or [target.database] -%}
+            {% do run_query('delete from "' ~ file ~ '".control.changes') %}
+        {%- endfor -%}
     {%- endif -%}
     {% do run_query("drop table control.building") %}
 {%- endmacro %}

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import duckdb
 
+from pipelines.loading.layout import attach_shards
+
 _NEWS = """
     select case
         when build.build_id is null then 'the marts were not built whole yet'
@@ -40,6 +42,7 @@ def news(private: Path, fingerprint: str) -> str | None:
     """
     try:
         with closing(duckdb.connect(str(private), read_only=True)) as connection:
+            attach_shards(connection, private)
             ((answer,),) = connection.execute(_NEWS, {"fingerprint": fingerprint}).fetchall()
     except duckdb.CatalogException:
         return "the marts were not built yet"

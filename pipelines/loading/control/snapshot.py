@@ -6,13 +6,15 @@ seconds old, and says when it was written.
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
 from pipelines.core.errors import WarehouseError
+from pipelines.loading.layout import written_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,23 @@ def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
     Raises:
         WarehouseError: it cannot be read, or a newer vetl has written it.
     """
+    told = [_read_one(file, migrations) for file in written_files(warehouse) or [warehouse]]
+    there = [snapshot for snapshot in told if snapshot]
+    return _of_all(there) if len(there) > 1 else next(iter(there), None)
+
+
+def _of_all(shards: Sequence[Snapshot]) -> Snapshot:
+    """One for several files: the lists of all, and of the latest run. That one shard could not begin is told."""
+    runs = [snapshot.run for snapshot in shards if snapshot.run]
+    return Snapshot(
+        lists=sorted((item for snapshot in shards for item in snapshot.lists), key=itemgetter("practice_id")),
+        written_at=max((snapshot.written_at for snapshot in shards if snapshot.written_at), default=None),
+        run=max(runs, key=itemgetter("started_at"), default=None),
+        not_started=next((snapshot.not_started for snapshot in shards if snapshot.not_started), None),
+    )
+
+
+def _read_one(warehouse: Path, migrations: Path) -> Snapshot | None:
     path = snapshot_path(warehouse)
     try:
         told = json.loads(path.read_text("utf-8"))
@@ -59,12 +78,13 @@ def refuse_newer(warehouse: Path, migrations: Path) -> None:
     Raises:
         WarehouseError: a newer vetl has migrated it.
     """
-    try:
-        told = json.loads(snapshot_path(warehouse).read_text("utf-8"))
-    except (OSError, ValueError):
-        return
-    if isinstance(told, dict):
-        _refuse(warehouse, str(cast("dict[str, Any]", told).get("migration")), migrations)
+    for file in written_files(warehouse):
+        try:
+            told = json.loads(snapshot_path(file).read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(told, dict):
+            _refuse(file, str(cast("dict[str, Any]", told).get("migration")), migrations)
 
 
 def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:

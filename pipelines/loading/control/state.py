@@ -15,6 +15,8 @@ from pipelines.loading.context import Commit
 List = tuple[str, str]
 """A practice's id and the name of one of its lists."""
 
+SALT = "call_key_salt"
+
 
 def start_run(connection: duckdb.DuckDBPyConnection, run_id: str, started_at: datetime, command: str) -> None:
     """A command begins to read the source."""
@@ -167,11 +169,14 @@ class Beginnings:
         return self._connection.execute(f"select practice_id, endpoint, {what}", values).fetchall()
 
 
-def salt(connection: duckdb.DuckDBPyConnection) -> str:
-    """The secret of this file's call keys, made at first use."""
-    rows = connection.execute("select value from control.meta where name = 'call_key_salt'").fetchall()
+def salt(connection: duckdb.DuckDBPyConnection, practice_id: str) -> str:
+    """The secret of this file's call keys, made at first use, or the one that came along with the practice."""
+    rows = connection.execute(
+        "select value from control.meta where name in (?, ?) order by name desc",
+        [SALT, f"{SALT}/{practice_id}"],
+    ).fetchall()
     if rows:
         return rows[0][0]
     made = token_hex(16)
-    connection.execute("insert into control.meta values ('call_key_salt', ?)", [made])
+    connection.execute("insert into control.meta values (?, ?)", [SALT, made])
     return made

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.loading.connection import attach, told_in_one_line
+from pipelines.loading.connection import PRIVATE, attach, told_in_one_line
 from pipelines.loading.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
 from pipelines.loading.lake.storage import Storage
-from pipelines.loading.lake.tables import PRIVATE, LakeTable, lake_tables
+from pipelines.loading.lake.tables import LakeTable, lake_tables
 from pipelines.loading.lake.write import write_partitions
+from pipelines.loading.layout import attach_shards
 
 _OURS = re.compile(r"/[0-9a-f]{16}\.parquet$")
 
@@ -58,6 +59,7 @@ def export_private(
         storage.drafts(warehouse.with_name(f"{warehouse.name}.lake")) as drafts,
         told_in_one_line(warehouse),
     ):
+        attach_shards(connection, warehouse)
         [(clock,)] = connection.execute(
             "select strftime(max_by(source_clock, started_at), '%Y-%m-%dT%H:%M:%SZ') from control.runs"
             " where source_clock is not null"

@@ -9,8 +9,6 @@ import duckdb
 from pipelines.loading.connection import quoted
 from pipelines.loading.lake.manifest import Partition, TableSchema
 
-PRIVATE = ("raw", "history", "control")
-
 MONTH = "month"
 _PRACTICE = "practice_id"
 _MONTH_OF = ("call_date", "created_at", "received_at")

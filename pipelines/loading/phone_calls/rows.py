@@ -17,7 +17,7 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
     if rows.is_empty():
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
-    salt = practice_salt(state.salt(commit.connection), commit.practice_id)
+    salt = practice_salt(state.salt(commit.connection, commit.practice_id), commit.practice_id)
     dirty_days.note_new(commit, rows)
     with registered_frames(commit.connection, fresh=rows):
         commit.connection.execute(

@@ -19,6 +19,7 @@ import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError, WrongUse
 from pipelines.loading.connection import CAUSE_OF_THE_MACHINE, MEMORY_LIMIT, first_line, literal
+from pipelines.loading.layout import attach_shards
 from pipelines.loading.published.contacts import attach_contacts
 from pipelines.loading.published.marts import marts_of
 
@@ -172,6 +173,7 @@ def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConn
             if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
                 connection.execute("set search_path = 'marts,main'")
             attach_contacts(connection, file)
+            attach_shards(connection, file)
             if writes_to:
                 connection.execute(f"set allowed_directories = [{literal(str(writes_to))}]")
             connection.execute("set enable_external_access = false")

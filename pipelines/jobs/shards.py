@@ -1,0 +1,149 @@
+"""The shards of a warehouse as jobs see them: each is a warehouse of some practices, with settings of its own."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+from typing import Any
+
+from pipelines.core.endpoint import Endpoint
+from pipelines.core.pages import Changes
+from pipelines.core.practice import Practice
+from pipelines.core.steps import Save
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.control.quarantine import Held
+from pipelines.loading.layout import Layout, read_layout, shard_file
+from pipelines.loading.received import Intake
+from pipelines.loading.shards import arrange
+from pipelines.loading.warehouse import Warehouse
+from pipelines.settings import Settings
+
+
+def parts(settings: Settings, practices: Sequence[str] | None = None) -> list[Settings]:
+    """The settings of each shard that one of these practices is in: its file and its practices alone.
+
+    Where `vetl.toml` has changed, practices are moved to where they belong first. With one file for all these are
+    the settings themselves.
+
+    Raises:
+        WarehouseBusy: practices are to be moved, and another process holds a file.
+        WarehouseError: a file cannot be opened or written.
+    """
+    warehouse = settings.warehouse
+    wanted = _wanted(settings)
+    arrange(warehouse.path, wanted, lock_wait_seconds=warehouse.lock_wait_seconds)
+    if not wanted:
+        return [settings]
+    return [
+        _part(settings, name, own)
+        for name, own in wanted.items()
+        if practices is None or not set(practices).isdisjoint(own)
+    ]
+
+
+@contextmanager
+def opened(settings: Settings) -> Generator["OpenWarehouse"]:
+    """All of the warehouse, for what is short and concerns every practice. Other writers are waited for, and wait.
+
+    Raises:
+        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseError: a file cannot be opened.
+    """
+    with ExitStack() as stack:
+        homes: dict[str, Warehouse] = {}
+        files: list[Warehouse] = []
+        for part in parts(settings):
+            warehouse = part.warehouse
+            file = Warehouse.open(warehouse.path, REGISTRY, lock_wait_seconds=warehouse.lock_wait_seconds)
+            files.append(stack.enter_context(file))
+            homes.update({practice.id: file for practice in part.practices})
+        yield OpenWarehouse(files, homes)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWarehouse:
+    """Every file of a warehouse; what concerns a practice goes to its own, and of unknown ones to the first."""
+
+    files: Sequence[Warehouse]
+    homes: Mapping[str, Warehouse]
+
+    def of(self, practice_id: str) -> Warehouse:
+        """The file of this practice."""
+        return self.homes.get(practice_id, self.files[0])
+
+    def start_run(self, run_id: str, started_at: datetime, command: str, practices: Sequence[Practice]) -> None:
+        """A command begins; the practices are kept as they are configured."""
+        for file in self.files:
+            file.set_practices([item for item in practices if self.of(item.id) is file])
+            file.start_run(run_id, started_at, command)
+
+    def finish_run(
+        self, run_id: str, *, source_clock: datetime | None, exit_code: int, summary: Mapping[str, Any]
+    ) -> None:
+        """It is done."""
+        for file in self.files:
+            file.finish_run(run_id, source_clock=source_clock, exit_code=exit_code, summary=summary)
+
+    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
+        """The work of one list."""
+        return self.of(practice_id).commit(run_id, practice_id, endpoint, work)
+
+    def take_in(self, run_id: str, intakes: Sequence[Intake]) -> Changes:
+        """What was received: one transaction in each file. Taken in once more, it changes nothing."""
+        changes = Changes()
+        for file in self.files:
+            own = [item for item in intakes if self.of(item.practice_id) is file]
+            changes += file.take_in(run_id, own) if own else Changes()
+        return changes
+
+    def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
+        """Messages to get by id."""
+        return self.of(practice_id).due_messages(practice_id, now, limit)
+
+    def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
+        """Outreach requests to get by id."""
+        return self.of(practice_id).due_requests(practice_id, endpoint, now, limit)
+
+    def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
+        """These were asked for by id."""
+        self.of(practice_id).keep_looks(practice_id, endpoint, ids, now)
+
+    def held(self) -> list[Held]:
+        """The rows in quarantine."""
+        return [row for file in self.files for row in file.held()]
+
+
+def _wanted(settings: Settings) -> Layout:
+    shards = settings.warehouse.shards
+    if not isinstance(shards, int):
+        return shards
+    if shards == 1:
+        return {}
+    held = read_layout(settings.warehouse.path)
+    return _balanced([practice.id for practice in settings.practices], shards, held)
+
+
+def _balanced(practices: Sequence[str], shards: int, held: Layout) -> dict[str, list[str]]:
+    """About as many in each, and as few elsewhere than before as that allows."""
+    before = {practice: name for name, own in held.items() for practice in own}
+    placed: dict[str, list[str]] = {str(number): [] for number in range(1, shards + 1)}
+    most = ceil(len(practices) / shards)
+    left: list[str] = []
+    for practice in practices:
+        own = placed.get(before.get(practice, ""))
+        (left if own is None or len(own) == most else own).append(practice)
+    for practice in left:
+        min(placed.values(), key=len).append(practice)
+    return placed
+
+
+def _part(settings: Settings, name: str, own: Sequence[str]) -> Settings:
+    known: dict[str, Practice] = {practice.id: practice for practice in settings.practices}
+    file = shard_file(settings.warehouse.path, name)
+    return settings.model_copy(
+        update={
+            "warehouse": settings.warehouse.model_copy(update={"path": file, "shards": 1}),
+            "practices": tuple(known[practice] for practice in own),
+        }
+    )

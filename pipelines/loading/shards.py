@@ -1,0 +1,214 @@
+"""Several private files, each with some practices and a writer of its own, and the file that shows them all.
+
+A practice that belongs to another shard is moved there with all its rows and what vetl knows of them: nothing is
+read again.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.connection import PRIVATE, attach, drop_derived, literal, quoted, told_in_one_line
+from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.control.state import SALT
+from pipelines.loading.layout import (
+    Layout,
+    attach_shards,
+    read_layout,
+    shard_file,
+    shards_of,
+    write_layout,
+    written_files,
+)
+from pipelines.loading.warehouse import Warehouse, transaction
+
+_OF_A_FILE = ("meta", "migrations", "builds", "building")
+"""Tables of control that are about one file. What publishing takes from a build (`changed_in_...`) is too."""
+
+
+def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
+    """Bring practices to the shards where they belong; `wanted` is empty for one file. It can be repeated.
+
+    The rows of a practice are committed where they belong before they are deleted where they were, and the layout
+    is written before a file is made and after the last move.
+
+    Raises:
+        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseError: a file cannot be opened or written.
+    """
+    held = read_layout(path)
+    if _is_arranged(held, wanted):
+        return
+    first = next(iter(held or wanted))
+    snapshot_path(path).unlink(missing_ok=True)
+    there = {name: held.get(name, []) for name in (*held, *wanted)}
+    write_layout(path, there)
+    if not shard_file(path, first).exists() and path.exists():
+        _rename(path, path, shard_file(path, first), lock_wait_seconds)
+    homes = {practice: name for name, practices in wanted.items() for practice in practices}
+    _move_all(path, list(there), homes, next(iter(wanted), first), lock_wait_seconds)
+    if not wanted and shard_file(path, first).exists():
+        _rename(path, shard_file(path, first), path, lock_wait_seconds)
+    for file in (shard_file(path, name) for name in there.keys() - wanted.keys()):
+        file.unlink(missing_ok=True)
+        snapshot_path(file).unlink(missing_ok=True)
+    write_layout(path, wanted)
+    gather(path, lock_wait_seconds=lock_wait_seconds)
+    for file in written_files(path):
+        with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds) as warehouse:
+            warehouse.write_status()
+
+
+def gather(path: Path, *, lock_wait_seconds: float) -> None:
+    """Make the file that shows all shards, or the views in it anew; nothing where there is one file.
+
+    Raises:
+        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseError: a file cannot be opened or written.
+    """
+    shards = list(shards_of(path))
+    if not shards:
+        return
+    with told_in_one_line(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+        attach_shards(connection, path)
+        tables = _tables_of(connection, shards[0])
+        with transaction(connection):
+            for schema in PRIVATE:
+                connection.execute(f"create schema if not exists {schema}")
+            for table in tables:
+                # What two shards tell of one run is told once: it came along with a practice that was moved.
+                union = " union by name " if table == 'control."runs"' else " union all by name "
+                rows = union.join(f"from {quoted(shard)}.{table}" for shard in shards)
+                connection.execute(f"create or replace view {table} as {rows}")
+            connection.execute(
+                f"create table if not exists control.builds as from {quoted(shards[0])}.control.builds limit 0"
+            )
+
+
+def forget_derived(path: Path, *, lock_wait_seconds: float) -> None:
+    """Make the file that shows all shards anew, without what dbt has made; nothing where there is one file.
+
+    Raises:
+        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseError: a file cannot be opened or written.
+    """
+    if not shards_of(path):
+        return
+    with told_in_one_line(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+        connection.execute("checkpoint")
+        path.unlink()
+    gather(path, lock_wait_seconds=lock_wait_seconds)
+
+
+def _is_arranged(held: Layout, wanted: Layout) -> bool:
+    """Nothing is where it does not belong. A practice that is not configured any more stays where it is."""
+    places = {practice: name for name, practices in held.items() for practice in practices}
+    homes = {practice: name for name, practices in wanted.items() for practice in practices}
+    return held.keys() == wanted.keys() and homes.items() <= places.items()
+
+
+def _rename(held: Path, file: Path, name: Path, lock_wait_seconds: float) -> None:
+    """Give a file another name while we hold `held`: nobody writes to it, and no log of it is left behind."""
+    with told_in_one_line(held), closing(attach(held, lock_wait_seconds=lock_wait_seconds)) as connection:
+        if held == file:
+            drop_derived(connection, "warehouse")  # a shard has no marts
+        connection.execute("checkpoint")
+        file.replace(name)
+
+
+def _move_all(
+    path: Path, names: Sequence[str], homes: Mapping[str, str], otherwise: str, lock_wait_seconds: float
+) -> None:
+    """Every practice to its home; one that has none stays, or goes `otherwise` where its shard goes."""
+    for source in names:
+        if not shard_file(path, source).exists():
+            continue
+        stays = source in homes.values() or source == otherwise
+        moves: dict[str, list[str]] = {}
+        for practice in _practices_in(shard_file(path, source), lock_wait_seconds):
+            target = homes.get(practice, source if stays else otherwise)
+            if target != source:
+                moves.setdefault(target, []).append(practice)
+        for target, practices in moves.items():
+            _move(shard_file(path, source), shard_file(path, target), practices, lock_wait_seconds)
+
+
+def _practices_in(file: Path, lock_wait_seconds: float) -> list[str]:
+    """Whose rows lie in a file; one of an older vetl is migrated."""
+    with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds):
+        pass
+    with closing(attach(file, lock_wait_seconds=lock_wait_seconds)) as connection:
+        told = " union ".join(
+            f"select {column} as id from {table}" for table, column in _practice_columns(connection, "warehouse")
+        )
+        return [name for (name,) in connection.execute(f"select id from ({told}) order by id").fetchall()]
+
+
+def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_seconds: float) -> None:
+    """Committed there before it is deleted here: whatever ends it, the next attempt begins with all rows."""
+    if not target.exists():
+        Warehouse.open(target, REGISTRY, lock_wait_seconds=lock_wait_seconds).close()
+    with told_in_one_line(target), closing(attach(target, lock_wait_seconds=lock_wait_seconds)) as connection:
+        connection.execute(f"attach {literal(str(source))} as moved")
+        held = _practice_columns(connection, "moved")
+        with transaction(connection):
+            for table, column in held:
+                _delete(connection, table, column, practices)
+                connection.execute(
+                    f"insert into {table} by name from moved.{table} where list_contains(?, {column})", [practices]
+                )
+            connection.execute(
+                "insert into control.runs by name from moved.control.runs as runs"
+                " anti join control.runs as known using (run_id)"
+            )
+            _bring_salts(connection, practices)
+        with transaction(connection):
+            for table, column in held:
+                _delete(connection, f"moved.{table}", column, practices)
+
+
+def _practice_columns(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[str, str]]:
+    """Every table whose rows belong to a practice, and the column that says to which."""
+    known = {
+        f"{schema}.{quoted(table)}"
+        for schema, table in connection.execute(
+            "select schema_name, table_name from duckdb_columns()"
+            " where database_name = ? and column_name = 'practice_id'",
+            [database],
+        ).fetchall()
+    }
+    columns = [(table, "practice_id") for table in _tables_of(connection, database) if table in known]
+    return [*columns, ("control.practices", "id")]
+
+
+def _delete(connection: duckdb.DuckDBPyConnection, table: str, column: str, practices: Sequence[str]) -> None:
+    connection.execute(f"delete from {table} where list_contains(?, {column})", [practices])
+
+
+def _bring_salts(connection: duckdb.DuckDBPyConnection, practices: Sequence[str]) -> None:
+    """A call keeps its key although the other file has a secret of its own."""
+    for practice in practices:
+        name = f"{SALT}/{practice}"
+        connection.execute("delete from control.meta where name = ?", [name])
+        connection.execute(
+            "insert into control.meta select ?, value from moved.control.meta where name in (?, ?)"
+            " order by name desc limit 1",
+            [name, name, SALT],
+        )
+
+
+def _tables_of(connection: duckdb.DuckDBPyConnection, database: str) -> list[str]:
+    """The tables of an attached shard that rows of the source or of vetl's own work lie in."""
+    rows = connection.execute(
+        "select schema_name, table_name from duckdb_tables() where database_name = $database"
+        " and list_contains($schemas, schema_name) order by all",
+        {"database": database, "schemas": list(PRIVATE)},
+    ).fetchall()
+    return [
+        f"{schema}.{quoted(name)}"
+        for schema, name in rows
+        if schema != "control" or (name not in _OF_A_FILE and not name.startswith("changed_in_"))
+    ]

@@ -1,0 +1,116 @@
+"""A warehouse of several files holds, publishes and costs what one of one file does."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support.mart_builds import build_marts_untested
+from support.worlds import settings_for
+
+import sandbox
+from pipelines.cli.status import look_at
+from pipelines.core.results import SyncResult
+from pipelines.jobs.build import publish_marts, whats_new
+from pipelines.jobs.drain import run_drain
+from pipelines.jobs.forget import forget_person
+from pipelines.jobs.lake import run_export
+from pipelines.jobs.shards import parts
+from pipelines.jobs.sync import run_sync
+from pipelines.loading.layout import shards_of
+from pipelines.loading.published.query import query
+from pipelines.partner.webhooks import Channel
+from pipelines.receiving.inbox import Entry, Inbox
+from pipelines.settings import Settings
+
+DAYS = 8
+WORLD: Any = {"practices": 3, "calls": 120, "seed": 5}
+
+
+def sharded(settings: Settings, shards: Any) -> Settings:
+    return settings.model_copy(update={"warehouse": settings.warehouse.model_copy(update={"shards": shards})})
+
+
+def sync(settings: Settings) -> SyncResult:
+    return run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+
+
+def marts(settings: Settings) -> dict[str, list[Any]]:
+    """Every row of every mart that is published."""
+    publish_marts(settings)
+    with duckdb.connect(str(settings.warehouse.published), read_only=True) as connection:
+        names = connection.execute("select table_name from duckdb_tables() where schema_name = 'marts'").fetchall()
+        return {name: connection.execute(f"from marts.{name} order by all").fetchall() for (name,) in names}
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with sandbox.running(frozen=True, days=DAYS, **WORLD) as running:
+        yield running
+
+
+def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
+    platform: sandbox.Handle, tmp_path: Path
+) -> None:
+    """The marts are equal, built over two files and over the one that they become."""
+    settings = settings_for(platform, tmp_path, DAYS)
+    two = sharded(settings, 2)
+
+    first = sync(two)
+    assert first.exit_code == 0
+    assert [item.practice_id for item in first.results] == [p.id for p in settings.practices for _ in range(7)]
+    assert [len(part.practices) for part in parts(two)] == [2, 1]
+    assert len(look_at(two.warehouse.path, tmp_path / "inbox").snapshot.lists) == 21
+    [(rows,)] = query(two.warehouse.path, "select count(*) from raw.phone_calls").rows
+    assert rows == sum(item.rows for item in first.results if item.endpoint == "phone_calls") > 0
+
+    assert whats_new(two)
+    build_marts_untested(two)
+    assert whats_new(two) is None
+    of_two = marts(two)
+    again = sync(two)
+    assert not any(item.changes.inserted or item.changes.updated for item in again.results)
+    assert whats_new(two) is None
+
+    one = sync(settings)
+    assert not shards_of(settings.warehouse.path)
+    assert not any(item.changes.inserted or item.changes.updated for item in one.results)
+    assert [item.requests for item in one.results] == [item.requests for item in again.results]
+    build_marts_untested(settings)
+    assert marts(settings) == of_two
+
+
+def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice(
+    platform: sandbox.Handle, tmp_path: Path
+) -> None:
+    settings = settings_for(platform, tmp_path, DAYS)
+    ids = [practice.id for practice in settings.practices]
+    two = sharded(settings, {"north": ids[:1], "south": ids[1:]})
+    inbox = two.webhooks.model_copy(update={"inbox": tmp_path / "inbox.sqlite"})
+    lake = two.lake.model_copy(update={"path": str(tmp_path / "lake")})
+    two = two.model_copy(update={"webhooks": inbox, "lake": lake})
+    sync(two)
+
+    body = b'{"request_id": "r1", "clinic_id": "%s"}'
+    with Inbox.open(inbox.inbox) as opened:
+        now = platform.now()
+        entries = [Entry(Channel.AI_OUTBOUND, name, body % name.encode(), now) for name in (*ids, "stranger")]
+        opened.keep(entries)
+    drained = run_drain(two, catch_up=False)
+    assert drained.deliveries == 4
+
+    north, south = shards_of(two.warehouse.path).values()
+    told = "select distinct practice_id from control.quarantine union select practice_id from raw.outreach_events"
+    assert {name for (name,) in query(north, told).rows} == {ids[0], "stranger"}
+    assert {name for (name,) in query(south, told).rows} == set(ids[1:])
+
+    exported = run_export(two)
+    [(rows,)] = query(two.warehouse.path, "select count(*) from raw.clients").rows
+    assert f"raw/clients/practice_id={ids[2]}" in "".join(str(file) for file in Path(exported.location).rglob("*"))
+
+    [(client,)] = query(south, "select id from raw.clients where practice_id = " + f"'{ids[2]}' limit 1").rows
+    forget_person(two, ids[2], client)
+    assert query(two.warehouse.path, f"select count(*) from raw.clients where id = '{client}'").rows == [(0,)]
+    assert query(two.warehouse.path, "select count(*) from raw.clients").rows == [(rows,)]
+    for file in (north, south, two.warehouse.path):
+        assert client.encode() not in file.read_bytes()

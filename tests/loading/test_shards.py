@@ -1,0 +1,159 @@
+"""Practices move between shards with all their rows, whatever ends a move: nothing is lost or doubled."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.filled import START, call_line, csv_page
+from support.raw_tables import create_warehouse
+
+from pipelines.core.errors import WarehouseError
+from pipelines.core.practice import Practice
+from pipelines.core.steps import ReplaceDays
+from pipelines.endpoints import REGISTRY, by_name
+from pipelines.loading import shards
+from pipelines.loading.layout import attach_shards, read_layout, shards_of, written_files
+from pipelines.loading.shards import arrange, gather
+from pipelines.loading.warehouse import Warehouse
+
+PRACTICES = [Practice(f"p{number}", f"Practice {number}", "UTC", date(2025, 1, 1)) for number in range(5)]
+IDS = [practice.id for practice in PRACTICES]
+CALLS = by_name("phone_calls")
+TABLES = ("raw.phone_calls", "raw.staff_tasks", "history.staff_tasks", "control.windows", "control.practices")
+
+Rows = Mapping[str, list[tuple[Any, ...]]]
+
+
+class Crashed(Exception):
+    """What ends a move in a test."""
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A file of five practices with tasks, superseded versions of some, and calls, whose keys are salted."""
+    path = tmp_path_factory.mktemp("filled") / "vetl.duckdb"
+    tasks = [
+        {"practice_id": practice, "id": f"{practice}-{number}", "status": "pending", "_row_hash": number}
+        for practice in IDS
+        for number in range(3)
+    ]
+    create_warehouse(
+        path, practices=PRACTICES, clocks=[START], tables={"staff_tasks": tasks, "history.staff_tasks": tasks[::4]}
+    )
+    read_calls(path, "10:00")
+    return path.read_bytes()
+
+
+def put(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def read_calls(path: Path, *minutes: str) -> None:
+    """One day of each practice's calls, as a sync leaves them."""
+    homes = {practice: file for name, file in shards_of(path).items() for practice in read_layout(path)[name[6:]]}
+    for practice in IDS:
+        with Warehouse.open(homes.get(practice, path), REGISTRY, lock_wait_seconds=0) as warehouse:
+            day = date(2025, 5, 1)
+            page = csv_page(*(call_line(f"2025-05-01 {minute}") for minute in minutes))
+            warehouse.commit("run", practice, CALLS, [ReplaceDays([page], day, day, START)])
+
+
+def contents(path: Path) -> Rows:
+    """All rows of all shards, as a reader of the file with the views sees them."""
+    gather(path, lock_wait_seconds=0)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        attach_shards(connection, path)
+        return {
+            table: connection.execute(f"select * exclude (_loaded_at) from {table} order by all").fetchall()
+            if table.startswith(("raw", "history"))
+            else connection.execute(f"from {table} order by all").fetchall()
+            for table in TABLES
+        }
+
+
+@contextmanager
+def crashing_after(steps: int) -> Iterator[None]:
+    """What changes a file may be done so often; before the next time the process ends."""
+    left = iter(range(steps))
+
+    def bounded(act: Any) -> Any:
+        def acted(*given: Any, **named: Any) -> Any:
+            if next(left, None) is None:
+                raise Crashed
+            return act(*given, **named)
+
+        return acted
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("write_layout", "_rename", "transaction", "gather"):
+            patch.setattr(shards, name, bounded(getattr(shards, name)))
+        yield
+
+
+layouts = st.integers(1, 4).flatmap(
+    lambda number: st.lists(st.integers(1, number), min_size=len(IDS), max_size=len(IDS)).map(
+        lambda homes: {
+            str(shard): [practice for practice, home in zip(IDS, homes, strict=True) if home == shard]
+            for shard in range(1, number + 1)
+        }
+    )
+)
+
+
+@given(st.lists(st.tuples(layouts | st.just({}), st.integers(0, 12)), min_size=1, max_size=3))
+@settings(max_examples=4)
+def test_whatever_ends_a_move_every_row_is_there_once(
+    filled: bytes, moves: list[tuple[dict[str, list[str]], int]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        path = put(Path(folder) / "vetl.duckdb", filled)
+        before = contents(path)
+        for wanted, steps in moves:
+            try:
+                with crashing_after(steps):
+                    arrange(path, wanted, lock_wait_seconds=0)
+            except Crashed:
+                continue  # the next one is asked for something else
+        wanted = moves[-1][0]
+        arrange(path, wanted, lock_wait_seconds=0)
+
+        assert contents(path) == before
+        for name, file in shards_of(path).items():
+            with duckdb.connect(str(file), read_only=True) as connection:
+                held = connection.execute(
+                    "select distinct practice_id from raw.staff_tasks order by all"
+                ).fetchall()
+            assert [practice for (practice,) in held] == sorted(wanted[name.removeprefix("shard_")])
+        assert {file.name for file in path.parent.glob("*.duckdb")} == {
+            path.name,
+            *(file.name for file in written_files(path)),
+        }
+
+
+def test_calls_keep_their_keys_in_another_shard_and_new_ones_get_what_they_would_have_got(
+    filled: bytes, tmp_path: Path
+) -> None:
+    alone, moved = put(tmp_path / "alone.duckdb", filled), put(tmp_path / "moved.duckdb", filled)
+    arrange(moved, {"1": IDS[:2], "2": IDS[2:]}, lock_wait_seconds=0)
+
+    for path in (alone, moved):
+        read_calls(path, "10:00", "11:00")
+
+    assert contents(moved)["raw.phone_calls"] == contents(alone)["raw.phone_calls"]
+
+
+def test_a_layout_that_cannot_be_read_is_told_in_one_line(filled: bytes, tmp_path: Path) -> None:
+    path = put(tmp_path / "vetl.duckdb", filled)
+    arrange(path, {"1": IDS, "2": []}, lock_wait_seconds=0)
+    path.with_name("vetl.duckdb.shards.json").write_text("{")
+
+    with pytest.raises(WarehouseError, match=r"shards\.json: cannot be read"):
+        arrange(path, {}, lock_wait_seconds=0)
