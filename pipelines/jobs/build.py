@@ -50,9 +50,15 @@ def build_marts(
     while True:
         ready_for_dbt(settings, max(0.0, deadline - now()))
         tests = tests_of(settings, all_tests=all_tests or full_refresh)
-        variables = dbt_variables(settings)
         try:
-            return dbt_build(path, full_refresh=full_refresh, advance=advance, variables=variables, extra=tests)
+            return dbt_build(
+                path,
+                full_refresh=full_refresh,
+                advance=advance,
+                variables=dbt_variables(settings),
+                extra=tests,
+                room=room(settings),
+            )
         except WarehouseBusy:
             # Someone was quicker between our look and dbt's start.
             if now() >= deadline:
@@ -73,6 +79,13 @@ def dbt_variables(settings: Settings) -> dict[str, Any]:
     windows = {"apart": [kind.value for kind in BESIDE_THE_LIST], "moving": WindowKind.TAIL.value}
     lists = {item.name: item.table for item in REGISTRY}
     return {"lists": lists, "windows": windows, **settings.definitions.variables()}
+
+
+def room(settings: Settings) -> dict[str, str]:
+    """How much memory dbt's DuckDB may take, and where it puts what does not fit, as the profile reads it."""
+    warehouse = settings.warehouse
+    given = {"VETL_MEMORY_LIMIT": warehouse.memory_limit, "VETL_TEMP_DIRECTORY": warehouse.temp_directory}
+    return {name: str(value) for name, value in given.items() if value}
 
 
 def whats_new(settings: Settings) -> str | None:
@@ -104,6 +117,7 @@ def publish_marts(settings: Settings) -> Published:
         pii_key=key.get_secret_value() if key else None,
         grains=grains(bundled.dbt_project()),
         keep=warehouse.keep,
+        memory_limit=warehouse.memory_limit,
     )
     if warehouse.contacts:
         write_contacts(warehouse.path, warehouse.published)

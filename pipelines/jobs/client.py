@@ -1,11 +1,14 @@
 """The client of the configured platform, and how its lists are asked: what sync, doctor and drain share."""
 
+import hashlib
+
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import ConfigurationError
 from pipelines.endpoints import REGISTRY
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, Limits, PartnerClient
-from pipelines.settings import Settings
+from pipelines.partner.pace import SharedPace
+from pipelines.settings import Login, Settings
 
 
 def partner_client(settings: Settings) -> PartnerClient:
@@ -25,7 +28,18 @@ def partner_client(settings: Settings) -> PartnerClient:
     )
     warehouse = settings.warehouse.path
     accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
-    return PartnerClient(account, limits, accepted=accepted)
+    return PartnerClient(account, limits, accepted=accepted, pace=_shared_pace(settings, login))
+
+
+def _shared_pace(settings: Settings, login: Login) -> SharedPace | None:
+    """Of all shards, which lie in one folder, and of this account alone."""
+    per_minute = settings.partner.requests_per_minute_total
+    if per_minute is None:
+        return None
+    folder = settings.warehouse.path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(f"{login.base_url} {login.username}".encode()).hexdigest()[:12]
+    return SharedPace(folder / f".requests-{name}", per_minute)
 
 
 def query_names(settings: Settings) -> dict[str, QueryNames]:

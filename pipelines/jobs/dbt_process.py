@@ -78,10 +78,12 @@ def dbt_build(
     variables: Mapping[str, Any] | None = None,
     command: Sequence[str] = (),
     extra: Sequence[str] = DATA_ONLY,
+    room: Mapping[str, str] | None = None,
 ) -> BuildResult:
     """Build and test every model over the warehouse, with definitions that are not the project's own.
 
-    `command` starts dbt where `COMMAND` shall not, `extra` are more of its options.
+    `command` starts dbt where `COMMAND` shall not, `extra` are more of its options, `room` are variables that say
+    how much memory it may take.
 
     Raises:
         BuildFailed: dbt did not come as far as running a node.
@@ -91,7 +93,7 @@ def dbt_build(
     results.unlink(missing_ok=True)
     log = _Log()
     options = [*extra, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
-    code = _run(warehouse, ["build", *options], log, advance, command)
+    code = _run(warehouse, ["build", *options], log, advance, command, room)
     if any("Could not set lock" in error for error in log.errors):
         raise WarehouseBusy(f"{warehouse}: another process holds the warehouse")
     if log.errors or not results.exists():
@@ -157,7 +159,14 @@ def one_line(message: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _run(warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance, start: Sequence[str] = ()) -> int:
+def _run(
+    warehouse: Path,
+    arguments: Sequence[str],
+    log: _Log,
+    advance: Advance,
+    start: Sequence[str] = (),
+    room: Mapping[str, str] | None = None,
+) -> int:
     state, project = state_folder(warehouse), bundled.dbt_project()
     state.mkdir(parents=True, exist_ok=True)
     command = [
@@ -171,7 +180,7 @@ def _run(warehouse: Path, arguments: Sequence[str], log: _Log, advance: Advance,
     with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
         command,
         cwd=state,
-        env=environment(warehouse),
+        env={**environment(warehouse), **(room or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -65,7 +65,10 @@ def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) ->
     outcomes: dict[int, SyncResult | VetlError] = {}
     try:
         with ProcessPoolExecutor(
-            min(len(reads), os.cpu_count() or 1), mp_context=context, initializer=_begin, initargs=(told,)
+            min(len(reads), os.cpu_count() or 1),
+            mp_context=context,
+            initializer=_begin,
+            initargs=(told, _log.get_effective_level()),
         ) as pool:
             futures = {pool.submit(_outcome, sync, read): number for number, read in enumerate(reads)}
             try:
@@ -128,7 +131,7 @@ _tell: Callable[[Told], None]
 """In a process of a shard: the way to the one that has started it."""
 
 
-def _begin(told: "SimpleQueue[Told]") -> None:
+def _begin(told: "SimpleQueue[Told]", log_level: int) -> None:
     """What a process of a shard does first. It ends with the one that has started it, whatever ends that."""
     global _tell  # noqa: PLW0603 - an initializer has no other place
     _tell = told.put
@@ -137,7 +140,7 @@ def _begin(told: "SimpleQueue[Told]") -> None:
         told.put((method, dict(event)))
         raise structlog.DropEvent
 
-    structlog.configure(processors=[forward])
+    structlog.configure(processors=[forward], wrapper_class=structlog.make_filtering_bound_logger(log_level))
     Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -19,7 +19,9 @@ from pipelines.jobs.clock import believed_clock
 from pipelines.jobs.processes import Read, side_by_side
 from pipelines.jobs.shards import parts
 from pipelines.loading.control.snapshot import note_not_started
+from pipelines.loading.layout import shards_of
 from pipelines.loading.phone_calls.frames import parse_calls
+from pipelines.loading.shards import gather
 from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.client import PartnerClient
 from pipelines.settings import Settings
@@ -50,9 +52,13 @@ def run_sync(
         Read(part, tuple(item.id for item in part.practices if item.id in chosen), tuple(names), since, reconcile)
         for part in parts(settings, chosen)
     ]
-    if len(reads) == 1:
-        return _sync_part(reads[0], progress)
-    result = side_by_side(reads, _sync_part, progress)
+    path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
+    known = shards_of(path)
+    try:
+        result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
+    finally:
+        if shards_of(path) != known:
+            gather(path, lock_wait_seconds=wait)
     return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
 
 

@@ -18,6 +18,7 @@ from pipelines.partner.bodies import Decoded
 from pipelines.partner.counters import Counters
 from pipelines.partner.headers import user_agent
 from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
+from pipelines.partner.pace import SharedPace
 from pipelines.partner.patience import Patience
 from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
 from pipelines.partner.redaction import shown_query
@@ -57,13 +58,14 @@ class PartnerClient:
         transport: Transport | None = None,
         timing: Timing | None = None,
         accepted: AcceptedCredentials | None = None,
+        pace: SharedPace | None = None,
     ) -> None:
         self.total = Counters()
         self._traffic: dict[str, dict[str, Counters]] = {}
         self._account = account
         self._limits = limits or Limits()
         self._timing = timing or Timing()
-        self._wire = Wire(account, self._limits, transport)
+        self._wire = Wire(account, self._limits, transport, pace)
         self.clock = ServerClock(self._timing)
         self._patience = Patience(self._timing)
         self._limiters = Limiters(self._limits, self._timing, self._patience)

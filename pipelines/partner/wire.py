@@ -15,6 +15,7 @@ import httpx
 
 from pipelines.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
 from pipelines.partner.account import Account, Limits, checked_base_url, is_this_machine
+from pipelines.partner.pace import SharedPace
 from pipelines.partner.protocol import Request
 from pipelines.partner.redaction import redact
 
@@ -46,7 +47,10 @@ _WORDS: Mapping[type[Exception], str] = {
 class Wire:
     """Sends requests to one platform and brings their answers home whole."""
 
-    def __init__(self, account: Account, limits: Limits, transport: Transport | None) -> None:
+    def __init__(
+        self, account: Account, limits: Limits, transport: Transport | None, pace: SharedPace | None = None
+    ) -> None:
+        self._pace = pace
         self._base_url = checked_base_url(account.base_url, allow_plain_http=account.allow_plain_http)
         self._open = _opener(self._base_url) if transport is None else lambda: transport
         self._idle = [self._open()]
@@ -70,6 +74,8 @@ class Wire:
             TornAnswer: the answer broke off, cannot be decompressed, or has no end.
             RequestRefused: the address is longer than HTTP clients send.
         """
+        if self._pace:
+            await self._pace.turn()
         transport = self._idle.pop() if self._idle else self._open()
         try:
             async with asyncio.timeout(self._deadline):

@@ -38,6 +38,7 @@ from pipelines.settings.values import (
     file_path,
     http_address,
     masking_key,
+    memory,
     network,
     no_boolean,
     parameter_name,
@@ -83,6 +84,7 @@ class PartnerSettings(Section):
     password: SecretStr | None = None
     role: str | None = Field(default=None, repr=False)
     requests_per_minute: Positive | None = None
+    requests_per_minute_total: Positive | None = None
     max_in_flight: Positive = 8
     timeout_seconds: Seconds = Field(default=30, gt=0, allow_inf_nan=False)
     allow_plain_http: bool = False
@@ -103,6 +105,8 @@ class WarehouseSettings(Section):
     pii_key: Annotated[SecretStr, AfterValidator(masking_key)] | None = None
     lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
     shards: Shards = 1
+    memory_limit: Annotated[str, AfterValidator(memory)] | None = None
+    temp_directory: Path | None = None
     keep: Positive = 3
     parquet: bool = False
     contacts: bool = False
@@ -248,11 +252,14 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
     def within(section: Any, *keys: str) -> Any:  # noqa: ANN401 - any of the sections
         return section.model_copy(update={key: (folder / getattr(section, key)) for key in keys})
 
+    warehouse = within(settings.warehouse, "path", "published")
+    if warehouse.temp_directory:
+        warehouse = within(warehouse, "temp_directory")
     lake = settings.lake
     places = {"path": anchored(lake.path, folder), "marts": anchored(lake.marts, folder)}
     return settings.model_copy(
         update={
-            "warehouse": within(settings.warehouse, "path", "published"),
+            "warehouse": warehouse,
             "webhooks": within(settings.webhooks, "inbox"),
             "lake": lake.model_copy(update=places),
             "spark": within(settings.spark, "scratch"),

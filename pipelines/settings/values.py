@@ -33,6 +33,13 @@ def parameter_name(text: str) -> str:
     return text
 
 
+def memory(text: str) -> str:
+    """An amount of memory as DuckDB takes it."""
+    if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?([MGT]i?B|%)", text):
+        raise ValueError("must be an amount such as 4GB, 512MiB or 60%")
+    return text
+
+
 def shard_name(text: str) -> str:
     """Part of the name of a file, also where upper and lower case are the same."""
     if not re.fullmatch(r"[a-z0-9_-]{1,40}", text):

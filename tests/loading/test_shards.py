@@ -1,6 +1,6 @@
 """Practices move between shards with all their rows, whatever ends a move: nothing is lost or doubled."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -80,7 +80,7 @@ def contents(path: Path) -> Rows:
 
 
 @contextmanager
-def crashing_after(steps: int) -> Iterator[None]:
+def crashing_after(steps: int) -> Generator[None]:
     """What changes a file may be done so often; before the next time the process ends."""
     left = iter(range(steps))
 

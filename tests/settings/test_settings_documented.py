@@ -52,6 +52,9 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
     if key in {
         "base_url",
         "requests_per_minute",
+        "requests_per_minute_total",
+        "memory_limit",
+        "temp_directory",
         "parameters",
         "user_header",
         "email_to",

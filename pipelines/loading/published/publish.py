@@ -70,6 +70,7 @@ def publish(
     pii_key: str | None,
     grains: Grains | None = None,
     keep: int = 1,
+    memory_limit: str | None = None,
 ) -> Published:
     """Bring the marts of the private file into a new one, check it, and put it in the place of the old.
 
@@ -89,7 +90,7 @@ def publish(
         _remove_stale(published)
         draft = published.with_name(f".{published.name}.{os.getpid()}.{time.monotonic_ns()}")
         try:
-            return _publish(private, published, draft, Masking(pii, pii_key), grains or {}, keep)
+            return _publish(private, published, draft, Masking(pii, pii_key), grains or {}, keep, memory_limit)
         finally:
             _remove(draft)
     except OSError as error:
@@ -101,11 +102,18 @@ def publish(
 
 
 def _publish(
-    private: Path, published: Path, draft: Path, masking: Masking, grains: Grains, keep: int
+    private: Path,
+    published: Path,
+    draft: Path,
+    masking: Masking,
+    grains: Grains,
+    keep: int,
+    memory_limit: str | None,
 ) -> Published:
     record = read_record(private)
     masking = replace(masking, salt=record.salt if record else token_hex(16))
-    with closing(duckdb.connect()) as connection:
+    room = {"memory_limit": memory_limit} if memory_limit else {}
+    with closing(duckdb.connect(config={**room, "temp_directory": f"{draft}.tmp"})) as connection:
         connection.execute(f"attach {literal(str(private))} as source (read_only)")
         refuse_newer(connection, "source", bundled.migrations())
         there = marts_of(connection, "source")
