@@ -138,7 +138,7 @@ def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
         process.communicate("")
 
 
-def test_of_vetls_variables_dbt_gets_two(
+def test_of_vetls_variables_dbt_gets_what_it_needs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")
@@ -148,6 +148,7 @@ def test_of_vetls_variables_dbt_gets_two(
     assert {name for name in given if name.startswith("VETL_")} == {
         "VETL_WAREHOUSE__PATH",
         "VETL_BUILD_FINGERPRINT",
+        "VETL_SHARDS",
     }
     assert given["VETL_WAREHOUSE__PATH"] == "/srv/vetl.duckdb"
     assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
