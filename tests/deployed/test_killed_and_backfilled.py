@@ -2,120 +2,31 @@
 
 import os
 import signal
-import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from support import truth
-from support.practice_site import write_settings
-from support.processes import answers, free_port, graphql, running, until
+from support.dagster_site import Site, site_of
+from support.processes import until
 from support.witness import LISTS, Witness
 
 import sandbox
 from pipelines import bundled
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.control.snapshot import read_snapshot, snapshot_path
-from pipelines.orchestration.practices import NAME
 from pipelines.orchestration.standing import standings
 from pipelines.settings import load_settings
-from sandbox.clock import START
 
-ROOT = Path(__file__).parents[2]
-LOCATION = "support.lists_location"
-SELECTOR = {"repositoryLocationName": LOCATION, "repositoryName": "__repository__"}
-LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
-  launchRun(executionParams: {mode: "default", selector: $selector}) {
-  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
-BACKFILL = """mutation($assets: [AssetKeyInput!], $practices: [String!]) {
-  launchPartitionBackfill(backfillParams: { assetSelection: $assets, partitionNames: $practices}) {
-  __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
-DONE = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
-
-
-@dataclass(frozen=True)
-class Site:
-    """`dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
-
-    platform: sandbox.Handle
-    config: Path
-    pages: str
-    instance: dg.DagsterInstance
-
-    def launch(self) -> str:
-        told = graphql(self.pages, LAUNCH, selector={**SELECTOR, "pipelineName": "everything"})["launchRun"]
-        assert told["__typename"] == "LaunchRunSuccess", told
-        return told["run"]["runId"]
-
-    def backfill(self, practices: Sequence[str]) -> str:
-        """As *Materialize* does for all lists and the practices that were chosen."""
-        assets = [{"path": ["partner", endpoint.table]} for endpoint in REGISTRY]
-        told = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
-        assert told["__typename"] == "LaunchBackfillSuccess", told
-        return told["backfillId"]
-
-    def ended(self, run_id: str) -> dg.DagsterRun:
-        def done() -> dg.DagsterRun | None:
-            run = self.instance.get_run_by_id(run_id)
-            return run if run and run.status in DONE else None
-
-        return until(run_id, done)
-
-    def step_of(self, run_id: str) -> tuple[float, float]:
-        """When the sync of a run began and ended."""
-        [step] = self.instance.get_run_step_stats(run_id, ["sync"])
-        assert step.start_time
-        assert step.end_time
-        return step.start_time, step.end_time
-
-    def process_of(self, run_id: str) -> int:
-        """Which process executes a run."""
-        [begun] = self.instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_START)
-        assert begun.dagster_event
-        assert begun.dagster_event.pid
-        return begun.dagster_event.pid
 
 
 def rows_told(warehouse: Path) -> int:
     """The rows that were committed so far."""
     snapshot = read_snapshot(warehouse, bundled.migrations())
     return sum(item["rows"] for item in snapshot.lists) if snapshot else 0
-
-
-@contextmanager
-def site_of(folder: Path, *, practices: int, days: int, calls: int, start: datetime = START) -> Generator[Site]:
-    home = folder / "dagster"
-    home.mkdir()
-    shipped = (ROOT / "deploy/dagster.yaml").read_text("utf-8")
-    quick = shipped.replace(
-        "slots_after_run_end_seconds: 60", "slots_after_run_end_seconds: 1\n  poll_interval_seconds: 1"
-    )
-    (home / "dagster.yaml").write_text(quick, "utf-8")
-    with sandbox.running(practices=practices, days=days, calls=calls, start=start, frozen=True) as platform:
-        config = write_settings(folder, platform, practices=practices, days=days)
-        plain = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "DAGSTER_"))}
-        environment = {
-            **plain,
-            **{f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")},
-            "PYTHONPATH": str(ROOT / "tests"),
-            "DAGSTER_HOME": str(home),
-            "VETL_CONFIG": str(config),
-        }
-        port = free_port()
-        dagster = str(Path(sys.executable).parent / "dagster")
-        command = [dagster, "dev", "-m", LOCATION, "-h", "127.0.0.1", "-p", str(port)]
-        # The instance first: two processes that find no tables both make them, and one fails.
-        with dg.DagsterInstance.from_config(str(home)) as instance, running(command, folder, environment):
-            pages = f"http://127.0.0.1:{port}"
-            until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
-            names = [practice.id for practice in platform.practices]
-            until("partitions", lambda: instance.get_dynamic_partitions(NAME) == names)
-            yield Site(platform, config, pages, instance)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,116 @@
+"""`dagster dev` over a sandbox, with a `dagster.yaml` that ships."""
+
+import os
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import dagster as dg
+from support.practice_site import write_settings
+from support.processes import answers, free_port, graphql, running, until
+
+import sandbox
+from pipelines.endpoints import REGISTRY
+from pipelines.orchestration.practices import NAME
+from sandbox.clock import START
+
+ROOT = Path(__file__).parents[2]
+LOCATION = "support.lists_location"
+SELECTOR = {"repositoryLocationName": LOCATION, "repositoryName": "__repository__"}
+LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
+  launchRun(executionParams: {mode: "default", selector: $selector}) {
+  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
+BACKFILL = """mutation($assets: [AssetKeyInput!], $practices: [String!]) {
+  launchPartitionBackfill(backfillParams: { assetSelection: $assets, partitionNames: $practices}) {
+  __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+DONE = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+
+
+@dataclass(frozen=True)
+class Site:
+    """`dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
+
+    platform: sandbox.Handle
+    config: Path
+    pages: str
+    instance: dg.DagsterInstance
+    environment: Mapping[str, str]
+
+    def launch(self) -> str:
+        told = graphql(self.pages, LAUNCH, selector={**SELECTOR, "pipelineName": "everything"})["launchRun"]
+        assert told["__typename"] == "LaunchRunSuccess", told
+        return told["run"]["runId"]
+
+    def backfill(self, practices: Sequence[str]) -> str:
+        """As *Materialize* does for all lists and the practices that were chosen."""
+        assets = [{"path": ["partner", endpoint.table]} for endpoint in REGISTRY]
+        told = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
+        assert told["__typename"] == "LaunchBackfillSuccess", told
+        return told["backfillId"]
+
+    def ended(self, run_id: str) -> dg.DagsterRun:
+        def done() -> dg.DagsterRun | None:
+            run = self.instance.get_run_by_id(run_id)
+            return run if run and run.status in DONE else None
+
+        return until(run_id, done)
+
+    def step_of(self, run_id: str) -> tuple[float, float]:
+        """When the sync of a run began and ended."""
+        [step] = self.instance.get_run_step_stats(run_id, ["sync"])
+        assert step.start_time
+        assert step.end_time
+        return step.start_time, step.end_time
+
+    def process_of(self, run_id: str) -> int:
+        """Which process reads the lists of a run."""
+        begun = self.instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_START)[0]
+        assert begun.dagster_event
+        assert begun.dagster_event.pid
+        return begun.dagster_event.pid
+
+
+@contextmanager
+def site_of(
+    folder: Path,
+    *,
+    practices: int,
+    days: int,
+    calls: int,
+    start: datetime = START,
+    dagster_yaml: str = "deploy/dagster.yaml",
+    more: str = "",
+    beside: Mapping[str, str] | None = None,
+) -> Generator[Site]:
+    """`more` are lines of `vetl.toml`, `beside` variables of the environment."""
+    home = folder / "dagster"
+    home.mkdir()
+    shipped = (ROOT / dagster_yaml).read_text("utf-8")
+    quick = shipped.replace(
+        "slots_after_run_end_seconds: 60", "slots_after_run_end_seconds: 1\n  poll_interval_seconds: 1"
+    )
+    (home / "dagster.yaml").write_text(quick, "utf-8")
+    with sandbox.running(practices=practices, days=days, calls=calls, start=start, frozen=True) as platform:
+        config = write_settings(folder, platform, practices=practices, days=days, more=more)
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "DAGSTER_"))}
+        environment = {
+            **plain,
+            **{f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")},
+            "PYTHONPATH": str(ROOT / "tests"),
+            "DAGSTER_HOME": str(home),
+            "VETL_CONFIG": str(config),
+            **(beside or {}),
+        }
+        port = free_port()
+        dagster = str(Path(sys.executable).parent / "dagster")
+        command = [dagster, "dev", "-m", LOCATION, "-h", "127.0.0.1", "-p", str(port)]
+        # The instance first: two processes that find no tables both make them, and one fails.
+        with dg.DagsterInstance.from_config(str(home)) as instance, running(command, folder, environment):
+            pages = f"http://127.0.0.1:{port}"
+            until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
+            names = [practice.id for practice in platform.practices]
+            until("partitions", lambda: instance.get_dynamic_partitions(NAME) == names)
+            yield Site(platform, config, pages, instance, environment)
