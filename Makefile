@@ -43,9 +43,9 @@ test-browser: setup  ## The dashboard in Debian's chromium, which it installs wh
 	$(PYTEST) tests/browser
 
 test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
-	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
-	  apt-get install --yes --quiet --no-install-recommends caddy docker-compose postgresql systemd >/dev/null 2>&1 || \
-	  { echo "The deployment's tests need caddy, docker-compose, postgresql and systemd: install them, for example with apt-get" >&2; exit 1; }
+	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
+	  apt-get install --yes --quiet --no-install-recommends caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
+	  { echo "The deployment's tests need caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/deployed
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
@@ -112,7 +112,7 @@ audit:  ## Compare the lock with the Python advisory database (needs the network
 	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
 lock:  ## Resolve the dependencies anew (needs uv)
-	uv pip compile --quiet pyproject.toml --extra dashboard --extra notebook --extra deploy --group dev --universal \
+	uv pip compile --quiet pyproject.toml --extra dashboard --extra notebook --extra deploy --extra workers --group dev --universal \
 	  --python-version 3.11 --generate-hashes \
 	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
 
