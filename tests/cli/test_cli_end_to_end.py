@@ -55,7 +55,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 
 @pytest.fixture(scope="module")
 def built(installed: Installed) -> Installed:
-    """After `vetl sync` and `vetl build`; `run` and the demo go the other way, with dbt's tests."""
+    """After `vetl sync` and `vetl build`; `tests/cli/test_tutorial.py` builds with dbt's tests."""
     assert app.execute(["sync"]) == 0
     with untested():
         assert app.execute(["build"]) == 0
@@ -172,7 +172,8 @@ def test_run_builds_and_publishes_what_is_committed_although_the_platform_is_gon
     before = published.stat().st_ino
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "changed")
 
-    report = answer(capsys, "run", code=2)
+    with untested():
+        report = answer(capsys, "run", code=2)
 
     assert report["sync"] is None
     assert report["error"]
@@ -212,9 +213,8 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
 
     opened = closing_browser(tmp_path_factory.mktemp("browser"), monkeypatch)
     demo = ("demo", "--practices", "1", "--days", "15")
-    reports = [answer(capsys, *demo)]
     with untested():
-        reports.append(answer(capsys, *demo, "--open"))
+        reports = [answer(capsys, *demo), answer(capsys, *demo, "--open")]
     assert opened.read_text() == "200"
     for report in reports:
         assert {item["state"] for item in report["sync"]["results"]} == {"certified"}
