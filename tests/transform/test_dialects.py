@@ -1,6 +1,7 @@
 """What differs between engines is in `dbt/macros/dialect` alone, and is there for each of them."""
 
 import re
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,8 +53,9 @@ ANSWERS = {
 }
 
 
-def rendered(name: str, engine: str, *arguments: str) -> str:
-    """A macro's text for an engine, as dbt dispatches it."""
+@cache
+def macros(engine: str) -> Any:
+    """Every macro, as dbt dispatches it for an engine."""
 
     def give_back(value: str) -> str:
         return value
@@ -68,7 +70,12 @@ def rendered(name: str, engine: str, *arguments: str) -> str:
     names: Any = environment.globals
     names.update({"adapter": SimpleNamespace(dispatch=dispatch), "return": give_back})
     module = environment.from_string(text).module
-    return str(getattr(module, name)(*arguments))
+    return module
+
+
+def rendered(name: str, engine: str, *arguments: str) -> str:
+    """A macro's text for an engine."""
+    return str(getattr(macros(engine), name)(*arguments))
 
 
 @pytest.mark.parametrize("macro", DISPATCHED)
