@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -99,9 +98,9 @@ def test_a_dialect_macro_answers_on_duckdb(macro: str) -> None:
     assert ANSWERS[macro] == found
 
 
-@pytest.mark.parametrize("path", sorted((dbt_project() / "models").rglob("*.sql")), ids=lambda path: path.stem)
-def test_a_model_holds_no_word_of_one_engine(path: Path) -> None:
-    text = re.sub(r"--.*", "", path.read_text()).lower()
+def test_models_hold_no_word_of_one_engine() -> None:
+    models = (dbt_project() / "models").rglob("*.sql")
+    texts = {path: re.sub(r"--.*", "", path.read_text()).lower() for path in models}
 
-    assert not DUCKDB_ONLY.search(text)
-    assert not SPARK_ONLY.search(text)
+    assert texts
+    assert [path for path, text in texts.items() if DUCKDB_ONLY.search(text) or SPARK_ONLY.search(text)] == []
