@@ -9,8 +9,8 @@ from support import warm_dbt
 from pipelines.jobs import dbt_process
 from pipelines.partner import accepted
 
-settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True)
-settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False)
+settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=50)
+settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)
 settings.load_profile("vetl")
 
 accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - a price, no behaviour

@@ -96,14 +96,16 @@ def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
         assert practice.time_zone in reader.types("vetl doctor", 3)
         reader.types("vetl doctor --write")
         assert practice.time_zone in (tmp_path / "vetl.toml").read_text("utf-8")
+        reader.types("vetl sync")
+        assert reader.types("vetl build --quiet --log-file vetl.log") == ""
         assert "certified" in reader.types("vetl run")
         assert "phone_calls" in reader.types('vetl query "from marts.proof"')
         for written in sorted(commands() - reader.typed):
             if written.startswith("vetl query"):
                 assert "completion_rate" in reader.types(written)
-        for written in ("sync", "publish", "quarantine list", "quarantine retry", "webhooks drain"):
+        for written in ("publish", "quarantine list", "quarantine retry", "webhooks drain"):
             reader.types(f"vetl {written}")
-        for written in ("run", "reconcile", "build"):
+        for written in ("run", "reconcile"):
             assert reader.types(f"vetl {written} --quiet --log-file vetl.log") == ""
         assert (tmp_path / "vetl.log").exists()
         for written in ("vetl run --practice loc-001", "vetl status --practice ID", "vetl status"):

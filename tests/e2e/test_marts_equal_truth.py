@@ -1,10 +1,9 @@
 """From the platform's own truth to the last cell of every mart: at rest, and thirty days later.
 
-Two stories, two seeds; past vetl's models on both sides (`support.seen`, `support.expected`). Practices lie in
-zones with and without summer time, one of them half an hour off, and the days cross both changes of the clock.
+Past vetl's models on both sides (`support.seen`, `support.expected`). Practices lie in zones with and without
+summer time, one of them half an hour off, and the days cross both changes of the clock.
 """
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -18,53 +17,39 @@ from support.expected.practice import practice_days
 from support.expected.questions import ANSWERS, expected_marts
 from support.expected.tasks import reopened
 from support.known import Known
-from support.once import once, shared_folder
-from support.plot import STORIES, tell
+from support.plot import tell
 from support.random_rows import Row
 from support.seen import TABLES, known_from
 from support.story import LISTS, Chapter
 from support.zones import midnight, on_the_wall
 
-Told = Callable[[str, str], tuple[Chapter, Known]]
+Told = dict[str, tuple[Chapter, Known]]
 
 AT_REST, LATER = MOMENTS = ("at rest", "after thirty days")
 SETTLED = timedelta(seconds=60)
 """What was changed less than a minute ago is read, but certified only later."""
 
 
-@pytest.fixture(scope="session")
-def told(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Told:
-    """A story's chapter, and what is known of the platform then."""
-    shared = shared_folder(tmp_path_factory, request.config)
-    works = {plot.name: partial(tell, plot) for plot in STORIES.values()}
-    known: dict[tuple[str, str], tuple[Chapter, Known]] = {}
-
-    def chapter(story: str, moment: str) -> tuple[Chapter, Known]:
-        if (story, moment) not in known:
-            chapters = once(shared, STORIES[story].name, works)
-            known.update(
-                {(story, name): (one, known_from(one)) for name, one in zip(MOMENTS, chapters, strict=True)}
-            )
-        return known[story, moment]
-
-    return chapter
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """The story's chapters, and what is known of the platform then."""
+    chapters = tell(tmp_path_factory.mktemp("story"))
+    return {moment: (one, known_from(one)) for moment, one in zip(MOMENTS, chapters, strict=True)}
 
 
 @pytest.mark.parametrize("mart", EXPECTED)
 @pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("story", STORIES)
-def test_a_mart_equals_the_truth(story: str, moment: str, mart: str, told: Told) -> None:
-    chapter, known = told(story, moment)
+def test_a_mart_equals_the_truth(moment: str, mart: str, told: Told) -> None:
+    chapter, known = told[moment]
 
     assert_mart_is_true(mart, chapter.marts[mart], known)
 
 
 @pytest.mark.parametrize("question", ANSWERS)
 @pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("story", STORIES)
-def test_a_question_is_answered_with_the_truth(story: str, moment: str, question: str, told: Told) -> None:
+def test_a_question_is_answered_with_the_truth(moment: str, question: str, told: Told) -> None:
     """Rows of the story's published file, in any order."""
-    chapter, known = told(story, moment)
+    chapter, known = told[moment]
     assert chapter.answers.keys() == ANSWERS.keys()
 
     expected = sorted(ANSWERS[question](expected_marts(chapter, known)), key=repr)
@@ -74,40 +59,39 @@ def test_a_question_is_answered_with_the_truth(story: str, moment: str, question
         assert all(map(same, should, is_)), f"{is_} should be {should}"
 
 
-@pytest.mark.parametrize("story", STORIES)
-def test_the_later_build_took_in_what_had_changed(story: str, told: Told) -> None:
-    assert told(story, AT_REST)[0].in_full
-    assert not told(story, LATER)[0].in_full
+def test_the_later_build_took_in_what_had_changed(told: Told) -> None:
+    assert told[AT_REST][0].in_full
+    assert not told[LATER][0].in_full
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("story", STORIES)
-def test_the_published_marts_are_the_private_ones(story: str, moment: str, told: Told) -> None:
-    chapter, _ = told(story, moment)
+def test_the_published_marts_are_the_private_ones(moment: str, told: Told) -> None:
+    chapter, _ = told[moment]
 
     assert chapter.unpublished == []
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("story", STORIES)
-def test_the_proof_counts_what_the_platform_has(story: str, moment: str, told: Told) -> None:
+def test_the_proof_counts_what_the_platform_has(moment: str, told: Told) -> None:
     """Also of a list that is withdrawn, whose rows are kept, and of a practice that cannot be read."""
-    chapter, known = told(story, moment)
+    chapter, known = told[moment]
     proof = {(row["practice_id"], row["endpoint"]): row for row in chapter.rows("proof")}
     assert proof.keys() == {(practice.id, name) for practice in known.practices for name in LISTS}
+    before = chapter.visits[-2:][0]  # what was read last of a list that is withdrawn since
 
     for (practice, name), row in proof.items():
         table = [each for each in known.tables[TABLES[name]] if each["practice_id"] == practice]
         rows = [each for each in table if not each["_deleted_at"]]
-        is_withdrawn = STORIES[story].withdrawn and moment == LATER and name == "appointments"
         assert row["warehouse_count"] == len(rows)
-        is_reconciled = moment == LATER and practice != "quiet" and not is_withdrawn
-        assert row["last_reconcile_at"] == (known.now if is_reconciled else None)
+        is_withdrawn = moment == LATER and name == "appointments"
+        is_reconciled = moment == LATER and practice != "quiet"
+        reconciled_at = before.at if is_withdrawn else known.now
+        assert row["last_reconcile_at"] == (reconciled_at if is_reconciled else None)
         if name in {"clients", "patients"} or practice == "quiet":
             assert row["source_count"] is row["certified_through"] is row["evidence"] is None
         elif is_withdrawn:
-            assert row["certified_through"] == chapter.visits[-2].at - SETTLED
-            assert row["source_counted_at"] == chapter.visits[0].at
+            assert row["certified_through"] == before.at - SETTLED
+            assert row["source_counted_at"] == before.at
         else:
             assert row["source_count"] == count(rows, partial(is_settled, name, known))
             assert row["certified_through"] == certain_until(known, practice, name)
@@ -133,40 +117,35 @@ def certain_until(known: Known, practice: str, name: str) -> datetime:
 
 def test_what_is_hard_occurs(told: Told) -> None:
     """The comparisons above are worth something only where there is something to compare."""
-    for story, plot in STORIES.items():
-        _, early = told(story, AT_REST)
-        chapter, known = told(story, LATER)
-        assert stage_order(early) == []
-        assert len(stage_order(known)) == 6, "a stage in doubt is set aside, and leaves the others in their places"
-        if plot.loose_end:
-            assert "waiting_room" in {row["stage"] for row in known.rows("booking_sessions")}
-        assert reopened(known)
-        assert {("session", "exact"), ("call", "inferred"), (None, None)} <= ways(chapter)
+    chapter, known = told[LATER]
 
-
-def test_exact_outreach_messages_and_long_and_short_days_occur(told: Told) -> None:
-    """In one of the stories at least; restated days also."""
-    last = [told(story, LATER) for story in STORIES]
-    hours = {tuple(row)[3] for _, known in last for row in practice_days(known).values()}
-    statuses = {row["status"] for _, known in last for row in known.rows("messages")}
-
-    assert {23.0, 24.0, 25.0} == hours
-    pairs = {tuple(row) for _, known in last for row in report_revisions(known).values()}
-    assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
-    assert any(("outreach", "exact") in ways(chapter) for chapter, _ in last)
+    assert stage_order(told[AT_REST][1]) == []
+    assert len(stage_order(known)) == 6, "a stage in doubt is set aside, and leaves the others in their places"
+    assert "waiting_room" in {row["stage"] for row in known.rows("booking_sessions")}
+    assert reopened(known)
+    assert {("session", "exact"), ("call", "inferred"), ("outreach", "exact"), (None, None)} <= ways(chapter)
+    statuses = {row["status"] for row in known.rows("messages")}
     assert {"delivered", "read", "failed", "suppressed"} <= statuses
 
 
+def test_long_and_short_days_and_restated_ones_occur(told: Told) -> None:
+    _, known = told[LATER]
+
+    assert {23.0, 24.0, 25.0} == {tuple(row)[3] for row in practice_days(known).values()}
+    pairs = {tuple(row) for row in report_revisions(known).values()}
+    assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
+
+
 def test_every_reason_and_every_end_occurs(told: Told) -> None:
-    """In one of the stories at least: who must not be called and why, and what became of appointments."""
-    last = [told(story, LATER)[0] for story in STORIES]
-    reasons = {row["not_actionable_because"] for chapter in last for row in chapter.rows("leaks")}
+    """Who must not be called and why, and what became of appointments."""
+    chapter, _ = told[LATER]
+    reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}
 
     assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old"} <= reasons
     assert reasons & NEVER_CALL, reasons
-    assert {True, False, None} == {row["is_kept"] for chapter in last for row in chapter.rows("demand_ledger")}
-    assert any(row["recovered_within_7_days"] for chapter in last for row in chapter.rows("practice_weekly"))
-    assert any(row["is_final"] for chapter in last for row in chapter.rows("practice_weekly"))
+    assert {True, False, None} == {row["is_kept"] for row in chapter.rows("demand_ledger")}
+    assert any(row["recovered_within_7_days"] for row in chapter.rows("practice_weekly"))
+    assert any(row["is_final"] for row in chapter.rows("practice_weekly"))
 
 
 def ways(chapter: Chapter) -> set[tuple[str | None, str | None]]:

@@ -23,30 +23,33 @@ def every_list(**changes: Any) -> dict[str, Any]:
 NAMES = {"start": "updated_from", "end": "updated_to", "page": "page_number", "per_page": "page_size"}
 
 READINGS: dict[str, tuple[Switches, dict[str, Any]]] = {
-    "oldest first": (
-        Switches(**every_list(order="updated_asc"), phone_calls=ListSwitches(order="created_asc")),
+    "oldest first, over-large pages and unknown parameters refused, short tokens": (
+        Switches(
+            **every_list(order="updated_asc", over_large="refuse"),
+            phone_calls=ListSwitches(order="created_asc", over_large="refuse"),
+            unknown_parameters="refused",
+            token_lifetime_seconds=5,
+            sign_in_status=201,
+        ),
         {},
     ),
-    "no order": (Switches(**every_list(order="unordered"), phone_calls=ListSwitches(order="unordered")), {}),
-    "half-open bounds": (Switches(**every_list(bounds="[)")), {}),
+    "no order, integer ids, times with an offset": (
+        Switches(
+            **every_list(order="unordered"),
+            phone_calls=ListSwitches(order="unordered"),
+            integer_ids=True,
+            timestamps="practice",
+        ),
+        {},
+    ),
+    "half-open bounds, times in seconds, humanised labels": (
+        Switches(**every_list(bounds="[)"), timestamps="seconds", csv_labels="humanized", csv_newline="\r\n"),
+        {},
+    ),
     "open bounds": (Switches(**every_list(bounds="()")), {}),
     "bounds are days of UTC": (Switches(**every_list(granularity="day")), {}),
     "bounds are days of the practice": (Switches(**every_list(granularity="day", day_zone="practice")), {}),
-    "other names": (
-        Switches(**every_list(**NAMES)),
-        dict.fromkeys(PAGED, NAMES),
-    ),
-    "over-large pages refused": (
-        Switches(**every_list(over_large="refuse"), phone_calls=ListSwitches(over_large="refuse")),
-        {},
-    ),
-    "unknown parameters refused": (Switches(unknown_parameters="refused"), {}),
-    "integer ids, times with an offset": (Switches(integer_ids=True, timestamps="practice"), {}),
-    "times in seconds, humanised labels": (
-        Switches(timestamps="seconds", csv_labels="humanized", csv_newline="\r\n"),
-        {},
-    ),
-    "short tokens": (Switches(token_lifetime_seconds=5, sign_in_status=201), {}),
+    "other names": (Switches(**every_list(**NAMES)), dict.fromkeys(PAGED, NAMES)),
 }
 
 

@@ -107,10 +107,22 @@ COMMANDS = (
 )
 
 
-@pytest.fixture
-def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A warehouse that a later version has migrated, and a platform that answers."""
-    monkeypatch.chdir(tmp_path)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform,
+    ):
+        patch.chdir(tmp_path_factory.mktemp("newer"))
+        _make_newer()
+        Path("vetl.toml").write_text(SETTINGS.replace("http://127.0.0.1:9", platform.base_url), "utf-8")
+        for name in ("username", "password", "role"):
+            patch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
+        yield
+
+
+def _make_newer() -> None:
     with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
         warehouse.start_run("run", datetime.now(UTC), "sync")
         warehouse.finish_run("run", source_clock=None, exit_code=0, summary={})
@@ -118,11 +130,6 @@ def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         connection.execute("insert into control.migrations values ('9999_later', now())")
     snapshot = snapshot_path(WAREHOUSE)
     snapshot.write_text(json.dumps({**json.loads(snapshot.read_text("utf-8")), "migration": "9999_later"}))
-    with sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform:
-        Path("vetl.toml").write_text(SETTINGS.replace("http://127.0.0.1:9", platform.base_url), "utf-8")
-        for name in ("username", "password", "role"):
-            monkeypatch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
-        yield WAREHOUSE
 
 
 @pytest.mark.usefixtures("newer")
@@ -132,5 +139,6 @@ def test_a_newer_warehouse_is_refused_in_one_line(command: str, capsys: pytest.C
 
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.count("\n") == 1
-    assert "the warehouse is newer than this vetl (it has 9999_later): upgrade vetl" in err
+    *waited, told = err.splitlines()
+    assert all(line.startswith("examining") for line in waited), "what a slow machine waits for"
+    assert "the warehouse is newer than this vetl (it has 9999_later): upgrade vetl" in told

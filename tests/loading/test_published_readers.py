@@ -9,7 +9,7 @@ import duckdb
 
 from pipelines.loading.published.publish import publish
 
-PUBLICATIONS = 50
+PUBLICATIONS = 20
 READERS = 2
 READER = """
 import json, sys, duckdb
@@ -50,7 +50,7 @@ def build(private: Path, number: int) -> None:
             )
 
 
-def test_no_reader_meets_an_error_or_half_a_build_in_fifty_publications(tmp_path: Path) -> None:
+def test_no_reader_meets_an_error_or_half_a_build_while_it_is_published(tmp_path: Path) -> None:
     private, published = tmp_path / "vetl.duckdb", tmp_path / "analytics.duckdb"
 
     def publish_build(number: int) -> None:

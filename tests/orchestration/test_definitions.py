@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.definitions import defs, vetl_definitions
 from pipelines.endpoints import REGISTRY
 from pipelines.orchestration.areas import ELSEWHERE
 from pipelines.orchestration.checks import LIST_CHECKS
@@ -25,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def definitions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.Definitions]:
+    from pipelines.definitions import defs  # noqa: PLC0415 - dbt: seconds in every process that collects tests
+
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("location"))
         with warnings.catch_warnings():
@@ -57,6 +58,8 @@ def test_every_list_is_an_asset_by_practice_with_checks_that_staging_reads(
 
 @pytest.mark.usefixtures("definitions")  # its folder, with the manifest
 def test_assets_link_to_the_documentation_that_the_installed_wheel_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pipelines.definitions import vetl_definitions  # noqa: PLC0415 - as above
+
     installed = Message()
     monkeypatch.setattr("pipelines.orchestration.metadata.metadata", {"vetl": installed}.__getitem__)
     assert documented_in("lossless.md") == {}

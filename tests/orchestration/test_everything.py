@@ -1,6 +1,7 @@
 """The job that the schedules ask for, over a real sandbox, with one list more than vetl ships.
 
 CONTRIBUTING's promise: that list is one file, its lines in the registry and one staging model, and nothing else.
+The warehouse has a name that needs quotes.
 """
 
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     folder = tmp_path_factory.mktemp("site")
     checkout = checkout_with_estimates(folder / "checkout")
     with pytest.MonkeyPatch.context() as patch, site(folder, patch, practices=2) as (platform, config):
+        patch.setenv("VETL_WAREHOUSE__PATH", str(folder / "warehouse/data/my new-one.v2.duckdb"))
         serve_estimates(platform, ESTIMATES)
         return Done(run_everything(checkout, config), folder)
 

@@ -21,11 +21,12 @@ ROOM = 300 * 2**20
 """Bytes of address space beside what an idle client has."""
 HEAD = b'{"success": true, "message": null, "data": {"page": 0, "per_page": 100, "total_count": 100, "content": ['
 BODIES = {
-    "60 MB of empty lists": HEAD + b"[]," * 20_000_000 + b"[]]}}",
-    "15 MB of empty lists": HEAD + b"[]," * 5_000_000 + b"[]]}}",
-    "15 MB of lists in lists": HEAD + b"[" * 15_000_000,
-    "30,000 rows": HEAD + b"{}," * 30_000 + b"{}]}}",
+    "60 MB of empty lists": (b"[],", 20_000_000, b"[]]}}"),
+    "15 MB of empty lists": (b"[],", 5_000_000, b"[]]}}"),
+    "15 MB of lists in lists": (b"[", 15_000_000, b""),
+    "30,000 rows": (b"{},", 30_000, b"{}]}}"),
 }
+"""What is said again and again after the head, how often, and what ends it."""
 
 
 def read_within(room: int, base_url: str, told: Path) -> None:
@@ -69,7 +70,8 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.mark.parametrize("kind", BODIES)
 def test_a_page_is_refused_before_it_takes_the_memory(server: ScriptedServer, tmp_path: Path, kind: str) -> None:
     told = tmp_path / "told"
-    server.answers(Reply(body=BODIES[kind]))
+    again, times, end = BODIES[kind]
+    server.answers(Reply(body=HEAD + again * times + end))
 
     process = processes.Process(target=read_within, args=(ROOM, server.base_url, told))
     process.start()

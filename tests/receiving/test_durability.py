@@ -198,7 +198,7 @@ def send_until_it_breaks(running: ReceiverProcess, numbers: "count[int]", acknow
         connection.close()
 
 
-KILLS = 20
+KILLS = 8
 
 
 def test_killed_under_load_it_has_everything_that_it_acknowledged_and_nothing_twice(tmp_path: Path) -> None:

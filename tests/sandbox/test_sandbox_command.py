@@ -1,12 +1,11 @@
-"""`python -m sandbox`, and what the package may not know."""
+"""`python -m sandbox` and `vetl sandbox serve`."""
 
-import ast
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -88,17 +87,3 @@ def test_faults_can_be_asked_for() -> None:
         assert process.stdout is not None
         base_url = json.loads(process.stdout.readline())["base_url"]
         assert len(httpx.get(f"{base_url}/_control/faults").json()["data"]["rules"]) > 5
-
-
-def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-
-
-def test_it_is_an_independent_reading_of_the_contract() -> None:
-    """A mistake in reading the contract must not be made twice in the same way."""
-    for path in (REPOSITORY / "sandbox").rglob("*.py"):
-        assert not any(name.split(".")[0] == "pipelines" for name in imported(path)), path

@@ -109,4 +109,4 @@ class Clients(RuleBasedStateMachine):
 
 
 TestClients = Clients.TestCase
-TestClients.settings = settings(max_examples=120, stateful_step_count=12)
+TestClients.settings = settings(stateful_step_count=12)

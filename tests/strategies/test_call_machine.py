@@ -6,4 +6,4 @@ from support.call_machine import CallMachine
 
 
 def test_no_certificate_is_false_and_every_sync_ends() -> None:
-    run_state_machine_as_test(CallMachine, settings=settings(max_examples=200, stateful_step_count=15))
+    run_state_machine_as_test(CallMachine, settings=settings(stateful_step_count=15))

@@ -6,7 +6,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
@@ -63,7 +63,6 @@ def mirrored(source: ModelCalls, store: CallStore, first: date = HISTORY) -> boo
     return store.rows(*days) == source.rows(*days)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), rows=st.integers(0, 700))
 def test_a_source_at_rest_is_mirrored(seed: int, rows: int) -> None:
     rng = Random(seed)
@@ -75,7 +74,6 @@ def test_a_source_at_rest_is_mirrored(seed: int, rows: int) -> None:
     assert outcome.certified
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), rows=st.integers(0, 300), pace=st.floats(0, 0.5))
 def test_no_certified_day_misses_a_call_while_calls_come_in(seed: int, rows: int, pace: float) -> None:
     rng = Random(seed)

@@ -9,7 +9,7 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.model_driver import Driver
 from support.model_source import START, Manners, ModelSource
@@ -65,7 +65,6 @@ manners = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(endpoint=st.sampled_from(LISTS), kind=manners, rows=st.sampled_from([0, 1, 2, 5, 13, 60, 200, 700]))
 def test_it_is_twice_the_pages_and_forty_requests_at_most(endpoint: Endpoint, kind: Manners, rows: int) -> None:
     """Where each of five parameters has the last of the names that are tried, twelve more."""

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from random import Random
 from zoneinfo import ZoneInfo
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.learnt import paged
 from support.model_driver import Driver
@@ -56,7 +56,6 @@ def work(source: ModelSource, rng: Random) -> None:
         source.touch(rng.choice(list(source.rows)), status=rng.choice(["pending", "completed", "canceled"]))
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), kind=manners, rows=st.integers(0, 60), pace=st.floats(0, 0.2))
 def test_after_the_daily_read_everything_is_here(seed: int, kind: Manners, rows: int, pace: float) -> None:
     rng = Random(seed)
@@ -75,7 +74,6 @@ def test_after_the_daily_read_everything_is_here(seed: int, kind: Manners, rows:
     assert outcome.certified
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), kind=manners, rows=st.integers(1, 60))
 def test_a_change_of_status_is_noticed_at_the_next_sync(seed: int, kind: Manners, rows: int) -> None:
     rng = Random(seed)

@@ -62,4 +62,4 @@ def _is_pending(row: Row) -> bool:
 
 
 TestTasks = Tasks.TestCase
-TestTasks.settings = settings(max_examples=120, stateful_step_count=8)
+TestTasks.settings = settings(stateful_step_count=8)

@@ -7,7 +7,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.model_driver import Driver
 from support.model_source import START, Manners, ModelSource
@@ -57,7 +57,6 @@ def filled(endpoint: Endpoint, rng: Random, manners: Manners, rows: int) -> Mode
     return source
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     endpoint=LISTS,
     lie=st.sampled_from(LIES),

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from random import Random
 from zoneinfo import ZoneInfo
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.model_driver import Driver
 from support.model_source import START, Manners, ModelSource
@@ -61,7 +61,6 @@ def live(source: ModelSource, rng: Random) -> None:
         source.add(status="received")
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), kind=manners, rows=st.integers(0, 60), pace=st.floats(0, 0.3))
 def test_at_rest_everything_is_here_whatever_happened_between(
     seed: int, kind: Manners, rows: int, pace: float

@@ -49,4 +49,4 @@ class Outreach(StrategyMachine):
 
 
 TestOutreach = Outreach.TestCase
-TestOutreach.settings = settings(max_examples=120, stateful_step_count=8)
+TestOutreach.settings = settings(stateful_step_count=8)

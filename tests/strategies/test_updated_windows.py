@@ -81,7 +81,6 @@ def test_a_source_at_rest_is_mirrored_whatever_its_manners(seed: int, kind: Mann
     assert outcome.certified
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), kind=manners, rows=st.integers(1, 40), pace=st.floats(0, 0.3))
 def test_no_certificate_is_false_while_the_source_moves(seed: int, kind: Manners, rows: int, pace: float) -> None:
     """What is certified is here, unless it changed after it was read; and at rest everything is here."""

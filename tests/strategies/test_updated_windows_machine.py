@@ -115,4 +115,4 @@ class BookingSessions(Windows):
 
 TestAppointments = Appointments.TestCase
 TestBookingSessions = BookingSessions.TestCase
-TestAppointments.settings = TestBookingSessions.settings = settings(max_examples=120, stateful_step_count=8)
+TestAppointments.settings = TestBookingSessions.settings = settings(stateful_step_count=8)

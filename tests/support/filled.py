@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -88,11 +90,22 @@ def call_record(identity: str, created_at: str = "2025-05-01T14:00:10Z", **field
     }
 
 
+@cache
+def _empty() -> bytes:
+    """A new warehouse's file: it costs more to make than to copy, and each test begins with one."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "vetl.duckdb"
+        Warehouse.open(path, REGISTRY, lock_wait_seconds=0).close()
+        return path.read_bytes()
+
+
 class Filled:
     """An open warehouse with one practice, and a source clock that goes on by an hour with each commit."""
 
     def __init__(self, path: Path, endpoints: Sequence[Endpoint] = REGISTRY) -> None:
         self.path = path
+        if endpoints is REGISTRY and not path.exists():
+            path.write_bytes(_empty())
         self.warehouse = Warehouse.open(path, endpoints, lock_wait_seconds=0)
         self.warehouse.set_practices([HARBOR])
         self.practice = HARBOR

@@ -1,7 +1,5 @@
-"""What happens on a platform in the thirty days of a story: a life as it is drawn, and what no draw brings."""
+"""What happens on a platform in thirty days: a life as it is drawn, and what no draw brings."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -64,78 +62,61 @@ PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_in
 """The CSV shows yes or no, and nothing between."""
 
 
-@dataclass(frozen=True)
-class Plot:
-    """A story's world, and its turns.
-
-    `groups`: what practices belong to. `loose_end`: a stage is seen that compares with the first alone, so that
-    stages have no order. `withdrawn`: in the end the platform has no list of appointments any more;
-    this story passes dbt's tests as well.
-    """
-
-    name: str
-    seed: int
-    practices: tuple[str, ...]
-    groups: Mapping[str, str]
-    loose_end: bool = False
-    withdrawn: bool = False
-
-
-STORIES = {
-    "New York, London without a server id, Phoenix, Los Angeles without a group, one that cannot be read": Plot(
-        "story-1",
-        29,
-        ("loc-001", "loc-002", "loc-004", "loc-005", "quiet"),
-        {"loc-001": "Atlantic", "loc-004": "Atlantic", "loc-002": "West", "quiet": "Andes"},
-        withdrawn=True,
-    ),
-    "Sydney, St John's, a stage in doubt": Plot(
-        "story-2", 11, ("loc-003", "loc-008"), {"loc-003": "Ports", "loc-008": "Ports"}, loose_end=True
-    ),
+SEED = 29
+GROUPS = {
+    "loc-001": "Atlantic",
+    "loc-002": "West",
+    "loc-003": "Ports",
+    "loc-004": "Atlantic",
+    "loc-008": "Ports",
+    "quiet": "Andes",
 }
+PRACTICES = (*GROUPS, "loc-005")
+"""New York, London, Sydney, Phoenix, St John's, one that cannot be read, and Los Angeles, of no group."""
+KNOWN = tuple(name for name in PRACTICES if name.startswith("loc-"))
 
 
-def tell(plot: Plot, folder: Path) -> tuple[Chapter, Chapter]:
-    """The story's chapters: at rest, and after thirty days."""
-    known = [name for name in plot.practices if name.startswith("loc-")]
+def tell(folder: Path) -> tuple[Chapter, Chapter]:
+    """The story's chapters: at rest, and after thirty days, when the list of appointments was withdrawn."""
     with (
-        following(folder, seed=plot.seed, practices=plot.practices, groups=plot.groups) as follower,
+        following(folder, seed=SEED, practices=PRACTICES, groups=GROUPS) as follower,
         receiving(folder, follower.platform) as address,
     ):
-        walkers = _set_out(follower, known, plot)
-        _take_their_time(follower, known)
+        walkers = _set_out(follower)
+        _take_their_time(follower)
         follower.visit()
         at_rest = follower.chapter(build_marts_untested)
         follower.platform.set(webhooks_to=f"{address}/webhooks")
         follower.platform.advance(timedelta(minutes=7))
         _arrive(follower, walkers)
         follower.visit(endpoints=MOVING)
-        a_month(follower, known, plot)
-        if plot.withdrawn:
-            follower.platform.set(appointments_withdrawn=410)
-            follower.unreachable = frozenset((practice, "appointments") for practice in known)
+        a_month(follower)
+        follower.visit(endpoints=("appointments",), reconcile="full")
+        follower.platform.set(appointments_withdrawn=410)
+        follower.unreachable = frozenset((practice, "appointments") for practice in KNOWN)
+        follower.platform.advance(timedelta(minutes=7))
         follower.visit(reconcile="full")
-        return at_rest, follower.chapter(build_marts if plot.withdrawn else build_marts_untested)
+        return at_rest, follower.chapter(build_marts)
 
 
-def a_month(follower: Follower, practices: Sequence[str], plot: Plot) -> None:
+def a_month(follower: Follower) -> None:
     """Thirty days, visited now and then; people, who are asked for one by one, only at the end."""
-    random, platform = Random(plot.seed), follower.platform
-    for practice in practices:
+    random, platform = Random(SEED), follower.platform
+    for practice in KNOWN:
         _text(follower, practice)
     platform.advance(DAY)
-    _reopen(follower, practices, random)
+    _reopen(follower, random)
     follower.visit(endpoints=MOVING)
     platform.advance(3 * DAY)
     platform.set(webhooks_to=None)
     platform.advance(10 * DAY)
-    for practice in practices:
+    for practice in KNOWN:
         for name, records in STRANGE.items():
             for record in records:
                 platform.insert(practice, name, PLAIN.get(name, {}) | record)
     follower.visit(endpoints=MOVING)
     platform.advance(timedelta(days=30) - 14 * DAY - timedelta(minutes=7))
-    _change_behind_the_back(follower, practices, random)
+    _change_behind_the_back(follower, random)
 
 
 def _text(follower: Follower, practice: str) -> None:
@@ -146,11 +127,11 @@ def _text(follower: Follower, practice: str) -> None:
             follower.text(practice, number)
 
 
-def _set_out(follower: Follower, practices: Sequence[str], plot: Plot) -> list[Walker]:
-    """At each stage somebody is under way to the next one; a few go back."""
+def _set_out(follower: Follower) -> list[Walker]:
+    """At each stage somebody is under way to the next one; a few go back, or to a stage that compares with one."""
     walkers: list[Walker] = []
-    ways = [*pairwise(STAGES), *pairwise(STAGES), BACK, *([ASTRAY] if plot.loose_end else [])]
-    for practice in practices:
+    ways = [*pairwise(STAGES), *pairwise(STAGES), BACK, ASTRAY]
+    for practice in KNOWN:
         for here, there in ways:
             record = {"stage": here, "referral_source": "walk", "client_type": "existing"}
             identity = follower.platform.insert(practice, "booking_sessions", record)
@@ -158,7 +139,7 @@ def _set_out(follower: Follower, practices: Sequence[str], plot: Plot) -> list[W
     return walkers
 
 
-def _take_their_time(follower: Follower, practices: Sequence[str]) -> None:
+def _take_their_time(follower: Follower) -> None:
     """The one practice has few that are slow and the next many that are quick: no group is as the mean of both."""
     platform = follower.platform
     now = platform.now()
@@ -167,14 +148,14 @@ def _take_their_time(follower: Follower, practices: Sequence[str]) -> None:
         "ai_outbound": {"purpose": "general", "channel": "sms", "contacted_at": now, "completed_at": now},
         "staff_tasks": {"task_type": "task", "finalized_at": now},
     }
-    for place, practice in enumerate(practices):
+    for place, practice in enumerate(KNOWN):
         for number in range(1 + 2 * place):
-            began = {"status": "completed", "created_at": now - timedelta(minutes=60 - 20 * place + number)}
+            began = {"status": "completed", "created_at": now - timedelta(minutes=60 - 8 * place + number)}
             for name, record in done.items():
                 platform.insert(practice, name, {**record, **began})
 
 
-def _arrive(follower: Follower, walkers: Sequence[Walker]) -> None:
+def _arrive(follower: Follower, walkers: list[Walker]) -> None:
     platform = follower.platform
     for practice, identity, there in walkers:
         now = platform.now()
@@ -182,19 +163,19 @@ def _arrive(follower: Follower, walkers: Sequence[Walker]) -> None:
         platform.update(practice, "booking_sessions", identity, moved)
 
 
-def _reopen(follower: Follower, practices: Sequence[str], random: Random) -> None:
+def _reopen(follower: Follower, random: Random) -> None:
     platform = follower.platform
-    for practice in practices:
+    for practice in KNOWN:
         final = [row["id"] for row in platform.truth(practice, "staff_tasks") if row["finalized_at"]]
         for identity in random.sample(final, 3):
             again = {"status": "pending", "finalized_at": None, "updated_at": platform.now()}
             platform.update(practice, "staff_tasks", identity, again)
 
 
-def _change_behind_the_back(follower: Follower, practices: Sequence[str], random: Random) -> None:
+def _change_behind_the_back(follower: Follower, random: Random) -> None:
     """What leaves no trace: rows that vanish, and old calls and sessions that are told differently."""
     platform = follower.platform
-    for practice in practices:
+    for practice in KNOWN:
         _take_away(follower, practice, random)
         for row in random.sample(platform.truth(practice, "phone_calls"), 8):
             told = {"booked": not row["booked"], "booking_intent": True, "outcome": "appointment_booked"}

@@ -18,7 +18,7 @@ DAYS = 75
 
 def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """The file of two practices of one group; all test processes of a run share it, none may change it."""
-    return once(shared_folder(factory, config), "published", {"published": publish_small})
+    return once(shared_folder(factory, config), "published", publish_small)
 
 
 def publish_small(folder: Path) -> Path:

@@ -93,7 +93,7 @@ class Follower:
         )
         assert result.exit_code == (1 if self.strangers else 0), result.as_json()
         assert run_drain(self.settings).exit_code == 0
-        held = {key: self._held(*key) for key in self._keys()}
+        held = {key: self._held(*key) for key in self._keys(endpoints or LISTS)}
         self.visits.append(Visit(self.platform.now().astimezone(UTC), held))
 
     def chapter(self, build: Callable[[Settings], BuildResult]) -> Chapter:
@@ -126,9 +126,9 @@ class Follower:
         known = {practice.id for practice in self.platform.practices}
         return [one.id for one in self.settings.practices if one.id not in known]
 
-    def _keys(self) -> Iterator[tuple[str, str]]:
+    def _keys(self, lists: Sequence[str]) -> Iterator[tuple[str, str]]:
         read = [one.id for one in self.settings.practices if one.id not in self.strangers]
-        return ((practice, name) for practice in read for name in LISTS)
+        return ((practice, name) for practice in read for name in lists)
 
     def _held(self, practice_id: str, name: str) -> list[dict[str, Any]]:
         if (practice_id, name) in self.unreachable:

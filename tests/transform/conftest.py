@@ -1,14 +1,14 @@
 """Real builds of the shipped dbt project, made once for all tests that look at them."""
 
-import fcntl
-import pickle
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 from support.dbt_build import Build, build
+from support.once import once, shared_folder
 from support.random_rows import CLOCKS, PRACTICES, Tables, random_tables
 from support.raw_tables import create_warehouse
 
@@ -35,22 +35,9 @@ def filled(rows: Tables, once_per_run: Callable[[str, Callable[[Path], Build]], 
 @pytest.fixture(scope="session")
 def once_per_run(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Callable[[str, Callable[[Path], Build]], Build]:
+) -> Callable[[str, Callable[[Path], Any]], Any]:
     """Make something in a folder that all test processes of this run share; only the first one works."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if hasattr(request.config, "workerinput") else base
-
-    def make(name: str, work: Callable[[Path], Build]) -> Build:
-        folder = shared / name
-        folder.mkdir(exist_ok=True)
-        with (folder / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            result = folder / "result.pickle"
-            if not result.exists():
-                result.write_bytes(pickle.dumps(work(folder)))
-            return pickle.loads(result.read_bytes())
-
-    return make
+    return partial(once, shared_folder(tmp_path_factory, request.config))
 
 
 @pytest.fixture

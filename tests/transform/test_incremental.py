@@ -23,10 +23,13 @@ from support.mart_builds import (
 
 from pipelines.bundled import dbt_project
 from pipelines.core.practice import Practice
+from pipelines.jobs.build import dbt_variables
+from pipelines.jobs.dbt_process import fingerprint
 from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
 from pipelines.loading.published.record import how_to_publish, last_build, read_record
+from pipelines.settings import Settings
 from pipelines.settings.privacy import PrivacySettings
 
 SEED = 20260301
@@ -66,7 +69,7 @@ class Story:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Story:
     story = Story(tmp_path_factory.mktemp("built") / "vetl.duckdb")
-    story.sync([100] * len(PRACTICES))
+    story.sync([60] * len(PRACTICES))
     build_models(story.path)
     assert was_full(story.path)
     return story
@@ -172,9 +175,15 @@ DOUBTS: dict[str, tuple[bool, Callable[[Story], None]]] = {
         False,
         lambda story: (build_models(story.path, "--select", "phone_calls"), ask(story))[1],
     ),
-    "other variables": (True, lambda story: ask(story, "--vars", "{opening_hour: 9}")),
 }
 """What happened since the last build, and whether the next one makes the calls anew."""
+
+
+def test_a_build_notes_the_text_and_the_variables_that_it_compares(built: Story) -> None:
+    with duckdb.connect(built.path, read_only=True) as connection:
+        noted = connection.execute("select fingerprint from control.builds").fetchall()
+
+    assert noted == [(fingerprint(dbt_variables(Settings.model_construct())),)]
 
 
 def test_calls_are_made_anew_where_in_doubt(built: Story, tmp_path: Path) -> None:
