@@ -26,7 +26,7 @@ from pipelines.loading.layout import (
 from pipelines.loading.warehouse import Warehouse, transaction
 
 _OF_A_FILE = ("meta", "migrations", "builds", "building")
-"""Tables of control that are about one file. What publishing takes from a build (`changed_in_...`) is too."""
+"""Tables of control that are about one file. What a build notes of itself (`changed_...`) is too."""
 
 
 def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
@@ -210,5 +210,5 @@ def _tables_of(connection: duckdb.DuckDBPyConnection, database: str) -> list[str
     return [
         f"{schema}.{quoted(name)}"
         for schema, name in rows
-        if schema != "control" or (name not in _OF_A_FILE and not name.startswith("changed_in_"))
+        if schema != "control" or (name not in _OF_A_FILE and not name.startswith("changed_"))
     ]

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,24 @@ def test_both_files_of_dagster_differ_in_storage_alone() -> None:
 
     assert containers.pop("storage")["postgres"]
     assert one == containers
+
+
+def test_workers_get_their_runs_from_celery_and_share_all_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"DAGSTER_PG_{name}" for name in ("HOST", "USER", "PASSWORD", "DB")]
+    for name in (*names, "CELERY_BROKER_URL", "CELERY_RESULT_BACKEND"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("DAGSTER_PG_PORT", "5432")
+
+    workers = instance_settings("workers/dagster.yaml", tmp_path)
+    one = yaml.safe_load((DEPLOY / "dagster.yaml").read_text("utf-8"))
+
+    assert workers["run_launcher"]["class"] == "CeleryRunLauncher"
+    assert hasattr(import_module(workers["run_launcher"]["module"]), "CeleryRunLauncher")
+    assert {key for key in workers if workers[key] != one.get(key)} == {
+        *("storage", "run_launcher", "run_retries", "concurrency"),
+    }
 
 
 def test_the_image_copies_what_is_there_and_runs_without_root() -> None:

@@ -101,3 +101,6 @@ def test_shards_are_read_by_two_workers_at_once_and_a_killed_one_is_taken_over(s
     for file, names in zip(shards_of(settings.warehouse.path).values(), (2, 4), strict=True):
         own = {name: zones[name] for name in sorted(zones)[names - 2 : names]}
         assert truth.differences(site.platform, file, own, since=since) == []
+
+    of_all = site.ended(site.launch())
+    assert of_all.status is dg.DagsterRunStatus.SUCCESS, "a worker reads both shards, each in a process of its own"
