@@ -98,8 +98,8 @@ def test_an_incremental_build_equals_a_full_one(changed: Changed) -> None:
     """New rows, late changes, deletions, emptied days, ids and outcomes learnt later, in any order.
 
     One practice moves to another zone: that moves the days of everything but the calls, which the source tells. At
-    another little changes, so that most of what is there must stay. Ten days pass: what nobody touches is lost, or grows
-    too old to be called.
+    another little changes, so that most of what is there must stay. Ten days pass: what nobody touches is lost, or
+    grows too old to be called.
     """
     assert differences(changed.after, changed.full) == {}, (SEED, changed.happened)
 
@@ -129,11 +129,12 @@ def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_pa
 
 
 def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Changed) -> None:
-    """Killed while it commits calls of changed days, then whose they are, then between timeline and episodes."""
+    """Killed at calls of changed days, then at whose they are, then between timeline, episodes and ledger."""
     shutil.copy(changed.before, built.path)
     build_until_killed(built.path, "phone_calls", committing)
     build_until_killed(built.path, "int_calls_identified", committing)
     build_until_killed(built.path, "int_demand_episode_facts", at_work)
+    build_until_killed(built.path, "demand_ledger", at_work)
     assert not was_completed(built.path)
 
     assert passes(built.path, PATIENTS)
