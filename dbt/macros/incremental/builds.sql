@@ -29,7 +29,7 @@
         {%- endfor -%}
         {% do run_query("drop table if exists control.changed_episodes") %}
     {%- endif -%}
-    {% do run_query("create table if not exists control.changed_episodes (practice_id varchar, episode_id varchar)") %}
+    {% do run_query("create table if not exists control.changed_episodes (episode_id varchar)") %}
     {% do run_query(
         "create or replace table control.building as select " ~ is_full ~ " as is_full, (select any_value(build_id)"
         ~ " from control.builds where is_complete and not " ~ is_full ~ ") as previous_id"

@@ -35,12 +35,12 @@
 {% macro note_changed_episodes(made_from) -%}
     {%- if is_incremental() -%}
         insert into control.changed_episodes
-        select practice_id, episode_id from {{ this }}
+        select episode_id from {{ this }}
         where digest not in (select digest from {{ ref(made_from) }})
         union
-        select practice_id, episode_id from {{ ref(made_from) }} where digest in ({{ lacking(made_from) }})
+        select episode_id from {{ ref(made_from) }} where digest in ({{ lacking(made_from) }})
         union
-        select held.practice_id, held.episode_id
+        select held.episode_id
         from {{ this }} as held
         cross join (
             select

@@ -6,8 +6,9 @@
     select practice_id, day from {{ ref('stg_control__changes') }} where table_name = '{{ table }}'
 {%- endmacro %}
 
+{#- By one column, at half the price: the namesake of another practice comes along, and is put back as it was. -#}
 {% macro changed_episodes() -%}
-    select practice_id, episode_id from control.changed_episodes
+    select episode_id from control.changed_episodes
 {%- endmacro %}
 
 {#-

@@ -1,7 +1,7 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed("int_call_days") }}',
+    pre_hook='{{ take_out_changed(\'int_call_days\') }}',
 ) }}
 
 with days as (

@@ -3,8 +3,8 @@
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
     pre_hook=[
-        '{{ note_changed_episodes("int_demand_timeline") }}',
-        '{{ take_out_changed("int_demand_timeline") }}',
+        '{{ note_changed_episodes(\'int_demand_timeline\') }}',
+        '{{ take_out_changed(\'int_demand_timeline\') }}',
     ],
 ) }}
 

@@ -1,7 +1,7 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed("int_demand_digests") }}',
+    pre_hook='{{ take_out_changed(\'int_demand_digests\') }}',
 ) }}
 
 with parties as (

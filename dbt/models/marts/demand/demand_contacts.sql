@@ -2,15 +2,15 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_noted("practice_id, episode_id", changed_episodes()) }}',
-    post_hook='{{ note_put_in("practice_id, episode_id", changed_episodes()) }}',
+    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
+    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
 ) }}
 
 with contacts as (
     select * from {{ ref('int_demand_timeline') }}
     where kind = 'contact'
     {% if is_incremental() %}
-    and (practice_id, episode_id) in ({{ changed_episodes() }})
+    and episode_id in ({{ changed_episodes() }})
     {% endif %}
 ),
 

@@ -1,8 +1,8 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_noted("practice_id, episode_id", changed_episodes()) }}',
-    post_hook='{{ note_put_in("practice_id, episode_id", changed_episodes()) }}',
+    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
+    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
 ) }}
 
 select
@@ -23,5 +23,5 @@ select
     is_kept
 from {{ ref('int_demand_episodes') }}
 {% if is_incremental() %}
-where (practice_id, episode_id) in ({{ changed_episodes() }})
+where episode_id in ({{ changed_episodes() }})
 {% endif %}
