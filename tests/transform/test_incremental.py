@@ -23,6 +23,7 @@ from support.mart_builds import (
 
 from pipelines.bundled import dbt_project
 from pipelines.core.practice import Practice
+from pipelines.jobs.dbt_process import CHANGED_ONLY
 from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
@@ -149,6 +150,18 @@ def test_a_build_with_a_failed_test_is_not_done(built: Story, changed: Changed) 
         for _ in range(2):
             connection.execute("insert into raw.patients (practice_id, id) values ('loc-1', 'rex')")
     assert not passes(built.path, PATIENTS)
+    assert not was_completed(built.path)
+    shutil.copy(changed.after, built.path)
+
+
+def test_a_build_without_views_is_done_only_after_a_whole_one(built: Story, changed: Changed) -> None:
+    shutil.copy(changed.before, built.path)
+    build_models(built.path, *CHANGED_ONLY)
+    assert was_completed(built.path)
+    assert differences(built.path, changed.full) == {}
+
+    ask(built)
+    build_models(built.path, *CHANGED_ONLY)
     assert not was_completed(built.path)
     shutil.copy(changed.after, built.path)
 
