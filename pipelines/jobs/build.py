@@ -10,7 +10,15 @@ from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.core.pages import BESIDE_THE_LIST, WindowKind
 from pipelines.core.privacy import Treatment
 from pipelines.endpoints import REGISTRY
-from pipelines.jobs.dbt_process import DATA_ONLY, PUBLISHED_ONLY, Advance, BuildResult, dbt_build, fingerprint
+from pipelines.jobs.dbt_process import (
+    CHANGED_ONLY,
+    DATA_ONLY,
+    PUBLISHED_ONLY,
+    Advance,
+    BuildResult,
+    dbt_build,
+    fingerprint,
+)
 from pipelines.jobs.shards import parts
 from pipelines.loading.control.news import has_passed, news
 from pipelines.loading.layout import written_files
@@ -35,7 +43,7 @@ def build_marts(
 ) -> BuildResult:
     """Build the marts over what is committed. Waits for another writer as long as `lock_wait_seconds`.
 
-    Without `all_tests` only what is published is tested, where the build before passed (`tests_of`).
+    Without `all_tests` only what is published is tested, where the build before passed (`options_of`).
 
     Raises:
         BuildFailed: dbt could not start to build; a failing node is in the result instead.
@@ -49,14 +57,14 @@ def build_marts(
     deadline = now() + settings.warehouse.lock_wait_seconds
     while True:
         ready_for_dbt(settings, max(0.0, deadline - now()))
-        tests = tests_of(settings, all_tests=all_tests or full_refresh)
+        options = options_of(settings, all_tests=all_tests or full_refresh, hourly=CHANGED_ONLY)
         try:
             return dbt_build(
                 path,
                 full_refresh=full_refresh,
                 advance=advance,
                 variables=dbt_variables(settings),
-                extra=tests,
+                extra=options,
                 room=room(settings),
             )
         except WarehouseBusy:
@@ -65,13 +73,15 @@ def build_marts(
                 raise
 
 
-def tests_of(settings: Settings, *, all_tests: bool) -> tuple[str, ...]:
-    """Options of dbt: all tests where asked for, in full, or where the build before did not pass.
+def options_of(
+    settings: Settings, *, all_tests: bool, hourly: tuple[str, ...] = PUBLISHED_ONLY
+) -> tuple[str, ...]:
+    """Options of dbt: all models and tests where asked for, in full, or where the build before did not pass.
 
     So what one build refused is not published by the next one that tests less (decision 0408).
     """
     passed = has_passed(settings.warehouse.path, fingerprint(dbt_variables(settings)))
-    return DATA_ONLY if all_tests or not passed else PUBLISHED_ONLY
+    return DATA_ONLY if all_tests or not passed else hourly
 
 
 def dbt_variables(settings: Settings) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from dagster_dbt import (
 )
 
 from pipelines import bundled
-from pipelines.jobs.build import dbt_variables, existing, ready_for_dbt, room, tests_of, whats_new
+from pipelines.jobs.build import dbt_variables, existing, options_of, ready_for_dbt, room, whats_new
 from pipelines.jobs.dbt_process import as_options, dbt_parse, known_to_dbt, state_folder
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.metadata import code_in, documented_in
@@ -118,7 +118,7 @@ def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: S
     target = state_folder(warehouse) / "target"
     with as_failures():
         hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run.run_config)
-        tests = tests_of(settings, all_tests=not hourly)
+        tests = options_of(settings, all_tests=not hourly)
     with _environment({**known_to_dbt(warehouse), **room(settings), "DBT_TARGET_PATH": os.fspath(target)}):
         command = ["build", *tests, *as_options(dbt_variables(settings))]
         return dbt.cli(command, context=context, target_path=target, raise_on_error=False)

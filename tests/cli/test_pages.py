@@ -42,7 +42,7 @@ VETL = f"""#!{sys.executable}
 from pipelines.cli.app import main
 from pipelines.jobs import build, dbt_process
 dbt_process.COMMAND = {{dbt}}
-build.tests_of = lambda _settings, **_which: {MODELS_ONLY}
+build.options_of = lambda _settings, **_which: {MODELS_ONLY}
 main()
 """
 """`vetl` with a forked dbt and without its tests; `tests/cli/test_tutorial.py` types the installed one."""

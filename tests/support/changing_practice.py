@@ -171,7 +171,7 @@ class ChangingPractice:
             "ai_outbound": {
                 "status": random.choice(["queued", "completed", "suppressed"]),
                 "purpose": random.choice(["scheduling", "refill"]),
-                "outcome": random.choice(["booked", "no_response", None]),
+                "outcome": random.choice(["booked", "no_response", "opted_out", None]),
                 "client_id": random.choice([f"c{client}", None]),
                 "contact_number": self._phone(),
                 "contacted_at": row["created_at"],

@@ -35,7 +35,7 @@ def passes(warehouse: Path, test: str) -> bool:
 def untested() -> Generator[None]:
     """In here vetl builds without dbt's tests, which are a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "tests_of", _none)
+        patch.setattr(build, "options_of", _none)
         yield
 
 

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
@@ -24,7 +24,7 @@ from support.mart_builds import (
 from pipelines.bundled import dbt_project
 from pipelines.core.practice import Practice
 from pipelines.jobs.build import dbt_variables
-from pipelines.jobs.dbt_process import fingerprint
+from pipelines.jobs.dbt_process import CHANGED_ONLY, fingerprint
 from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
@@ -88,6 +88,7 @@ class Changed:
 @pytest.fixture(scope="module")
 def changed(built: Story, tmp_path_factory: pytest.TempPathFactory) -> Changed:
     kept = tmp_path_factory.mktemp("changed")
+    built.now += timedelta(days=10)
     happened = built.sync((CHANGES, FEW, CHANGES), [replace(HARBOR, time_zone="America/Chicago"), *OTHERS])
     before = Path(shutil.copy(built.path, kept / "before.duckdb"))
     build_models(built.path)
@@ -100,7 +101,8 @@ def test_an_incremental_build_equals_a_full_one(changed: Changed) -> None:
     """New rows, late changes, deletions, emptied days, ids and outcomes learnt later, in any order.
 
     One practice moves to another zone: that moves the days of everything but the calls, which the source tells. At
-    another little changes, so that most of what is there must stay.
+    another little changes, so that most of what is there must stay. Ten days pass: what nobody touches is lost, or
+    grows too old to be called.
     """
     assert differences(changed.after, changed.full) == {}, (SEED, changed.happened)
 
@@ -130,11 +132,12 @@ def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_pa
 
 
 def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Changed) -> None:
-    """Killed while it commits calls of changed days, then whose they are, then between timeline and episodes."""
+    """Killed at calls of changed days, then at whose they are, then between timeline, episodes and ledger."""
     shutil.copy(changed.before, built.path)
     build_until_killed(built.path, "phone_calls", committing)
     build_until_killed(built.path, "int_calls_identified", committing)
     build_until_killed(built.path, "int_demand_episode_facts", at_work)
+    build_until_killed(built.path, "demand_ledger", at_work)
     assert not was_completed(built.path)
 
     assert passes(built.path, PATIENTS)
@@ -149,6 +152,18 @@ def test_a_build_with_a_failed_test_is_not_done(built: Story, changed: Changed) 
         for _ in range(2):
             connection.execute("insert into raw.patients (practice_id, id) values ('loc-1', 'rex')")
     assert not passes(built.path, PATIENTS)
+    assert not was_completed(built.path)
+    shutil.copy(changed.after, built.path)
+
+
+def test_a_build_without_views_is_done_only_after_a_whole_one(built: Story, changed: Changed) -> None:
+    shutil.copy(changed.before, built.path)
+    build_models(built.path, *CHANGED_ONLY)
+    assert was_completed(built.path)
+    assert differences(built.path, changed.full) == {}
+
+    ask(built)
+    build_models(built.path, *CHANGED_ONLY)
     assert not was_completed(built.path)
     shutil.copy(changed.after, built.path)
 

@@ -1,6 +1,6 @@
 {#-
-    A build takes in what changed (decision 0403), or makes all tables anew: where it was asked for, where the calls are
-    not there, and where another text of this project or other variables made them. `control.builds` tells
+    A build takes in what changed (decision 0403), or makes all tables anew: where it was asked for, where one that takes in what
+    changed is not there, and where another text of this project or other variables made them. `control.builds` tells
     of the last build, in one row. What changed is forgotten once every model was built and passed its tests; until then the next build takes
     it in again, which does no harm where it is done twice.
 -#}
@@ -16,16 +16,20 @@
 {% macro duckdb__begin_build() -%}
     {%- set text = build_fingerprint() -%}
     {%- set last = run_query("select fingerprint from control.builds").columns[0].values() | list -%}
-    {%- set calls = adapter.get_relation(database=target.database, schema='marts', identifier='phone_calls') -%}
-    {%- set is_full = calls is none or flags.FULL_REFRESH or last != [text]
-        or not env_var('VETL_BUILD_FINGERPRINT', '') -%}
-    {%- for model in graph.nodes.values() if model.config.materialized == 'incremental' -%}
+    {%- set models = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'incremental') | list -%}
+    {%- set held = [] -%}
+    {%- for model in models -%}
         {% do run_query("drop table if exists control.changed_in_" ~ model.alias) %}
-        {%- set held = adapter.get_relation(database=target.database, schema=model.schema, identifier=model.alias) -%}
-        {%- if is_full and held is not none -%}
-            {% do adapter.drop_relation(held) %}
-        {%- endif -%}
+        {% do held.append(adapter.get_relation(database=target.database, schema=model.schema, identifier=model.alias)) %}
     {%- endfor -%}
+    {%- set is_full = none in held or flags.FULL_REFRESH or last != [text] or not env_var('VETL_BUILD_FINGERPRINT', '') -%}
+    {%- if is_full -%}
+        {%- for table in held | reject('none') -%}
+            {% do adapter.drop_relation(table) %}
+        {%- endfor -%}
+        {% do run_query("drop table if exists control.changed_episodes") %}
+    {%- endif -%}
+    {% do run_query("create table if not exists control.changed_episodes (episode_id varchar)") %}
     {% do run_query(
         "create or replace table control.building as select " ~ is_full ~ " as is_full, (select any_value(build_id)"
         ~ " from control.builds where is_complete and not " ~ is_full ~ ") as previous_id"
@@ -42,11 +46,14 @@
 {% macro default__end_build(results) -%}{%- endmacro %}
 
 {% macro duckdb__end_build(results) -%}
-    {%- set built = results | selectattr('status', 'equalto', 'success') | map(attribute='node')
-        | selectattr('resource_type', 'equalto', 'model') | list -%}
-    {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') | list -%}
+    {#- Views, and what tells of the project alone, are as the build before left them, where it left all (decision 0411). -#}
+    {%- set follows = run_query("select previous_id from control.building").columns[0].values()[0] is not none -%}
+    {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') -%}
+    {%- set wanted = models | rejectattr('config.materialized', 'equalto', 'view' if follows else none)
+        | rejectattr('name', 'equalto', 'catalogue' if follows else none) | map(attribute='unique_id') | list -%}
+    {%- set built = results | selectattr('status', 'equalto', 'success') | map(attribute='node.unique_id') | list -%}
     {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
-    {%- if built | length == models | length and not failed -%}
+    {%- if wanted | reject('in', built) | list == [] and not failed -%}
         {% do run_query(
             "create or replace temp table this_build as select '" ~ build_fingerprint() ~ "' as fingerprint,"
             ~ " (select md5(string_agg(practices::varchar, ';' order by id)) from control.practices) as practices,"
@@ -59,6 +66,7 @@
         {%- for file in run_query(shards).columns[0].values() or [target.database] -%}
             {% do run_query('delete from "' ~ file ~ '".control.changes') %}
         {%- endfor -%}
+        {% do run_query("delete from control.changed_episodes") %}
     {%- endif -%}
     {% do run_query("drop table control.building") %}
 {%- endmacro %}

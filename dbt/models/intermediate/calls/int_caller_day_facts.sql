@@ -1,13 +1,13 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed(\'int_call_days\', \'day\') }}',
+    pre_hook='{{ take_out_changed(\'int_call_days\') }}',
 ) }}
 
 with days as (
     select * from {{ ref('int_call_days') }}
     {% if is_incremental() %}
-    where (practice_id, day) not in ({{ held('day') }})
+    where digest in ({{ lacking('int_call_days') }})
     {% endif %}
 )
 

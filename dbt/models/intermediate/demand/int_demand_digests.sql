@@ -33,14 +33,20 @@ tasks as (
         and finalized_at is not null
 ),
 
--- All that the timeline of a party and its episodes are made from, each row as one number.
+refusals as (
+    select * from {{ ref('int_refusals') }}
+),
+
+-- All that a party's timeline and episodes, and the marts of them, are made from, each row as one number.
 made_from as (
     select
         contacts.practice_id,
         contacts.party,
         true as is_contact,
-        {{ row_hash('contacts', 'appointments.status', 'appointments.is_kept') }} as row_hash
+        {{ row_hash('contacts', 'appointments.status', 'appointments.is_kept', 'practices.time_zone') }} as row_hash
     from contacts
+    left join {{ ref('stg_control__practices') }} as practices
+        on contacts.practice_id = practices.practice_id
     left join appointments
         on
             contacts.practice_id = appointments.practice_id
@@ -66,6 +72,13 @@ made_from as (
         false as is_contact,
         {{ row_hash('tasks') }} as row_hash
     from tasks
+    union all
+    select
+        practice_id,
+        party,
+        false as is_contact,
+        {{ row_hash('refusals') }} as row_hash
+    from refusals
 )
 
 select

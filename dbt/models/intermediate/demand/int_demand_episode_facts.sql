@@ -1,13 +1,17 @@
+-- depends_on: {{ ref('int_source_clock') }}
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed(\'int_demand_timeline\', \'party\') }}',
+    pre_hook=[
+        '{{ note_changed_episodes(\'int_demand_timeline\') }}',
+        '{{ take_out_changed(\'int_demand_timeline\') }}',
+    ],
 ) }}
 
 with timeline as (
     select * from {{ ref('int_demand_timeline') }}
     {% if is_incremental() %}
-    where (practice_id, party) not in ({{ held('party') }})
+    where digest in ({{ lacking('int_demand_timeline') }})
     {% endif %}
 ),
 

@@ -1,13 +1,13 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed(\'int_demand_digests\', \'party\') }}',
+    pre_hook='{{ take_out_changed(\'int_demand_digests\') }}',
 ) }}
 
 with parties as (
     select * from {{ ref('int_demand_digests') }}
     {% if is_incremental() %}
-    where (practice_id, party) not in ({{ held('party') }})
+    where digest in ({{ lacking('int_demand_digests') }})
     {% endif %}
 ),
 

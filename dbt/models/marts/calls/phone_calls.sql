@@ -2,8 +2,8 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook='{{ take_out_changed_days() }}',
-    post_hook='{{ note_changed_days() }}',
+    pre_hook='{{ take_out_noted(\'practice_id, day\', changed_days()) }}',
+    post_hook='{{ note_put_in(\'practice_id, day\', changed_days()) }}',
 ) }}
 
 select

@@ -1,11 +1,17 @@
+-- depends_on: {{ ref('int_demand_episode_facts') }}
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='difference',
+    incremental_strategy='append',
+    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
+    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
 ) }}
 
 with contacts as (
     select * from {{ ref('int_demand_timeline') }}
     where kind = 'contact'
+    {% if is_incremental() %}
+    and episode_id in ({{ changed_episodes() }})
+    {% endif %}
 ),
 
 practices as (

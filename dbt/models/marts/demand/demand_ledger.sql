@@ -1,6 +1,8 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='difference',
+    incremental_strategy='append',
+    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
+    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
 ) }}
 
 select
@@ -20,3 +22,6 @@ select
     appointment_status,
     is_kept
 from {{ ref('int_demand_episodes') }}
+{% if is_incremental() %}
+where episode_id in ({{ changed_episodes() }})
+{% endif %}

@@ -1,6 +1,8 @@
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='difference',
+    incremental_strategy='append',
+    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
+    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
 ) }}
 
 select
@@ -19,3 +21,6 @@ select
     begun_by,
     wanted
 from {{ ref('int_leaks') }}
+{% if is_incremental() %}
+where episode_id in ({{ changed_episodes() }})
+{% endif %}

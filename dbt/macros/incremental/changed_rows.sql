@@ -1,0 +1,31 @@
+{#-
+    What changed since the marts were built from all of it (decisions 0403 and 0411): the days of a raw table's rows, and
+    the episodes of demand that the facts of episodes noted.
+-#}
+{% macro changed_days(table=this.identifier) -%}
+    select practice_id, day from {{ ref('stg_control__changes') }} where table_name = '{{ table }}'
+{%- endmacro %}
+
+{#- By one column, at half the price: the namesake of another practice comes along, and is put back as it was. -#}
+{% macro changed_episodes() -%}
+    select episode_id from control.changed_episodes
+{%- endmacro %}
+
+{#-
+    Before an incremental mart puts in the rows that changed as they are now, what it holds of them goes. Both is noted for
+    publishing (pipelines/loading/published), with the weight -1 and 1.
+-#}
+{% macro take_out_noted(columns, changed) -%}
+    {%- if is_incremental() -%}
+        create or replace table control.changed_in_{{ this.identifier }} as
+        select *, -1 as weight from {{ this }} where ({{ columns }}) in ({{ changed }});
+        delete from {{ this }} where ({{ columns }}) in ({{ changed }})
+    {%- endif -%}
+{%- endmacro %}
+
+{% macro note_put_in(columns, changed) -%}
+    {%- if is_incremental() -%}
+        insert into control.changed_in_{{ this.identifier }}
+        select *, 1 as weight from {{ this }} where ({{ columns }}) in ({{ changed }})
+    {%- endif -%}
+{%- endmacro %}
