@@ -5,7 +5,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import date
-from multiprocessing import get_context, parent_process
+from multiprocessing import current_process, get_context, parent_process
 from multiprocessing.queues import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -50,7 +50,7 @@ Sync = Callable[[Read, ReportProgress], SyncResult]
 
 
 def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) -> SyncResult:
-    """Read shards in as many processes as there are cores, and return what became of all lists.
+    """Read shards in as many processes as there are cores; tell what became of all lists.
 
     A shard of which nothing could be read fails its own lists, unless all fail alike.
 
@@ -58,6 +58,9 @@ def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) ->
         ConfigurationError: the credentials are refused; shards that have not begun are not tried.
         VetlError: no shard could be read; this is what the first one met.
     """
+    if current_process().daemon:
+        # A worker of Celery may start no processes: one shard after the other.
+        return _together(reads, [_read_here(sync, read, progress) for read in reads])
     context = get_context("spawn")
     told: SimpleQueue[Told] = context.SimpleQueue()
     listener = Thread(target=_listen, args=(told, progress), daemon=True)
@@ -85,6 +88,15 @@ def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) ->
         if isinstance(outcome, ConfigurationError):
             raise outcome
     return _together(reads, [outcomes[number] for number in range(len(reads))])
+
+
+def _read_here(sync: Sync, read: Read, progress: ReportProgress) -> SyncResult | VetlError:
+    try:
+        return sync(read, progress)
+    except ConfigurationError:
+        raise
+    except VetlError as error:
+        return error
 
 
 def _together(reads: Sequence[Read], outcomes: Sequence[SyncResult | VetlError]) -> SyncResult:
