@@ -42,7 +42,7 @@ from pipelines.settings.values import (
     network,
     no_boolean,
     parameter_name,
-    shard_name,
+    spread,
 )
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
@@ -52,8 +52,7 @@ Seconds = Annotated[float, BeforeValidator(no_boolean)]
 ParameterName = Annotated[str, AfterValidator(parameter_name)]
 FilePath = Annotated[Path, AfterValidator(file_path)]
 DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
-ShardName = Annotated[str, AfterValidator(shard_name)]
-Shards = Positive | Annotated[dict[ShardName, tuple[str, ...]], Field(min_length=1)]
+Shards = Annotated[int | dict[str, tuple[str, ...]], BeforeValidator(spread)]
 
 ENVIRONMENT_ONLY = {
     "partner": ("username", "password", "role"),
@@ -239,6 +238,12 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
             duckdb_file(path)
         except ValueError as error:
             raise sources.refuse(f"warehouse.{key} {error}") from None
+    shards = warehouse.shards if not isinstance(warehouse.shards, int) else range(1, warehouse.shards + 1)
+    of_shards = {
+        warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
+    }
+    if {warehouse.published, settings.webhooks.inbox} & of_shards:
+        raise sources.refuse("warehouse.published and webhooks.inbox must not have the name of a shard's file")
     files = {path.resolve() for path in (warehouse.path, warehouse.published, settings.webhooks.inbox)}
     if len(files) < 3:  # noqa: PLR2004 - as many as there are
         raise sources.refuse(

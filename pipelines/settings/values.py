@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -40,11 +41,18 @@ def memory(text: str) -> str:
     return text
 
 
-def shard_name(text: str) -> str:
-    """Part of the name of a file, also where upper and lower case are the same."""
-    if not re.fullmatch(r"[a-z0-9_-]{1,40}", text):
-        raise ValueError("must be a name of lower-case letters, digits, - and _")
-    return text
+def spread(value: Any) -> Any:  # noqa: ANN401 - whatever stands there
+    """How many shards there are, or which practices are in each. A name is part of that of a file."""
+    if isinstance(value, dict):
+        named = cast("dict[Any, Any]", value)
+        names = all(re.fullmatch(r"[a-z0-9_-]{1,40}", str(name)) for name in named)
+        if named and names and all(isinstance(practices, list | tuple) for practices in named.values()):
+            return named
+    elif isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    raise ValueError(
+        "must be a number of files, or the ids of practices by names of lower-case letters and digits"
+    )
 
 
 def each_in_one_shard(shards: Mapping[str, Sequence[str]], practices: Sequence[str]) -> None:
