@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`cpu` is user and system seconds of the process; `peak_mib` its largest resident set (Linux)."""
+    """`cpu` is user and system seconds, children included; `peak_mib` its own largest resident set (Linux)."""
 
     wall: float
     cpu: float
@@ -34,7 +34,7 @@ def _run(sender: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) 
     started = time.perf_counter()
     function(*arguments)
     wall = time.perf_counter() - started
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    used, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     # Not `ru_maxrss`, which begins with what the process that started this one had.
     peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
-    sender.send(Cost(wall, used.ru_utime + used.ru_stime, int(peak) / 1024))
+    sender.send(Cost(wall, used.ru_utime + used.ru_stime + others.ru_utime + others.ru_stime, int(peak) / 1024))
