@@ -3,9 +3,10 @@
 import os
 from collections.abc import Callable, MutableMapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from multiprocessing import current_process, get_context, parent_process
+from multiprocessing import active_children, current_process, get_context, parent_process
 from multiprocessing.queues import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -71,7 +72,7 @@ def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) ->
             min(len(reads), os.cpu_count() or 1),
             mp_context=context,
             initializer=_begin,
-            initargs=(told, _log.get_effective_level()),
+            initargs=(told, _log.get_effective_level() if structlog.is_configured() else None),
         ) as pool:
             futures = {pool.submit(_outcome, sync, read): number for number, read in enumerate(reads)}
             try:
@@ -79,8 +80,11 @@ def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) ->
                     outcomes[futures[future]] = outcome = _raised_here(future.result())
                     if isinstance(outcome, ConfigurationError):
                         break  # what refuses the credentials once would lock the account in the end
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+            except BaseException:
+                for process in active_children():
+                    process.terminate()  # what is not committed is rolled back
+                raise
+            pool.shutdown(cancel_futures=True)
     finally:
         told.put(None)
         listener.join()
@@ -132,27 +136,35 @@ def _failed(read: Read, error: VetlError) -> list[EndpointResult]:
 
 def _listen(told: "SimpleQueue[Told]", progress: ReportProgress) -> None:
     while (item := told.get()) is not None:
-        if isinstance(item, tuple):
-            level, event = item
-            getattr(_log, level)(**event)
-        else:
-            progress(item)
+        with suppress(Exception):  # what cannot be shown must not hold up who tells it
+            if isinstance(item, tuple):
+                level, event = item
+                getattr(_log, level)(**event)
+            else:
+                progress(item)
 
 
 _tell: Callable[[Told], None]
 """In a process of a shard: the way to the one that has started it."""
 
 
-def _begin(told: "SimpleQueue[Told]", log_level: int) -> None:
+def _begin(told: "SimpleQueue[Told]", log_level: int | None) -> None:
     """What a process of a shard does first. It ends with the one that has started it, whatever ends that."""
     global _tell  # noqa: PLW0603 - an initializer has no other place
     _tell = told.put
 
     def forward(_logger: object, method: str, event: MutableMapping[str, Any]) -> Any:  # noqa: ANN401 - structlog's
-        told.put((method, dict(event)))
+        # As texts: an error could not be made anew by the one who reads it.
+        told.put(
+            (
+                method,
+                {key: value if isinstance(value, int | float) else str(value) for key, value in event.items()},
+            )
+        )
         raise structlog.DropEvent
 
-    structlog.configure(processors=[forward], wrapper_class=structlog.make_filtering_bound_logger(log_level))
+    if log_level is not None:
+        structlog.configure(processors=[forward], wrapper_class=structlog.make_filtering_bound_logger(log_level))
     Thread(target=_end_with_parent, daemon=True).start()
 
 

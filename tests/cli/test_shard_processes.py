@@ -1,0 +1,82 @@
+"""Shards in processes of their own: what they log, report and fail with reaches the one that has started them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+
+from pipelines.core.errors import ConfigurationError, NotFound, SignInRefused, Unreachable, VetlError
+from pipelines.core.pages import Changes
+from pipelines.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
+from pipelines.jobs.processes import Read, side_by_side
+from pipelines.settings import Settings, WarehouseSettings
+
+_log = structlog.stdlib.get_logger("vetl.test")
+
+
+def read_of(name: str, *practices: str) -> Read:
+    settings = Settings(warehouse=WarehouseSettings(path=Path(f"{name}.duckdb")))
+    return Read(settings, practices, ("clients", "patients"), None, "no")
+
+
+def sync(read: Read, progress: ReportProgress) -> SyncResult:
+    """Reads nothing; fails as the name of the file says."""
+    name = read.settings.warehouse.path.stem
+    if name == "refused":
+        raise SignInRefused("sign in: refused")
+    if name == "gone":
+        raise Unreachable("no connection")
+    for practice in read.practices:
+        progress(Progress(practice, "clients", 1, 1, "certified"))
+    _log.warning("told", by=name, cause=NotFound("no such thing", status=404))
+    results = [
+        EndpointResult(practice, name, "certified", "", Changes(), 1, 1, None)
+        for practice in read.practices
+        for name in read.endpoints
+    ]
+    return SyncResult(name, None, tuple(results), sign_ins=1, notes=("the same note",))
+
+
+@pytest.fixture
+def logged() -> Any:
+    before = structlog.get_config()
+    told: list[dict[str, Any]] = []
+
+    def keep(_logger: object, _method: str, event: Any) -> Any:
+        told.append(dict(event))
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[keep])
+    yield told
+    structlog.configure(**before)
+
+
+def test_results_progress_and_logs_of_all_come_together_and_one_that_fails_fails_its_own_lists(
+    logged: list[dict[str, Any]],
+) -> None:
+    progress: list[Progress | Waiting] = []
+
+    result = side_by_side(
+        [read_of("one", "p1"), read_of("gone", "p2"), read_of("two", "p3")], sync, progress.append
+    )
+
+    assert [(item.practice_id, item.state, item.retryable) for item in result.results] == [
+        *[("p1", "certified", False)] * 2,
+        *[("p2", "failed", True)] * 2,
+        *[("p3", "certified", False)] * 2,
+    ]
+    assert (result.run_id, result.sign_ins, result.notes) == ("one,two", 2, ("the same note",))
+    assert {item.practice_id for item in progress if isinstance(item, Progress)} == {"p1", "p3"}
+    assert sorted((item["by"], item["cause"]) for item in logged) == [
+        ("one", "no such thing"),
+        ("two", "no such thing"),
+    ]
+
+
+def test_refused_credentials_and_what_all_meet_are_raised_as_what_they_are() -> None:
+    with pytest.raises(ConfigurationError, match="sign in: refused"):
+        side_by_side([read_of("refused", "p1"), read_of("one", "p2")], sync, lambda _: None)
+    with pytest.raises(VetlError, match="no connection") as caught:
+        side_by_side([read_of("gone", "p1"), read_of("gone", "p2")], sync, lambda _: None)
+    assert isinstance(caught.value, Unreachable)
