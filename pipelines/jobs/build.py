@@ -65,7 +65,7 @@ def build_marts(
                 advance=advance,
                 variables=dbt_variables(settings),
                 extra=options,
-                room=room(settings),
+                limits=duckdb_limits(settings),
             )
         except WarehouseBusy:
             # Someone was quicker between our look and dbt's start.
@@ -91,10 +91,10 @@ def dbt_variables(settings: Settings) -> dict[str, Any]:
     return {"lists": lists, "windows": windows, **settings.definitions.variables()}
 
 
-def room(settings: Settings) -> dict[str, str]:
-    """How much memory dbt's DuckDB may take, and where it puts what does not fit, as the profile reads it."""
+def duckdb_limits(settings: Settings) -> dict[str, str]:
+    """How much memory a build and publishing may take, and where they put what does not fit; what is set of it."""
     warehouse = settings.warehouse
-    given = {"VETL_MEMORY_LIMIT": warehouse.memory_limit, "VETL_TEMP_DIRECTORY": warehouse.temp_directory}
+    given = {"memory_limit": warehouse.memory_limit, "temp_directory": warehouse.temp_directory}
     return {name: str(value) for name, value in given.items() if value}
 
 
@@ -127,7 +127,7 @@ def publish_marts(settings: Settings) -> Published:
         pii_key=key.get_secret_value() if key else None,
         grains=grains(bundled.dbt_project()),
         keep=warehouse.keep,
-        memory_limit=warehouse.memory_limit,
+        limits=duckdb_limits(settings),
     )
     if warehouse.contacts:
         write_contacts(warehouse.path, warehouse.published)

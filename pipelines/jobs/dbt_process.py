@@ -80,12 +80,12 @@ def dbt_build(
     variables: Mapping[str, Any] | None = None,
     command: Sequence[str] = (),
     extra: Sequence[str] = DATA_ONLY,
-    room: Mapping[str, str] | None = None,
+    limits: Mapping[str, str] | None = None,
 ) -> BuildResult:
     """Build and test every model over the warehouse, with definitions that are not the project's own.
 
-    `command` starts dbt where `COMMAND` shall not, `extra` are more of its options, `room` are variables that say
-    how much memory it may take.
+    `command` starts dbt where `COMMAND` shall not, `extra` are more of its options, `limits` say how much
+    memory DuckDB may take.
 
     Raises:
         BuildFailed: dbt did not come as far as running a node.
@@ -95,7 +95,7 @@ def dbt_build(
     results.unlink(missing_ok=True)
     log = _Log()
     options = [*extra, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
-    code = _run(warehouse, ["build", *options], log, advance, command, room)
+    code = _run(warehouse, ["build", *options], log, advance, command, limits)
     if any("Could not set lock" in error for error in log.errors):
         raise WarehouseBusy(f"{warehouse}: another process holds the warehouse")
     if log.errors or not results.exists():
@@ -116,6 +116,11 @@ def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Pa
     if code:
         raise BuildFailed(log.errors[0] if log.errors else f"dbt parse ended with exit code {code}")
     return state_folder(warehouse) / "target" / "manifest.json"
+
+
+def as_variables(limits: Mapping[str, str]) -> dict[str, str]:
+    """DuckDB's settings as the environment that the profile reads."""
+    return {f"VETL_{name}".upper(): value for name, value in limits.items()}
 
 
 def as_options(variables: Mapping[str, Any]) -> list[str]:
@@ -167,7 +172,7 @@ def _run(
     log: _Log,
     advance: Advance,
     start: Sequence[str] = (),
-    room: Mapping[str, str] | None = None,
+    limits: Mapping[str, str] | None = None,
 ) -> int:
     state, project = state_folder(warehouse), bundled.dbt_project()
     state.mkdir(parents=True, exist_ok=True)
@@ -182,7 +187,7 @@ def _run(
     with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
         command,
         cwd=state,
-        env={**environment(warehouse), **(room or {})},
+        env={**environment(warehouse), **as_variables(limits or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -36,7 +36,7 @@ Told = Progress | Waiting | tuple[str, dict[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ShardRead:
     """What is read of one shard: see `run_sync`. `settings` are the shard's."""
 
     settings: Settings
@@ -46,11 +46,11 @@ class Read:
     reconcile: Reconcile
 
 
-Sync = Callable[[Read, ReportProgress], SyncResult]
+Sync = Callable[[ShardRead, ReportProgress], SyncResult]
 """Reads one shard; a function that another process can import by its name."""
 
 
-def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) -> SyncResult:
+def side_by_side(reads: Sequence[ShardRead], sync: Sync, progress: ReportProgress) -> SyncResult:
     """Read shards in as many processes as there are cores; tell what became of all lists.
 
     A shard of which nothing could be read fails its own lists, unless all fail alike.
@@ -94,7 +94,7 @@ def side_by_side(reads: Sequence[Read], sync: Sync, progress: ReportProgress) ->
     return _together(reads, [outcomes[number] for number in range(len(reads))])
 
 
-def _read_here(sync: Sync, read: Read, progress: ReportProgress) -> SyncResult | VetlError:
+def _read_here(sync: Sync, read: ShardRead, progress: ReportProgress) -> SyncResult | VetlError:
     try:
         return sync(read, progress)
     except ConfigurationError:
@@ -103,7 +103,7 @@ def _read_here(sync: Sync, read: Read, progress: ReportProgress) -> SyncResult |
         return error
 
 
-def _together(reads: Sequence[Read], outcomes: Sequence[SyncResult | VetlError]) -> SyncResult:
+def _together(reads: Sequence[ShardRead], outcomes: Sequence[SyncResult | VetlError]) -> SyncResult:
     done = [outcome for outcome in outcomes if isinstance(outcome, SyncResult)]
     if not done and isinstance(outcomes[0], VetlError):
         raise outcomes[0]
@@ -123,7 +123,7 @@ def _together(reads: Sequence[Read], outcomes: Sequence[SyncResult | VetlError])
     )
 
 
-def _failed(read: Read, error: VetlError) -> list[EndpointResult]:
+def _failed(read: ShardRead, error: VetlError) -> list[EndpointResult]:
     return [
         EndpointResult(
             *(practice, endpoint, "failed", str(error), Changes(), 0, 0, None),
@@ -175,7 +175,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _outcome(sync: Sync, read: Read) -> SyncResult | tuple[int, str]:
+def _outcome(sync: Sync, read: ShardRead) -> SyncResult | tuple[int, str]:
     """An error as its kind and its text: some cannot be made anew from their text alone."""
     try:
         return sync(read, _tell)

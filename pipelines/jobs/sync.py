@@ -16,7 +16,7 @@ from pipelines.engine.runner import Order, Run
 from pipelines.engine.sync import sync
 from pipelines.jobs.client import partner_client, query_names
 from pipelines.jobs.clock import believed_clock
-from pipelines.jobs.processes import Read, side_by_side
+from pipelines.jobs.processes import ShardRead, side_by_side
 from pipelines.jobs.shards import parts
 from pipelines.loading.control.snapshot import note_not_started
 from pipelines.loading.layout import shards_of
@@ -49,7 +49,9 @@ def run_sync(
     chosen = [practice.id for practice in chosen_practices(settings, practices)]
     names = [endpoint.name for endpoint in chosen_endpoints(endpoints)]
     reads = [
-        Read(part, tuple(item.id for item in part.practices if item.id in chosen), tuple(names), since, reconcile)
+        ShardRead(
+            part, tuple(item.id for item in part.practices if item.id in chosen), tuple(names), since, reconcile
+        )
         for part in parts(settings, chosen)
     ]
     path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
@@ -62,7 +64,7 @@ def run_sync(
     return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
 
 
-def _sync_part(read: Read, progress: ReportProgress) -> SyncResult:
+def _sync_part(read: ShardRead, progress: ReportProgress) -> SyncResult:
     """One warehouse of one file, in this process."""
     settings = read.settings
     order = Order(

@@ -34,10 +34,10 @@ def written_files(path: Path) -> list[Path]:
     return list(shards_of(path).values()) if read_layout(path) else [path] if path.exists() else []
 
 
-def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, read_only: bool = True) -> None:
-    """Make the shards of an open file known to its connection, for the views in it."""
+def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Make the shards of an open file known to its connection, read-only, for the views in it."""
     for name, file in shards_of(path).items():
-        connection.execute(f"attach {literal(str(file))} as {quoted(name)}{' (read_only)' if read_only else ''}")
+        connection.execute(f"attach {literal(str(file))} as {quoted(name)} (read_only)")
 
 
 def read_layout(path: Path) -> dict[str, list[str]]:

@@ -21,8 +21,8 @@ from dagster_dbt import (
 )
 
 from pipelines import bundled
-from pipelines.jobs.build import dbt_variables, existing, options_of, ready_for_dbt, room, whats_new
-from pipelines.jobs.dbt_process import as_options, dbt_parse, known_to_dbt, state_folder
+from pipelines.jobs.build import dbt_variables, duckdb_limits, existing, options_of, ready_for_dbt, whats_new
+from pipelines.jobs.dbt_process import as_options, as_variables, dbt_parse, known_to_dbt, state_folder
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.metadata import code_in, documented_in
 from pipelines.orchestration.read_config import reads_again
@@ -119,7 +119,9 @@ def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: S
     with as_failures():
         hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run.run_config)
         tests = options_of(settings, all_tests=not hourly)
-    with _environment({**known_to_dbt(warehouse), **room(settings), "DBT_TARGET_PATH": os.fspath(target)}):
+    with _environment(
+        {**known_to_dbt(warehouse), **as_variables(duckdb_limits(settings)), "DBT_TARGET_PATH": os.fspath(target)}
+    ):
         command = ["build", *tests, *as_options(dbt_variables(settings))]
         return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
 

@@ -9,18 +9,18 @@ import structlog
 from pipelines.core.errors import ConfigurationError, NotFound, SignInRefused, Unreachable, VetlError
 from pipelines.core.pages import Changes
 from pipelines.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
-from pipelines.jobs.processes import Read, side_by_side
+from pipelines.jobs.processes import ShardRead, side_by_side
 from pipelines.settings import Settings, WarehouseSettings
 
 _log = structlog.stdlib.get_logger("vetl.test")
 
 
-def read_of(name: str, *practices: str) -> Read:
+def read_of(name: str, *practices: str) -> ShardRead:
     settings = Settings(warehouse=WarehouseSettings(path=Path(f"{name}.duckdb")))
-    return Read(settings, practices, ("clients", "patients"), None, "no")
+    return ShardRead(settings, practices, ("clients", "patients"), None, "no")
 
 
-def sync(read: Read, progress: ReportProgress) -> SyncResult:
+def sync(read: ShardRead, progress: ReportProgress) -> SyncResult:
     """Reads nothing; fails as the name of the file says."""
     name = read.settings.warehouse.path.stem
     if name == "refused":

@@ -62,7 +62,7 @@
         ) %}
         {% do run_query("delete from control.builds") %}
         {% do run_query("insert into control.builds by name select * from this_build") %}
-        {%- set shards = "select database_name from duckdb_databases() where starts_with(database_name, 'shard_')" -%}
+        {%- set shards = "select database_name from duckdb_databases() where starts_with(database_name, 'shard_') and database_name <> current_database()" -%}
         {%- for file in run_query(shards).columns[0].values() or [target.database] -%}
             {% do run_query('delete from "' ~ file ~ '".control.changes') %}
         {%- endfor -%}

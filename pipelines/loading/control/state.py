@@ -16,6 +16,7 @@ List = tuple[str, str]
 """A practice's id and the name of one of its lists."""
 
 SALT = "call_key_salt"
+"""Names the secret of call keys in `control.meta`; with `/` and an id, that of a practice that was moved here."""
 
 
 def start_run(connection: duckdb.DuckDBPyConnection, run_id: str, started_at: datetime, command: str) -> None:

@@ -70,14 +70,15 @@ def publish(
     pii_key: str | None,
     grains: Grains | None = None,
     keep: int = 1,
-    memory_limit: str | None = None,
+    limits: Mapping[str, str] | None = None,
 ) -> Published:
     """Bring the marts of the private file into a new one, check it, and put it in the place of the old.
 
     `pii` says what becomes of the personal columns of every mart; without a key a hash is null. Where the old
     file shows the build before, it is copied, and marts with a grain are changed in it as they were in the private
     one. Who has the old file open goes on reading it. On failure the old file stays as it was and nothing is left
-    behind. The last `keep` files stay, the new one among them (kept.py).
+    behind. The last `keep` files stay, the new one among them (kept.py). `limits` are DuckDB's `memory_limit` and
+    `temp_directory`, where they are not its own.
 
     Raises:
         WarehouseBusy: another process writes to the private file.
@@ -90,7 +91,7 @@ def publish(
         _remove_stale(published)
         draft = published.with_name(f".{published.name}.{os.getpid()}.{time.monotonic_ns()}")
         try:
-            return _publish(private, published, draft, Masking(pii, pii_key), grains or {}, keep, memory_limit)
+            return _publish(private, published, draft, Masking(pii, pii_key), grains or {}, keep, limits or {})
         finally:
             _remove(draft)
     except OSError as error:
@@ -108,12 +109,12 @@ def _publish(
     masking: Masking,
     grains: Grains,
     keep: int,
-    memory_limit: str | None,
+    limits: Mapping[str, str],
 ) -> Published:
     record = read_record(private)
     masking = replace(masking, salt=record.salt if record else token_hex(16))
-    room = {"memory_limit": memory_limit} if memory_limit else {}
-    with closing(duckdb.connect(config={**room, "temp_directory": f"{draft}.tmp"})) as connection:
+    # What does not fit is not masked yet: it lies beside the private file.
+    with closing(duckdb.connect(config={"temp_directory": f"{private}.tmp", **limits})) as connection:
         connection.execute(f"attach {literal(str(private))} as source (read_only)")
         refuse_newer(connection, "source", bundled.migrations())
         there = marts_of(connection, "source")
