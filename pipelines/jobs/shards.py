@@ -31,7 +31,7 @@ def parts(settings: Settings, practices: Sequence[str] | None = None) -> list[Se
         WarehouseError: a file cannot be opened or written.
     """
     warehouse = settings.warehouse
-    wanted = _wanted(settings)
+    wanted = layout_of(settings)
     arrange(warehouse.path, wanted, lock_wait_seconds=warehouse.lock_wait_seconds)
     if not wanted:
         return [settings]
@@ -114,7 +114,8 @@ class OpenWarehouse:
         return [row for file in self.files for row in file.held()]
 
 
-def _wanted(settings: Settings) -> Layout:
+def layout_of(settings: Settings) -> Layout:
+    """Which practices `vetl.toml` wants in which shard; nothing is moved. Empty with one file for all."""
     shards = settings.warehouse.shards
     if not isinstance(shards, int):
         return shards

@@ -30,7 +30,7 @@ from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_fail
 from pipelines.orchestration.waiting import wait_aloud
 from pipelines.settings import Settings
 
-ONLY_NEWS = ("everything", "drain")
+ONLY_NEWS = ("everything", "after_lists", "drain")
 """Jobs that build only where something changed, and then test what is published; others were asked to build."""
 
 _HELD = "Could not set lock"
@@ -117,7 +117,7 @@ def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: S
     warehouse = settings.warehouse.path
     target = state_folder(warehouse) / "target"
     with as_failures():
-        hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run.run_config)
+        hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run)
         tests = options_of(settings, all_tests=not hourly)
     with _environment(
         {**known_to_dbt(warehouse), **as_variables(duckdb_limits(settings)), "DBT_TARGET_PATH": os.fspath(target)}

@@ -5,6 +5,7 @@ from os import PathLike, fspath
 
 import dagster as dg
 
+from pipelines.jobs.shards import layout_of
 from pipelines.orchestration.alerts import Channel, alerts_sensor
 from pipelines.orchestration.checks import check_lists
 from pipelines.orchestration.dbt import areas_of, dbt_models, dbt_resource, manifest_of, mart_keys
@@ -15,7 +16,7 @@ from pipelines.orchestration.published_checks import check_published
 from pipelines.orchestration.received import received_tables
 from pipelines.orchestration.resources import VetlResource
 from pipelines.orchestration.schedules import jobs, schedules
-from pipelines.orchestration.sensors import inbox_sensors
+from pipelines.orchestration.sensors import after_lists_sensors, inbox_sensors
 
 
 def vetl_definitions(
@@ -34,13 +35,18 @@ def vetl_definitions(
     settings = vetl.settings()
     manifest = manifest_of(settings)
     areas = areas_of(manifest)
-    models, received = dbt_models(manifest), received_tables(areas)
+    lists, models, received = list_assets(areas), dbt_models(manifest), received_tables(areas)
     return dg.Definitions(
-        assets=[list_assets(areas), received, *areas.others(), models, published_file(mart_keys(models))],
+        assets=[lists, received, *areas.others(), models, published_file(mart_keys(models))],
         asset_checks=[check_lists, check_published],
-        jobs=jobs(received, models),
-        schedules=schedules(settings.schedule),
-        sensors=[practices_sensor, *inbox_sensors(settings.schedule), alerts_sensor(settings.schedule, channels)],
+        jobs=jobs(lists, received, models),
+        schedules=schedules(settings.schedule, lambda: layout_of(vetl.settings())),
+        sensors=[
+            practices_sensor,
+            *inbox_sensors(settings.schedule),
+            *after_lists_sensors(settings.schedule),
+            alerts_sensor(settings.schedule, channels),
+        ],
         resources={"vetl": vetl, "dbt": dbt_resource()},
         # One process: the steps would only wait for each other's lock on the warehouse.
         executor=dg.in_process_executor,

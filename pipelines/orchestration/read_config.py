@@ -1,6 +1,6 @@
 """What a run reads, as the launchpad asks for it."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import date
 from enum import Enum
 from typing import Any
@@ -9,6 +9,9 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from pipelines.endpoints import REGISTRY
+
+READ_AGAIN = "vetl/read_again"
+"""A tag of runs after the lists: history was read again."""
 
 
 class Again(Enum):
@@ -52,12 +55,14 @@ class Read(dg.Config):
         return date.fromisoformat(self.since) if self.since else None
 
 
-def run_config(again: Again) -> dict[str, Any]:
-    """The configuration of a run that reads history again so far, as the launchpad would show it."""
-    return {"ops": {"sync": {"config": {"reconcile": again.name}}}}
+def run_config(again: Again, practices: Sequence[str] = ()) -> dict[str, Any]:
+    """The configuration of a run that reads history of these practices again so far, as the launchpad shows it."""
+    named = {"practices": list(practices)} if practices else {}
+    return {"ops": {"sync": {"config": {**named, "reconcile": again.name}}}}
 
 
-def reads_again(config: Mapping[str, Any]) -> bool:
-    """Whether a run of this configuration reads history again, as the nightly and the weekly schedule do."""
+def reads_again(run: dg.DagsterRun) -> bool:
+    """Whether this run, or one that it follows, reads history again, as the nightly and the weekly schedule do."""
+    config: Any = run.run_config
     asked = config.get("ops", {}).get("sync", {}).get("config", {})
-    return asked.get("reconcile", Again.no.name) != Again.no.name
+    return READ_AGAIN in run.tags or asked.get("reconcile", Again.no.name) != Again.no.name

@@ -1,11 +1,12 @@
 """When vetl runs by itself, as `[schedule]` says. There is no second mechanism beside these lines of cron."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dagster as dg
 from dagster import AssetSelection
 
+from pipelines.loading.layout import Layout
 from pipelines.orchestration.checks import check_lists
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.published_checks import check_published
@@ -13,22 +14,35 @@ from pipelines.orchestration.read_config import Again, run_config
 from pipelines.settings.schedule import OFF, ScheduleSettings
 
 EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
-_UNFINISHED = [
+LISTS, AFTER_LISTS = "lists", "after_lists"
+UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
     dg.DagsterRunStatus.STARTING,
     dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
 ]
 
+_SHARD = "vetl/shard"
 
-def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Four jobs; each builds all marts or none, and what has not changed is not built again."""
+
+def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
+    """Six jobs; each builds all marts or none, and what has not changed is not built again."""
+    read = AssetSelection.assets(lists).without_checks()
     marts = AssetSelection.assets(models, PUBLISHED)
     return [
         dg.define_asset_job(
             EVERYTHING,
             AssetSelection.all(),
             description="Sync, drain the inbox, build and test the marts, publish: what `vetl run` does.",
+        ),
+        dg.define_asset_job(
+            LISTS, read, description="The lists alone, of some practices: one run for each shard (docs/scale.md)."
+        ),
+        dg.define_asset_job(
+            AFTER_LISTS,
+            AssetSelection.all() - read,
+            description="What `everything` does after the lists, once the last run of `lists` has ended.",
         ),
         dg.define_asset_job(
             DRAIN,
@@ -46,23 +60,30 @@ def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence
     ]
 
 
-def schedules(settings: ScheduleSettings) -> list[dg.ScheduleDefinition]:
-    """A schedule for each line that is not `off`."""
+def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -> list[dg.ScheduleDefinition]:
+    """A schedule for each line that is not `off`. `shards` tells whose lists are read by a run of their own."""
+    read = LISTS if settings.by_shard else EVERYTHING
     lines = {
-        "hourly": (settings.hourly, EVERYTHING, Again.no, "What is new, of every list."),
-        "nightly": (settings.nightly, EVERYTHING, Again.recent, "The last 35 days again, compared and repaired."),
-        "weekly": (settings.weekly, EVERYTHING, Again.full, "All of history again, compared and repaired."),
+        "hourly": (settings.hourly, read, Again.no, "What is new, of every list."),
+        "nightly": (settings.nightly, read, Again.recent, "The last 35 days again, compared and repaired."),
+        "weekly": (settings.weekly, read, Again.full, "All of history again, compared and repaired."),
         "watch": (settings.watch, WATCH, None, "The checks, also where nothing runs."),
     }
     return [
-        _schedule(name, cron, job, again, description, settings)
+        _schedule(name, cron, job, again, description, settings, shards)
         for name, (cron, job, again, description) in lines.items()
         if cron != OFF
     ]
 
 
 def _schedule(
-    name: str, cron: str, job: str, again: Again | None, description: str, settings: ScheduleSettings
+    name: str,
+    cron: str,
+    job: str,
+    again: Again | None,
+    description: str,
+    settings: ScheduleSettings,
+    shards: Callable[[], Layout],
 ) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=name,
@@ -72,11 +93,21 @@ def _schedule(
         description=description,
         default_status=default_status(settings),
     )
-    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        mine = dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=_UNFINISHED)
-        if earlier := context.instance.get_runs(mine, limit=1):
-            return dg.SkipReason(f"run {earlier[0].run_id} of this schedule is not done yet")
-        return dg.RunRequest(run_config=run_config(again) if again else {})
+    def tick(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        mine = {"dagster/schedule_name": name}
+        layout = (shards() if job == LISTS else None) or {"": ()}
+        waits: list[str] = []
+        for shard, practices in layout.items():
+            tags = {_SHARD: shard} if shard else {}
+            busy = dg.RunsFilter(job_name=job, tags={**mine, **tags}, statuses=UNFINISHED)
+            if earlier := context.instance.get_runs(busy, limit=1):
+                waits.append(earlier[0].run_id)
+            else:
+                config = run_config(again, practices) if again else {}
+                key = f"{context.scheduled_execution_time.isoformat()} {shard}" if shard else None
+                yield dg.RunRequest(key, run_config=config, tags=tags)
+        if len(waits) == len(layout):
+            yield dg.SkipReason(f"run {', '.join(waits)} of this schedule is not done yet")
 
     return tick
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from pipelines.core.errors import InboxError
+from pipelines.orchestration.read_config import READ_AGAIN, reads_again
 from pipelines.orchestration.resources import VetlResource
-from pipelines.orchestration.schedules import DRAIN
+from pipelines.orchestration.schedules import AFTER_LISTS, DRAIN, LISTS, UNFINISHED
 from pipelines.receiving.inbox import look
 from pipelines.settings.schedule import ScheduleSettings
 
@@ -32,3 +33,27 @@ def inbox_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
         return dg.RunRequest(run_key=f"{backlog.last}-{datetime.now(UTC):%Y%m%dT%H}")
 
     return [inbox] if settings.inbox_seconds else []
+
+
+def after_lists_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
+    """The sensor that goes on once all shards are read; none where one run reads them all."""
+
+    @dg.sensor(
+        name="after_lists",
+        job_name=AFTER_LISTS,
+        minimum_interval_seconds=15,
+        default_status=dg.DefaultSensorStatus.RUNNING if settings.start else dg.DefaultSensorStatus.STOPPED,
+        description="Starts after_lists when the last run of lists has ended, whether it worked or not.",
+    )
+    def after_lists(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        if busy := context.instance.get_runs(dg.RunsFilter(job_name=LISTS, statuses=UNFINISHED), limit=1):
+            return dg.SkipReason(f"run {busy[0].run_id} still reads lists")
+        before = datetime.fromisoformat(context.cursor) if context.cursor else None
+        ended = context.instance.get_run_records(dg.RunsFilter(job_name=LISTS, updated_after=before))
+        if not ended:
+            return dg.SkipReason("no list was read since the last run")
+        tags = {READ_AGAIN: "yes"} if any(reads_again(record.dagster_run) for record in ended) else {}
+        last = max(record.update_timestamp for record in ended)
+        return dg.SensorResult([dg.RunRequest(tags=tags)], cursor=last.isoformat())
+
+    return [after_lists] if settings.by_shard else []

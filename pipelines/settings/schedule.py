@@ -33,9 +33,13 @@ Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=
 
 
 class ScheduleSettings(Section):
-    """`[schedule]`: a cron line for each schedule, or "off". `start`: switched on without a click."""
+    """`[schedule]`: a cron line for each schedule, or "off". `start`: switched on without a click.
+
+    `by_shard`: one run for each shard, for Dagster's launchers that give runs to several workers.
+    """
 
     start: bool = False
+    by_shard: bool = False
     time_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     hourly: Cron = "0 * * * *"
     nightly: Cron = "30 2 * * 1-6"

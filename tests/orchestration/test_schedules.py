@@ -8,7 +8,9 @@ import pytest
 
 from pipelines.core.errors import ConfigurationError
 from pipelines.orchestration.checks import USUAL_HOURS
-from pipelines.orchestration.schedules import EVERYTHING, WATCH, schedules
+from pipelines.orchestration.read_config import READ_AGAIN
+from pipelines.orchestration.schedules import AFTER_LISTS, EVERYTHING, LISTS, WATCH, schedules
+from pipelines.orchestration.sensors import after_lists_sensors
 from pipelines.settings import load_settings
 from pipelines.settings.schedule import ScheduleSettings, open_hours
 
@@ -61,6 +63,69 @@ def test_a_tick_does_not_pile_up_behind_one_that_is_not_done(tmp_path: Path) -> 
             tick = schedule.evaluate_tick(context)
 
     assert "not done yet" in str(tick.skip_message)
+
+
+BY_SHARD = ScheduleSettings(by_shard=True)
+
+
+def test_by_shard_a_tick_asks_for_a_run_of_each_that_is_not_still_being_read(tmp_path: Path) -> None:
+    layout = {"north": ["loc-001", "loc-002"], "south": ["loc-003"]}
+    schedule = {item.name: item for item in schedules(BY_SHARD, lambda: layout)}["nightly"]
+    assert schedule.job_name == LISTS
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        for busy, read in ([], ["north", "south"]), (["north"], ["south"]), (["south"], []):
+            for shard in busy:
+                tags = {"dagster/schedule_name": "nightly", "vetl/shard": shard}
+                instance.add_run(dg.DagsterRun(job_name=LISTS, status=dg.DagsterRunStatus.STARTED, tags=tags))
+            with dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context:
+                tick = schedule.evaluate_tick(context)
+            requests = tick.run_requests or []
+            assert [request.tags["vetl/shard"] for request in requests] == read
+            for request, shard in zip(requests, read, strict=True):
+                config = {"practices": layout[shard], "reconcile": "recent"}
+                assert request.run_config == {"ops": {"sync": {"config": config}}}
+
+    assert "not done yet" in str(tick.skip_message)
+
+
+def test_by_shard_of_one_file_a_tick_asks_for_one_run(tmp_path: Path) -> None:
+    [schedule] = [item for item in schedules(BY_SHARD) if item.name == "hourly"]
+    with (
+        dg.DagsterInstance.local_temp(str(tmp_path)) as instance,
+        dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context,
+    ):
+        [request] = schedule.evaluate_tick(context).run_requests or []
+
+    assert request.run_config == {"ops": {"sync": {"config": {"reconcile": "no"}}}}
+
+
+def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> None:
+    assert after_lists_sensors(ScheduleSettings()) == []
+    [sensor] = after_lists_sensors(BY_SHARD)
+    assert sensor.job_name == AFTER_LISTS
+    again = {"ops": {"sync": {"config": {"reconcile": "full"}}}}
+    started = [
+        dg.DagsterRun(job_name=LISTS, status=dg.DagsterRunStatus.STARTED, run_config=again) for _ in range(2)
+    ]
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        for run in started:
+            instance.add_run(run)
+        cursor = None
+
+        def tick() -> list[dict[str, str]]:
+            nonlocal cursor
+            with dg.build_sensor_context(instance=instance, cursor=cursor) as context:
+                told = sensor.evaluate_tick(context)
+            cursor = told.cursor or cursor
+            return [dict(request.tags) for request in told.run_requests or []]
+
+        assert tick() == []
+        instance.report_run_failed(started[0])
+        assert tick() == [], "one shard is still being read"
+        instance.report_run_canceled(started[1])
+        [tags] = tick()
+        assert tags.items() >= {READ_AGAIN: "yes"}.items()
+        assert tick() == [], "nothing was read since"
 
 
 @pytest.mark.parametrize(
