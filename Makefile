@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark clients superset docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark cluster clients superset docs release audit clean lock
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl anew.
@@ -32,7 +32,7 @@ demo: setup  ## The main job, end to end, on the sandbox
 
 test: setup  ## Every test that needs nothing but Python
 	$(PYTEST) --ignore tests/browser --ignore tests/deployed
-	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make chaos, make fuzz, make spark, make bench."
+	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make chaos, make fuzz, make spark, make cluster, make bench."
 
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
 	$(PYTEST) -q $(QUICK)
@@ -76,6 +76,12 @@ answers: setup  ## Write the outputs on the analysts' page anew
 
 spark: setup $(SPARK)/.installed  ## Build the models on Spark too (needs Java 17) and compare each with DuckDB's
 	PYTHONPATH=tests $(BIN)/python -m spark --python $(SPARK)/bin/python
+
+cluster: setup $(SPARK)/.installed  ## 500 practices in 8 shards, two Celery workers, a Spark of two workers; two are killed (needs Java, too)
+	@{ command -v redis-server && command -v java && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
+	  apt-get install --yes --quiet --no-install-recommends openjdk-17-jre-headless postgresql redis-server >/dev/null 2>&1 || \
+	  { echo "The cluster needs Java 17, postgresql and redis-server: install them, for example with apt-get" >&2; exit 1; }
+	PYTHONPATH=tests $(BIN)/python -m spark.cluster --python $(SPARK)/bin/python
 
 $(SPARK)/.installed: tests/spark/requirements.txt
 	$(PYTHON) -m venv $(SPARK)

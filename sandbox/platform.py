@@ -54,6 +54,8 @@ class Seen:
     query: str
     practice_id: str | None
     status: int
+    arrived: float
+    """Seconds by `time.monotonic`."""
 
 
 @dataclass

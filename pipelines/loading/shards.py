@@ -79,9 +79,11 @@ def gather(path: Path, *, lock_wait_seconds: float) -> None:
             for schema in PRIVATE:
                 connection.execute(f"create schema if not exists {schema}")
             for table in tables:
-                # What two shards tell of one run is told once: it came along with a practice that was moved.
-                union = " union by name " if table == 'control."runs"' else " union all by name "
-                rows = union.join(f"from {quoted(shard)}.{table}" for shard in shards)
+                rows = " union all by name ".join(f"from {quoted(shard)}.{table}" for shard in shards)
+                if table == 'control."runs"':
+                    # One run may stand in several: a drain, or what came along with a practice that was moved.
+                    last = "row_number() over (partition by run_id order by finished_at desc nulls last)"
+                    rows = f"from ({rows}) qualify {last} = 1"
                 connection.execute(f"create or replace view {table} as {rows}")
             connection.execute(
                 f"create table if not exists control.builds as from {quoted(shards[0])}.control.builds limit 0"

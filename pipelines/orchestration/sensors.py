@@ -46,8 +46,9 @@ def after_lists_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]
         description="Starts after_lists when the last run of lists has ended, whether it worked or not.",
     )
     def after_lists(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        if busy := context.instance.get_runs(dg.RunsFilter(job_name=LISTS, statuses=UNFINISHED), limit=1):
-            return dg.SkipReason(f"run {busy[0].run_id} still reads lists")
+        for job in (LISTS, AFTER_LISTS):
+            if busy := context.instance.get_runs(dg.RunsFilter(job_name=job, statuses=UNFINISHED), limit=1):
+                return dg.SkipReason(f"run {busy[0].run_id} of {job} is not done yet")
         before = datetime.fromisoformat(context.cursor) if context.cursor else None
         ended = context.instance.get_run_records(dg.RunsFilter(job_name=LISTS, updated_after=before))
         if not ended:

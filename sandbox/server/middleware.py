@@ -1,6 +1,7 @@
 """Around every request: the clock's `Date`, the journal of requests, and faults."""
 
 import asyncio
+import time
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
@@ -31,7 +32,7 @@ class Journal:
             await self._app(scope, receive, send)
             return
 
-        platform = _platform(scope)
+        platform, arrived = _platform(scope), time.monotonic()
 
         async def dated(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -39,14 +40,14 @@ class Journal:
                 ahead = timedelta(seconds=platform.switches.date_ahead_seconds)
                 headers["Date"] = format_datetime(platform.now() + ahead, usegmt=True)
                 if not scope["path"].startswith(CONTROL):
-                    _note(platform, scope, message["status"])
+                    _note(platform, scope, message["status"], arrived)
             await send(message)
 
         try:
             await self._app(scope, receive, dated)
         except Exception:
             # A defect of the sandbox: what answers it stands outside of this.
-            _note(platform, scope, 500)
+            _note(platform, scope, 500, arrived)
             raise
 
 
@@ -132,10 +133,10 @@ def _move_a_row(platform: Platform, scope: Scope) -> None:
             table.update(str(row["id"]), changes, now, platform.switches)
 
 
-def _note(platform: Platform, scope: Scope, status: int) -> None:
+def _note(platform: Platform, scope: Scope, status: int, arrived: float) -> None:
     practice = Headers(scope=scope).get("x-client-id")
     query = scope["query_string"].decode("latin-1")
-    platform.requests.log.append(Seen(scope["method"], scope["path"], query, practice, status))
+    platform.requests.log.append(Seen(scope["method"], scope["path"], query, practice, status, arrived))
 
 
 def _answer(fault: Fault, now: datetime) -> Response:

@@ -5,20 +5,18 @@ Each runs as `deploy/` says, on ports of its own.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 import pytest
 from support.practice_site import write_settings
-from support.processes import answers, free_port, graphql, running, until
+from support.processes import answers, free_port, graphql, postgres, running, until
 
 import sandbox
 
@@ -49,28 +47,6 @@ class Deployment:
 
     def status(self, run_id: str) -> str:
         return graphql(self.pages, STATUS, id=run_id)["runOrError"]["status"]
-
-
-@contextmanager
-def postgres(folder: Path, port: int) -> Generator[None]:
-    """Debian's server. It refuses to run as root, and what it owns lies where its user may go."""
-    programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
-    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as data:
-        password = Path(data) / "password"
-        password.write_text("secret")
-        if user:
-            shutil.chown(data, "postgres")
-            shutil.chown(password, "postgres")
-        init = ["--username=dagster", "--auth=scram-sha-256", f"--pwfile={password}", f"--pgdata={data}/db"]
-        subprocess.run([*user, str(programs / "initdb"), *init], check=True, capture_output=True, cwd="/")
-        switches = ["listen_addresses=127.0.0.1", f"unix_socket_directories={data}", "fsync=off"]
-        server = [str(programs / "postgres"), "-D", f"{data}/db", "-p", str(port)]
-        ready = [str(programs / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
-        command = [*user, *server, *(part for one in switches for part in ("-c", one))]
-        with running(command, folder, dict(os.environ)):
-            until("Postgres", lambda: subprocess.run(ready, capture_output=True, check=False).returncode == 0)
-            yield
 
 
 def written(folder: Path, platform: Any) -> dict[str, str]:

@@ -2,66 +2,28 @@
 
 import os
 import signal
-import sys
 from collections.abc import Generator
-from contextlib import ExitStack
 from pathlib import Path
 
 import dagster as dg
 import pytest
-from deployed.test_processes import postgres
 from support import truth
-from support.dagster_site import ROOT, Site, site_of
-from support.processes import free_port, running, until
+from support.dagster_site import Site, workers_site
+from support.processes import until
 
 import sandbox
 from pipelines.loading.layout import shards_of
 from pipelines.orchestration.standing import standings
 from pipelines.settings import load_settings
 
-BIN = Path(sys.executable).parent
 SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.2)
+SHARDS = "[warehouse.shards]\nnorth = ['loc-001', 'loc-002']\nsouth = ['loc-003', 'loc-004']\n"
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Site]:
-    """Four practices in two shards, Postgres, Redis and two workers, each with a name."""
-    with ExitStack() as stack:
-        ports = {name: free_port() for name in ("postgres", "redis")}
-        stack.enter_context(postgres(tmp_path, ports["postgres"]))
-        quiet = ["--port", str(ports["redis"]), "--bind", "127.0.0.1", "--save", ""]
-        stack.enter_context(running(["redis-server", *quiet], tmp_path, dict(os.environ)))
-        redis = f"redis://127.0.0.1:{ports['redis']}"
-        beside = {
-            "DAGSTER_PG_HOST": "127.0.0.1",
-            "DAGSTER_PG_USER": "dagster",
-            "DAGSTER_PG_PASSWORD": "secret",
-            "DAGSTER_PG_DB": "postgres",
-            "DAGSTER_PG_PORT": str(ports["postgres"]),
-            "CELERY_BROKER_URL": f"{redis}/0",
-            "CELERY_RESULT_BACKEND": f"{redis}/1",
-        }
-        for name, value in beside.items():
-            monkeypatch.setenv(name, value)
-        shards = "[warehouse.shards]\nnorth = ['loc-001', 'loc-002']\nsouth = ['loc-003', 'loc-004']\n"
-        world = site_of(
-            tmp_path,
-            practices=4,
-            days=10,
-            calls=120,
-            dagster_yaml="deploy/workers/dagster.yaml",
-            more=shards,
-            beside=beside,
-        )
-        made = stack.enter_context(world)
-        for key in ("username", "password", "role"):
-            monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(made.platform, key))
-        environment = {**made.environment, "PATH": f"{BIN}:{os.environ['PATH']}"}  # it starts Celery by its name
-        for name in ("one", "two"):
-            worker = [str(BIN / "dagster-celery"), "worker", "start", "-A", "dagster_celery.app", "-n", name]
-            settings = ["-y", str(ROOT / "deploy/workers/celery.yaml")]
-            stack.enter_context(running([*worker, *settings], tmp_path, environment))
-        yield made
+def site(tmp_path: Path) -> Generator[Site]:
+    with workers_site(tmp_path, practices=4, days=10, calls=120, more=SHARDS) as site:
+        yield site
 
 
 def run_of(site: Site, backfill: str) -> str:

@@ -105,6 +105,8 @@ def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice
     assert {name for (name,) in query(north, told).rows} == {ids[0], "stranger"}
     assert {name for (name,) in query(south, told).rows} == set(ids[1:])
 
+    assert query(two.warehouse.path, "select run_id from control.runs group by all having count(*) > 1").rows == []
+
     exported = run_export(two)
     [(rows,)] = query(two.warehouse.path, "select count(*) from raw.clients").rows
     assert f"raw/clients/practice_id={ids[2]}" in "".join(str(file) for file in Path(exported.location).rglob("*"))

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.jobs.dbt_process import BuildResult, state_folder
+from pipelines.jobs.dbt_process import Advance, BuildResult, state_folder
 from pipelines.jobs.lake import run_export
 from pipelines.jobs.spark import dbt_on_spark, publish_from
 from pipelines.settings import Settings
@@ -46,7 +46,9 @@ class SparkBuild:
     published: Path
 
 
-def build(settings: Settings, python: Path, scratch: Path, master: str) -> SparkBuild:
+def build(
+    settings: Settings, python: Path, scratch: Path, master: str, advance: Advance = lambda _done, _total: None
+) -> SparkBuild:
     """Export, build with every test, publish; `scratch` takes all that is written."""
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "conf").mkdir(parents=True)
@@ -63,7 +65,7 @@ def build(settings: Settings, python: Path, scratch: Path, master: str) -> Spark
     )
     exported = run_export(on_spark)
     work = scratch / "build"
-    result = dbt_on_spark(on_spark, work, python=str(python), extra=())
+    result = dbt_on_spark(on_spark, work, python=str(python), extra=(), advance=advance)
     if not result.failures:
         _write_views(python, work)
         publish_from(on_spark, work)

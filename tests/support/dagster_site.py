@@ -2,15 +2,17 @@
 
 import os
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
+import pytest
 from support.practice_site import write_settings
-from support.processes import answers, free_port, graphql, running, until
+from support.processes import answers, free_port, graphql, postgres, running, until
 
 import sandbox
 from pipelines.endpoints import REGISTRY
@@ -18,11 +20,17 @@ from pipelines.orchestration.practices import NAME
 from sandbox.clock import START
 
 ROOT = Path(__file__).parents[2]
-LOCATION = "support.lists_location"
-SELECTOR = {"repositoryLocationName": LOCATION, "repositoryName": "__repository__"}
+BIN = Path(sys.executable).parent
+LISTS_ALONE = "support.lists_location"
 LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
   launchRun(executionParams: {mode: "default", selector: $selector}) {
   __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
+START_SCHEDULE = """mutation($selector: ScheduleSelector!) { startSchedule(scheduleSelector: $selector) {
+  __typename ... on ScheduleStateResult { scheduleState { id } } ... on PythonError { message } } }"""
+STOP_SCHEDULE = """mutation($id: String!) { stopRunningSchedule(id: $id) {
+  __typename ... on PythonError { message } ... on ScheduleStateResult { scheduleState { status } } } }"""
+START_SENSOR = """mutation($selector: SensorSelector!) { startSensor(sensorSelector: $selector) {
+  __typename ... on PythonError { message } } }"""
 BACKFILL = """mutation($assets: [AssetKeyInput!], $practices: [String!]) {
   launchPartitionBackfill(backfillParams: { assetSelection: $assets, partitionNames: $practices}) {
   __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
@@ -38,9 +46,14 @@ class Site:
     pages: str
     instance: dg.DagsterInstance
     environment: Mapping[str, str]
+    location: str
+
+    @property
+    def selector(self) -> dict[str, str]:
+        return {"repositoryLocationName": self.location, "repositoryName": "__repository__"}
 
     def launch(self) -> str:
-        told = graphql(self.pages, LAUNCH, selector={**SELECTOR, "pipelineName": "everything"})["launchRun"]
+        told = graphql(self.pages, LAUNCH, selector={**self.selector, "pipelineName": "everything"})["launchRun"]
         assert told["__typename"] == "LaunchRunSuccess", told
         return told["run"]["runId"]
 
@@ -50,6 +63,23 @@ class Site:
         told = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
         assert told["__typename"] == "LaunchBackfillSuccess", told
         return told["backfillId"]
+
+    def start(self, schedule: str) -> Callable[[], None]:
+        """Switch a schedule on, as the page does; what is returned switches it off."""
+        selector = {**self.selector, "scheduleName": schedule}
+        told = graphql(self.pages, START_SCHEDULE, selector=selector)["startSchedule"]
+        assert told["__typename"] == "ScheduleStateResult", told
+        identity = told["scheduleState"]["id"]
+
+        def stop() -> None:
+            told = graphql(self.pages, STOP_SCHEDULE, id=identity)["stopRunningSchedule"]
+            assert told == {"__typename": "ScheduleStateResult", "scheduleState": {"status": "STOPPED"}}, told
+
+        return stop
+
+    def start_sensor(self, sensor: str) -> None:
+        told = graphql(self.pages, START_SENSOR, selector={**self.selector, "sensorName": sensor})
+        assert told["startSensor"]["__typename"] == "Sensor", told
 
     def ended(self, run_id: str) -> dg.DagsterRun:
         def done() -> dg.DagsterRun | None:
@@ -84,6 +114,7 @@ def site_of(
     dagster_yaml: str = "deploy/dagster.yaml",
     more: str = "",
     beside: Mapping[str, str] | None = None,
+    location: str = LISTS_ALONE,
 ) -> Generator[Site]:
     """`more` are lines of `vetl.toml`, `beside` variables of the environment."""
     home = folder / "dagster"
@@ -105,12 +136,45 @@ def site_of(
             **(beside or {}),
         }
         port = free_port()
-        dagster = str(Path(sys.executable).parent / "dagster")
-        command = [dagster, "dev", "-m", LOCATION, "-h", "127.0.0.1", "-p", str(port)]
+        command = [str(BIN / "dagster"), "dev", "-m", location, "-h", "127.0.0.1", "-p", str(port)]
         # The instance first: two processes that find no tables both make them, and one fails.
         with dg.DagsterInstance.from_config(str(home)) as instance, running(command, folder, environment):
             pages = f"http://127.0.0.1:{port}"
             until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
             names = [practice.id for practice in platform.practices]
             until("partitions", lambda: instance.get_dynamic_partitions(NAME) == names)
-            yield Site(platform, config, pages, instance, environment)
+            yield Site(platform, config, pages, instance, environment, location)
+
+
+@contextmanager
+def workers_site(folder: Path, beside: Mapping[str, str] | None = None, **site: Any) -> Generator[Site]:
+    """The same with Postgres, Redis and two workers of Celery, to whom runs are given; `site` is for `site_of`."""
+    with ExitStack() as stack:
+        ports = {name: free_port() for name in ("postgres", "redis")}
+        stack.enter_context(postgres(folder, ports["postgres"]))
+        quiet = ["--port", str(ports["redis"]), "--bind", "127.0.0.1", "--save", ""]
+        stack.enter_context(running(["redis-server", *quiet], folder, dict(os.environ)))
+        redis = f"redis://127.0.0.1:{ports['redis']}"
+        beside = {
+            **(beside or {}),
+            "DAGSTER_PG_HOST": "127.0.0.1",
+            "DAGSTER_PG_USER": "dagster",
+            "DAGSTER_PG_PASSWORD": "secret",
+            "DAGSTER_PG_DB": "postgres",
+            "DAGSTER_PG_PORT": str(ports["postgres"]),
+            "CELERY_BROKER_URL": f"{redis}/0",
+            "CELERY_RESULT_BACKEND": f"{redis}/1",
+        }
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        for name, value in beside.items():
+            patch.setenv(name, value)
+        shipped = "deploy/workers/dagster.yaml"
+        made = stack.enter_context(site_of(folder, dagster_yaml=shipped, beside=beside, **site))
+        for key in ("username", "password", "role"):
+            patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(made.platform, key))
+        environment = {**made.environment, "PATH": f"{BIN}:{os.environ['PATH']}"}  # it starts Celery by its name
+        for name in ("one", "two"):
+            worker = [str(BIN / "dagster-celery"), "worker", "start", "-A", "dagster_celery.app", "-n", name]
+            settings = ["-y", str(ROOT / "deploy/workers/celery.yaml")]
+            stack.enter_context(running([*worker, *settings], folder, environment))
+        yield made

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
@@ -67,3 +69,25 @@ def running(
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(60)
+
+
+@contextmanager
+def postgres(folder: Path, port: int) -> Generator[None]:
+    """Debian's server. It refuses to run as root, and what it owns lies where its user may go."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as data:
+        password = Path(data) / "password"
+        password.write_text("secret")
+        if user:
+            shutil.chown(data, "postgres")
+            shutil.chown(password, "postgres")
+        init = ["--username=dagster", "--auth=scram-sha-256", f"--pwfile={password}", f"--pgdata={data}/db"]
+        subprocess.run([*user, str(programs / "initdb"), *init], check=True, capture_output=True, cwd="/")
+        switches = ["listen_addresses=127.0.0.1", f"unix_socket_directories={data}", "fsync=off"]
+        server = [str(programs / "postgres"), "-D", f"{data}/db", "-p", str(port)]
+        ready = [str(programs / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
+        command = [*user, *server, *(part for one in switches for part in ("-c", one))]
+        with running(command, folder, dict(os.environ)):
+            until("Postgres", lambda: subprocess.run(ready, capture_output=True, check=False).returncode == 0)
+            yield
