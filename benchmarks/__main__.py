@@ -1,30 +1,34 @@
-"""`make bench`: the first sync of a million calls and of 200,000 appointments against the floor, interleaved."""
+"""`make bench`: the first sync of a million calls and of 200,000 appointments, beside the floor and peers."""
 
 import argparse
+import shutil
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-from benchmarks import first_sync, floor
+from benchmarks import first_sync, floor, peers
 from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import HEADER, first_day, render
 
 _SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments})"
-_HEADS = f"{'':24}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
+_HEADS = f"{'':32}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
 
 
 def main() -> None:
-    """Serve ready pages, run floor and sync in turn, print the costs and their ratios."""
+    """Serve ready pages, run floor, sync and peers in turn, print the costs and their ratios."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--calls", type=int, default=1_000_000)
     parser.add_argument("--appointments", type=int, default=200_000)
     parser.add_argument("--runs", type=int, default=3)
+    names = ("script", "dlt_arrow", "dlt_dictionaries")
+    parser.add_argument("--peers", nargs="*", choices=names, default=names[:2], help="who else reads the same")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -41,44 +45,46 @@ def main() -> None:
             base_url = f"http://127.0.0.1:{port}"
             _wait(port)
             print(_HEADS)
-            _compare(
-                "calls",
-                options.calls,
-                options.runs,
-                lambda at: measured(floor.calls, base_url, options.calls, at),
-                lambda at: measured(first_sync.run, base_url, "phone_calls", first_day(options.calls), at),
-                folder,
-            )
-            _compare(
-                "appointments",
-                options.appointments,
-                options.runs,
-                lambda at: measured(floor.appointments, base_url, options.appointments, at),
-                lambda at: measured(first_sync.run, base_url, "appointments", date(2025, 1, 1), at),
-                folder,
-            )
+            contenders = {name: getattr(peers, name) for name in options.peers}
+            for path, count, start, run_floor, queries in (
+                ("phone_calls", options.calls, first_day(options.calls), floor.calls, floor.call_queries),
+                (
+                    "appointments",
+                    options.appointments,
+                    date(2025, 1, 1),
+                    floor.appointments,
+                    floor.appointment_queries,
+                ),
+            ):
+                asked = queries(count)
+                runs: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
+                    "floor": (run_floor, (base_url, count, folder)),
+                    "vetl sync": (first_sync.run, (base_url, path, start, folder)),
+                    **{name: (run, (base_url, path, asked, folder)) for name, run in contenders.items()},
+                }
+                _compare(path, count, options.runs, runs, folder)
         finally:
             server.terminate()
             server.wait()
 
 
 def _compare(
-    name: str,
+    path: str,
     rows: int,
-    runs: int,
-    run_floor: Callable[[Path], Cost],
-    run_sync: Callable[[Path], Cost],
+    rounds: int,
+    runs: Mapping[str, tuple[Callable[..., None], tuple[Any, ...]]],
     folder: Path,
 ) -> None:
-    floors: list[Cost] = []
-    syncs: list[Cost] = []
-    for _ in range(runs):
-        for results, run in ((floors, run_floor), (syncs, run_sync)):
-            results.append(run(folder))
+    """Each once a round, so that whatever else the machine does meets all of them alike."""
+    costs: dict[str, list[Cost]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, (run, arguments) in runs.items():
+            costs[name].append(measured(run, *arguments))
             for left in folder.glob("*.duckdb*"):
                 left.unlink()
-    _line(f"{name}: floor", rows, floors, floors)
-    _line(f"{name}: vetl sync", rows, syncs, floors)
+            shutil.rmtree(folder / "dlt", ignore_errors=True)
+    for name, results in costs.items():
+        _line(f"{path}: {name}", rows, results, costs["floor"])
 
 
 def _line(label: str, rows: int, costs: list[Cost], floors: list[Cost]) -> None:
@@ -87,7 +93,7 @@ def _line(label: str, rows: int, costs: list[Cost], floors: list[Cost]) -> None:
     wall_ratio = statistics.median(cost.wall / base.wall for cost, base in zip(costs, floors, strict=True))
     peak = max(cost.peak_mib for cost in costs)
     print(
-        f"{label:24}{rows / wall:>10,.0f}{wall:>9.2f}{cpu:>9.2f}{peak:>10.0f}{cpu_ratio:>11.2f}{wall_ratio:>11.2f}"
+        f"{label:32}{rows / wall:>10,.0f}{wall:>9.2f}{cpu:>9.2f}{peak:>10.0f}{cpu_ratio:>11.2f}{wall_ratio:>11.2f}"
     )
 
 

@@ -13,10 +13,10 @@ IN_FLIGHT = 8
 Query = dict[str, str]
 
 
-def calls(base_url: str, count: int, folder: Path) -> None:
-    """Two days a request, each answer dropped; then all calls from one file into typed columns."""
+def call_queries(count: int) -> list[Query]:
+    """Two days a request."""
     start = first_day(count)
-    queries = [
+    return [
         {
             "start_date": (start + timedelta(days=day)).isoformat(),
             "end_date": (start + timedelta(days=day + 1)).isoformat(),
@@ -25,7 +25,27 @@ def calls(base_url: str, count: int, folder: Path) -> None:
         }
         for day in range(0, (NOW.date() - start).days, 2)
     ]
-    asyncio.run(_download(base_url, "phone_calls", queries))
+
+
+def appointment_queries(count: int) -> list[Query]:
+    """A hundred a request over equal slices of time."""
+    first = datetime(2025, 1, 1, 12, tzinfo=UTC)
+    step = (NOW - timedelta(days=1) - first) / count
+    return [
+        {
+            "start_date": (first + step * number).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "end_date": (first + step * (number + 2000)).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "page": str(page),
+            "per_page": "100",
+        }
+        for number in range(0, count, 2000)
+        for page in range(20)
+    ]
+
+
+def calls(base_url: str, count: int, folder: Path) -> None:
+    """Each answer dropped; then all calls from one file into typed columns."""
+    asyncio.run(_download(base_url, "phone_calls", call_queries(count)))
     with duckdb.connect(str(folder / "floor.duckdb")) as connection:
         connection.execute(
             f"""create table calls as select
@@ -36,20 +56,8 @@ def calls(base_url: str, count: int, folder: Path) -> None:
 
 
 def appointments(base_url: str, count: int, folder: Path) -> None:
-    """A hundred a request over equal slices of time, each answer dropped; then one typed load from disk."""
-    first = datetime(2025, 1, 1, 12, tzinfo=UTC)
-    step = (NOW - timedelta(days=1) - first) / count
-    queries = [
-        {
-            "start_date": (first + step * number).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "end_date": (first + step * (number + 2000)).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "page": str(page),
-            "per_page": "100",
-        }
-        for number in range(0, count, 2000)
-        for page in range(20)
-    ]
-    asyncio.run(_download(base_url, "appointments", queries))
+    """Each answer dropped; then one typed load from disk."""
+    asyncio.run(_download(base_url, "appointments", appointment_queries(count)))
     with duckdb.connect(str(folder / "floor.duckdb")) as connection:
         connection.execute(
             f"""create table appointments as select unnest(from_json(content, '[{_STRUCTURE}]'), recursive := true)
