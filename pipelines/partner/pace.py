@@ -8,6 +8,8 @@ from pathlib import Path
 from pipelines.partner.timing import Timing
 
 _TURN = struct.Struct("<d")
+_LATE_SECONDS = 0.1
+"""Who is later than this takes another turn: after a busy second all who wait in a process would send at once."""
 _LONGEST_SECONDS = 600.0
 """A turn further ahead than this was taken by a clock that was wrong."""
 
@@ -16,7 +18,7 @@ class SharedPace:
     """Gives each request a turn of its own, `60 / per_minute` seconds after the one before, whoever sent that.
 
     The next turn stands in a file that all processes can lock: in one folder, or on a file system that several
-    machines share, whose clocks must agree. A burst is never sent, not even after a pause.
+    machines share, whose clocks must agree. A burst is never sent, not after a pause and not after a busy second.
     """
 
     def __init__(self, file: Path, per_minute: int, timing: Timing | None = None) -> None:
@@ -30,16 +32,22 @@ class SharedPace:
         Raises:
             OSError: the file cannot be written.
         """
-        wait = self._taken()
-        if wait > 0:
+        late = max(_LATE_SECONDS, self._spacing)
+        while (wait := self._taken()) > 0:
+            turn = self._seconds() + wait
             await self._timing.sleep(wait)
+            if self._seconds() - turn <= late:
+                return
+
+    def _seconds(self) -> float:
+        return self._timing.now().timestamp()
 
     def _taken(self) -> float:
         """Seconds until a turn that nobody else has now."""
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)  # held for some microseconds
-            now = self._timing.now().timestamp()
+            now = self._seconds()
             held = os.pread(handle, _TURN.size, 0)
             free = _TURN.unpack(held)[0] if len(held) == _TURN.size else now
             turn = max(now, free) if free - now <= _LONGEST_SECONDS else now

@@ -49,6 +49,53 @@ def test_turns_of_several_senders_are_never_closer_than_the_ceiling_allows(steps
         assert all(gap >= 60 / PER_MINUTE - 1e-5 for gap in gaps)
 
 
+class BusyLoop(Clock):
+    """A clock of many who sleep at the same time, in a process that wakes none of them for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sleepers: list[tuple[float, asyncio.Future[None]]] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleepers.append((self.seconds + seconds, asyncio.get_running_loop().create_future()))
+        await self.sleepers[-1][1]
+
+    async def wake(self, at: float) -> None:
+        """All who are due at this second, and nobody before."""
+        self.seconds = at
+        for sleeper in [sleeper for sleeper in self.sleepers if sleeper[0] <= at]:
+            self.sleepers.remove(sleeper)
+            sleeper[1].set_result(None)
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+
+@given(st.floats(0.2, 3))
+def test_after_a_busy_while_those_who_waited_do_not_send_at_once(busy: float) -> None:
+    async def story(file: Path) -> list[float]:
+        loop, sent = BusyLoop(), list[float]()
+        pace = SharedPace(file, PER_MINUTE, loop.timing())
+
+        async def send() -> None:
+            await pace.turn()
+            sent.append(loop.seconds)
+
+        tasks = [asyncio.create_task(send()) for _ in range(20)]
+        await asyncio.sleep(0)
+        await loop.wake(busy)
+        while loop.sleepers:
+            await loop.wake(min(due for due, _ in loop.sleepers))
+        await asyncio.gather(*tasks)
+        return sent
+
+    with TemporaryDirectory() as folder:
+        sent = asyncio.run(story(Path(folder) / "pace"))
+
+    assert len(sent) == 20
+    busiest = max(sum(at <= other < at + 1 for other in sent) for at in sent)
+    assert busiest <= PER_MINUTE / 60 + 2, "one late by a turn, and the edges of a second"
+
+
 def test_a_turn_far_ahead_was_taken_by_a_wrong_clock_and_a_broken_file_by_nobody(tmp_path: Path) -> None:
     for held in (struct.pack("<d", START.timestamp() + 86_400), b"\0\0"):
         clock, file = Clock(), tmp_path / "pace"
