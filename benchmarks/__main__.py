@@ -17,7 +17,7 @@ from benchmarks import first_sync, floor, peers
 from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import HEADER, first_day, render
 
-_SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments})"
+_SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments}, {latency})"
 _HEADS = f"{'':32}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
 
 
@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=1_000_000)
     parser.add_argument("--appointments", type=int, default=200_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds until an answer begins")
     names = ("script", "dlt_arrow", "dlt_dictionaries")
     parser.add_argument("--peers", nargs="*", choices=names, default=names[:2], help="who else reads the same")
     options = parser.parse_args()
@@ -38,7 +39,9 @@ def main() -> None:
             [
                 sys.executable,
                 "-c",
-                _SERVE.format(port=port, calls=options.calls, appointments=options.appointments),
+                _SERVE.format(
+                    port=port, calls=options.calls, appointments=options.appointments, latency=options.latency
+                ),
             ]
         )
         try:

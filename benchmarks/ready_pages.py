@@ -5,6 +5,7 @@ JSON. The pages are real answers to the windows that are asked for; rendering is
 by row, and joined on request.
 """
 
+import asyncio
 import bisect
 import json
 import random
@@ -116,11 +117,13 @@ def _iso(at: datetime) -> str:
 class ReadyPages:
     """The platform as a bare ASGI application: sign-in, phone calls as CSV, appointments, nothing else."""
 
-    def __init__(self, ready: Ready) -> None:
+    def __init__(self, ready: Ready, latency: float) -> None:
         self._ready = ready
+        self._latency = latency
 
     async def __call__(self, scope: Scope, _receive: object, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request, so many seconds after it came."""
+        await asyncio.sleep(self._latency)
         path, query = str(scope["path"]), parse_qs(bytes(scope["query_string"]).decode())  # type: ignore[call-overload]
         if path.endswith("/sign-in"):
             body, headers = b'{"success":true,"data":{"token":"t"},"message":null}', [_JSON]
@@ -163,9 +166,9 @@ _JSON = (b"content-type", b"application/json")
 _DATE = (b"date", b"Thu, 01 Jan 2026 12:00:00 GMT")
 
 
-def serve(port: int, calls: int, appointments: int) -> None:
+def serve(port: int, calls: int, appointments: int, latency: float) -> None:
     """Render everything, then serve until the process is ended."""
-    application = ReadyPages(render(calls, appointments))
+    application = ReadyPages(render(calls, appointments), latency)
     config = uvicorn.Config(
         application,  # type: ignore[arg-type]
         host="127.0.0.1",

@@ -70,7 +70,7 @@ def main() -> int:
 
 def _tick(site: Site, what: str, shards: int, *, kill: bool = False) -> Iterator[str]:
     """One tick of the schedule, until the marts of what its runs brought are published."""
-    started, before, done = time.monotonic(), len(site.platform.requests), len(_runs(site, AFTER_LISTS))
+    started, before = time.monotonic(), len(site.platform.requests)
     stop = site.start("hourly")
     earlier = len(_runs(site, LISTS))
     until("the runs of the shards", lambda: len(_runs(site, LISTS)) >= earlier + shards, PATIENCE)
@@ -80,7 +80,7 @@ def _tick(site: Site, what: str, shards: int, *, kill: bool = False) -> Iterator
     until("the shards", lambda: all(run.status in DONE for run in _runs(site, LISTS)), PATIENCE)
     read = time.monotonic() - started
     requests = len(site.platform.requests) - before
-    until("the run after them", lambda: _ended_since(site, done), PATIENCE)
+    until("the run after them", lambda: _is_published(site), PATIENCE)
     _say(f"{what}: {requests:,} requests, lists {read:.0f} s, published after {time.monotonic() - started:.0f} s")
     runs = _runs(site, LISTS)[: len(_runs(site, LISTS)) - earlier]
     failed = [run for run in runs if run.status is not dg.DagsterRunStatus.SUCCESS]
@@ -113,9 +113,12 @@ def _runs(site: Site, job: str) -> list[dg.DagsterRun]:
     return list(site.instance.get_runs(dg.RunsFilter(job_name=job)))
 
 
-def _ended_since(site: Site, done: int) -> bool:
-    runs = _runs(site, AFTER_LISTS)
-    return len(runs) > done and all(run.status in DONE for run in runs)
+def _is_published(site: Site) -> bool:
+    """Whether a run after the lists began when the last of these had ended, and is done."""
+    lists, after = (site.instance.get_run_records(dg.RunsFilter(job_name=job)) for job in (LISTS, AFTER_LISTS))
+    last = max(record.end_time or 0.0 for record in lists)
+    done = [record for record in after if record.dagster_run.status in DONE]
+    return len(done) == len(after) and any((record.start_time or 0.0) > last for record in done)
 
 
 def _wrong(site: Site, settings: Settings) -> Iterator[str]:
