@@ -126,7 +126,12 @@ def _views(manifest: Manifest, root: str) -> Iterator[str]:
     for schema in sorted({table.split(".")[0] for table in names}):
         yield f"create schema if not exists {schema}"
     for table, files in names.items():
-        columns = ", ".join(f"`{name}`" for name in manifest.tables[table].columns)
+        schema = manifest.tables[table]
+        columns = ", ".join(
+            # Folders of nulls alone, as of a table without rows, tell Spark no type.
+            f"cast(`{name}` as string) as `{name}`" if name in schema.partitioned_by else f"`{name}`"
+            for name in schema.columns
+        )
         among = ", ".join(f"'{name}'" for name in files)
         yield (
             f"create or replace view {table} as select {columns}"  # noqa: S608 - names of our own tables and files

@@ -163,7 +163,9 @@ def _on_spark(settings: Settings, python: Path, folder: Path) -> Iterator[str]:
 
         there = build(settings, python, folder / "build", master, advance)
     _say(f"Spark: {there.result.succeeded} succeeded in {there.result.seconds:.0f} s, from {there.files:,} files")
-    yield from there.result.failures
+    if there.result.failures:
+        yield from there.result.failures
+        return
     one = settings.model_copy(update={"warehouse": settings.warehouse.model_copy(update={"shards": 1})})
     parts(one)
     yield from build_marts(one, full_refresh=True).failures
