@@ -1,7 +1,7 @@
 """What the commands and the Dagster assets do, apart from how either shows it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -195,16 +195,18 @@ def ready_for_dbt(settings: Settings, seconds: float) -> None:
     gather(settings.warehouse.path, lock_wait_seconds=seconds)
 
 
-def wait_for_writer(settings: Settings, seconds: float) -> None:
-    """Return once no other process holds the warehouse. Every raw table that dbt reads is there afterwards.
+def wait_for_writer(settings: Settings, seconds: float, practices: Sequence[str] | None = None) -> None:
+    """Return once no other process holds the warehouse, or the shards of these practices.
 
     Raises:
         WarehouseBusy: it is still held after that many seconds.
     """
-    for file in written_files(settings.warehouse.path):
-        with Warehouse.open(file, REGISTRY, lock_wait_seconds=seconds):
-            pass
-    gather(settings.warehouse.path, lock_wait_seconds=seconds)
+    for file in (part.warehouse.path for part in parts(settings, practices)):
+        if file.exists():
+            with Warehouse.open(file, REGISTRY, lock_wait_seconds=seconds):
+                pass
+    if practices is None:
+        gather(settings.warehouse.path, lock_wait_seconds=seconds)
 
 
 def existing(settings: Settings) -> None:

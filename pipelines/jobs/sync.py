@@ -19,9 +19,7 @@ from pipelines.jobs.clock import believed_clock
 from pipelines.jobs.processes import ShardRead, side_by_side
 from pipelines.jobs.shards import parts
 from pipelines.loading.control.snapshot import note_not_started
-from pipelines.loading.layout import shards_of
 from pipelines.loading.phone_calls.frames import parse_calls
-from pipelines.loading.shards import gather
 from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.client import PartnerClient
 from pipelines.settings import Settings
@@ -54,13 +52,7 @@ def run_sync(
         )
         for part in parts(settings, chosen)
     ]
-    path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
-    known = shards_of(path)
-    try:
-        result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
-    finally:
-        if shards_of(path) != known:
-            gather(path, lock_wait_seconds=wait)
+    result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
     return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import structlog
@@ -38,6 +39,8 @@ CAUSE_OF_THE_MACHINE = (
     duckdb.TransactionException,
 )
 
+Opened = TypeVar("Opened")
+
 _log = structlog.stdlib.get_logger("vetl.loading")
 
 
@@ -56,10 +59,26 @@ def attach(
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WarehouseError(f"{path}: its folder cannot be made: {error.strerror}") from None
+    return waiting(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
+
+
+def waiting(
+    path: Path,
+    opened: Callable[[], Opened],
+    *,
+    lock_wait_seconds: float,
+    wait: Callable[[float], None] = time.sleep,
+) -> Opened:
+    """What opens a file returns, once no other process holds that file against it.
+
+    Raises:
+        WarehouseBusy: it is still held after `lock_wait_seconds`.
+        WarehouseError: it cannot be opened.
+    """
     waited = 0.0
     while True:
         try:
-            return _attach(path)
+            return opened()
         except duckdb.Error as error:
             if not any(sign in str(error) for sign in _HELD):
                 raise WarehouseError(f"{path}: cannot be opened: {first_line(error)}") from None

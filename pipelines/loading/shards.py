@@ -21,7 +21,6 @@ from pipelines.loading.layout import (
     shard_file,
     shards_of,
     write_layout,
-    written_files,
 )
 from pipelines.loading.warehouse import Warehouse, transaction
 
@@ -33,7 +32,8 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
     """Bring practices to the shards where they belong; `wanted` is empty for one file. It can be repeated.
 
     The rows of a practice are committed where they belong before they are deleted where they were, and the layout
-    is written before a file is made and after the last move.
+    is written before a file is made and after the last move. Every shard has its file afterwards: who reads one
+    need not wait for the others to show it.
 
     Raises:
         WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
@@ -55,11 +55,11 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
     for file in (shard_file(path, name) for name in there.keys() - wanted.keys()):
         file.unlink(missing_ok=True)
         snapshot_path(file).unlink(missing_ok=True)
-    write_layout(path, wanted)
-    gather(path, lock_wait_seconds=lock_wait_seconds)
-    for file in written_files(path):
+    for file in [shard_file(path, name) for name in wanted] or [path]:
         with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds) as warehouse:
             warehouse.write_status()
+    write_layout(path, wanted)
+    gather(path, lock_wait_seconds=lock_wait_seconds)
 
 
 def gather(path: Path, *, lock_wait_seconds: float) -> None:
@@ -73,7 +73,7 @@ def gather(path: Path, *, lock_wait_seconds: float) -> None:
     if not shards:
         return
     with told_in_one_line(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
-        attach_shards(connection, path)
+        attach_shards(connection, path, lock_wait_seconds=lock_wait_seconds)
         tables = _tables_of(connection, shards[0])
         with transaction(connection):
             for schema in PRIVATE:

@@ -86,7 +86,7 @@ def _read(
         )
     if named == []:
         return SyncResult("", None, ())
-    wait_aloud(settings, context.log.info)
+    wait_aloud(settings, context.log.info, practices=named)
     return run_sync(
         settings,
         practices=named,

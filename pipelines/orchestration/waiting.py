@@ -4,7 +4,7 @@ A pool queues the steps of Dagster's runs, but not a `vetl run` from a shell or 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pipelines.core.errors import WarehouseBusy
@@ -15,19 +15,21 @@ Result = TypeVar("Result")
 Say = Callable[[str], None]
 
 
-def wait_aloud(settings: Settings, say: Say, seconds: float | None = None) -> None:
-    """Return once nobody else holds the warehouse, or where there is none yet.
+def wait_aloud(
+    settings: Settings, say: Say, seconds: float | None = None, practices: Sequence[str] | None = None
+) -> None:
+    """Return once nobody else holds the warehouse, or the shards of these practices, or where there is none yet.
 
     Raises:
         WarehouseBusy: it is still held after `seconds`, by default `lock_wait_seconds`.
     """
     patience = settings.warehouse.lock_wait_seconds if seconds is None else seconds
     try:
-        wait_for_writer(settings, 0)
+        wait_for_writer(settings, 0, practices)
     except WarehouseBusy as error:
         holder = str(error).split(" holds it", 1)[0]
         say(f"{holder} holds the warehouse; waiting for it, at most {patience:g} s")
-        wait_for_writer(settings, patience)
+        wait_for_writer(settings, patience, practices)
 
 
 def patiently(settings: Settings, say: Say, act: Callable[[], Result]) -> Result:

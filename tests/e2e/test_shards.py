@@ -11,8 +11,10 @@ from support.worlds import settings_for
 
 import sandbox
 from pipelines.cli.status import look_at
+from pipelines.core.errors import WarehouseBusy
 from pipelines.core.results import SyncResult
-from pipelines.jobs.build import publish_marts, whats_new
+from pipelines.endpoints import REGISTRY
+from pipelines.jobs.build import publish_marts, wait_for_writer, whats_new
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import run_export
@@ -20,6 +22,7 @@ from pipelines.jobs.shards import parts
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.layout import shards_of
 from pipelines.loading.published.query import query
+from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings
@@ -117,3 +120,22 @@ def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice
     assert query(two.warehouse.path, "select count(*) from raw.clients").rows == [(rows,)]
     for file in (north, south, two.warehouse.path):
         assert client.encode() not in file.read_bytes()
+
+
+def test_a_shard_is_read_for_the_first_time_while_another_is_written(
+    platform: sandbox.Handle, tmp_path: Path
+) -> None:
+    settings = settings_for(platform, tmp_path, DAYS)
+    ids = [practice.id for practice in settings.practices]
+    two = sharded(settings, {"north": ids[:1], "south": ids[1:]})
+    south = parts(two)[1].warehouse.path
+
+    with Warehouse.open(south, REGISTRY, lock_wait_seconds=0):
+        wait_for_writer(two, 0, ids[:1])
+        with pytest.raises(WarehouseBusy, match="south"):
+            wait_for_writer(two, 0)
+        result = run_sync(two, practices=ids[:1], endpoints=["staff_tasks"], since=None, progress=lambda _: None)
+
+    assert result.exit_code == 0
+    [(rows,)] = query(two.warehouse.path, "select count(*) from raw.staff_tasks").rows
+    assert rows == result.results[0].rows > 0

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import duckdb
 
+from pipelines.core.errors import WarehouseBusy
 from pipelines.loading.layout import attach_shards
 
 _NEWS = """
@@ -46,7 +47,7 @@ def news(private: Path, fingerprint: str) -> str | None:
             ((answer,),) = connection.execute(_NEWS, {"fingerprint": fingerprint}).fetchall()
     except duckdb.CatalogException:
         return "the marts were not built yet"
-    except duckdb.IOException:
+    except (duckdb.IOException, WarehouseBusy):
         return "another process holds the warehouse"  # which the build then waits for
     return answer
 

@@ -59,7 +59,7 @@ def export_private(
         storage.drafts(warehouse.with_name(f"{warehouse.name}.lake")) as drafts,
         told_in_one_line(warehouse),
     ):
-        attach_shards(connection, warehouse)
+        attach_shards(connection, warehouse, lock_wait_seconds=lock_wait_seconds)
         [(clock,)] = connection.execute(
             "select strftime(max_by(source_clock, started_at), '%Y-%m-%dT%H:%M:%SZ') from control.runs"
             " where source_clock is not null"
