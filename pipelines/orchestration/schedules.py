@@ -94,20 +94,17 @@ def _schedule(
         default_status=default_status(settings),
     )
     def tick(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-        mine = {"dagster/schedule_name": name}
-        layout = (shards() if job == LISTS else None) or {"": ()}
-        waits: list[str] = []
-        for shard, practices in layout.items():
-            tags = {_SHARD: shard} if shard else {}
-            busy = dg.RunsFilter(job_name=job, tags={**mine, **tags}, statuses=UNFINISHED)
-            if earlier := context.instance.get_runs(busy, limit=1):
-                waits.append(earlier[0].run_id)
-            else:
-                config = run_config(again, practices) if again else {}
-                key = f"{context.scheduled_execution_time.isoformat()} {shard}" if shard else None
-                yield dg.RunRequest(key, run_config=config, tags=tags)
-        if len(waits) == len(layout):
-            yield dg.SkipReason(f"run {', '.join(waits)} of this schedule is not done yet")
+        busy = [dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)]
+        if job == LISTS:  # or marts would never follow where reading takes longer than until the next tick
+            busy.append(dg.RunsFilter(job_name=AFTER_LISTS, statuses=UNFINISHED))
+        for runs in busy:
+            if earlier := context.instance.get_runs(runs, limit=1):
+                yield dg.SkipReason(f"run {earlier[0].run_id} of the tick before is not done yet")
+                return
+        for shard, practices in ((shards() if job == LISTS else {}) or {"": ()}).items():
+            config = run_config(again, practices) if again else {}
+            key = f"{context.scheduled_execution_time.isoformat()} {shard}" if shard else None
+            yield dg.RunRequest(key, run_config=config, tags={_SHARD: shard} if shard else {})
 
     return tick
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -68,24 +69,26 @@ def test_a_tick_does_not_pile_up_behind_one_that_is_not_done(tmp_path: Path) -> 
 BY_SHARD = ScheduleSettings(by_shard=True)
 
 
-def test_by_shard_a_tick_asks_for_a_run_of_each_that_is_not_still_being_read(tmp_path: Path) -> None:
+def test_by_shard_a_tick_asks_for_a_run_of_each_once_the_tick_before_is_done(tmp_path: Path) -> None:
     layout = {"north": ["loc-001", "loc-002"], "south": ["loc-003"]}
     schedule = {item.name: item for item in schedules(BY_SHARD, lambda: layout)}["nightly"]
     assert schedule.job_name == LISTS
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-        for busy, read in ([], ["north", "south"]), (["north"], ["south"]), (["south"], []):
-            for shard in busy:
-                tags = {"dagster/schedule_name": "nightly", "vetl/shard": shard}
-                instance.add_run(dg.DagsterRun(job_name=LISTS, status=dg.DagsterRunStatus.STARTED, tags=tags))
-            with dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context:
-                tick = schedule.evaluate_tick(context)
-            requests = tick.run_requests or []
-            assert [request.tags["vetl/shard"] for request in requests] == read
-            for request, shard in zip(requests, read, strict=True):
-                config = {"practices": layout[shard], "reconcile": "recent"}
-                assert request.run_config == {"ops": {"sync": {"config": config}}}
 
-    assert "not done yet" in str(tick.skip_message)
+        def tick() -> Any:
+            with dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context:
+                return schedule.evaluate_tick(context)
+
+        requests = tick().run_requests or []
+        assert [request.tags["vetl/shard"] for request in requests] == list(layout)
+        for request, practices in zip(requests, layout.values(), strict=True):
+            config = {"practices": practices, "reconcile": "recent"}
+            assert request.run_config == {"ops": {"sync": {"config": config}}}
+        for job, tags in (LISTS, {"dagster/schedule_name": "nightly"}), (AFTER_LISTS, {}):
+            run = instance.add_run(dg.DagsterRun(job_name=job, status=dg.DagsterRunStatus.STARTED, tags=tags))
+            assert "not done yet" in str(tick().skip_message)
+            instance.report_run_failed(run)
+        assert len(tick().run_requests or []) == 2
 
 
 def test_by_shard_of_one_file_a_tick_asks_for_one_run(tmp_path: Path) -> None:

@@ -72,10 +72,16 @@ class Site:
         identity = told["scheduleState"]["id"]
 
         def stop() -> None:
+            until("the tick", lambda: not self._is_ticking(schedule))  # its end would switch it on again
             told = graphql(self.pages, STOP_SCHEDULE, id=identity)["stopRunningSchedule"]
             assert told == {"__typename": "ScheduleStateResult", "scheduleState": {"status": "STOPPED"}}, told
 
         return stop
+
+    def _is_ticking(self, schedule: str) -> bool:
+        [state] = [state for state in self.instance.all_instigator_state() if state.name == schedule]
+        ticks = self.instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=1)
+        return not ticks or ticks[0].status.value == "STARTED"
 
     def start_sensor(self, sensor: str) -> None:
         told = graphql(self.pages, START_SENSOR, selector={**self.selector, "sensorName": sensor})
