@@ -179,7 +179,7 @@ def _run(
     command = [
         *(start or COMMAND),
         # Its log file would tell every statement, at a tenth of the time of a build in which little changed.
-        *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "info"),
+        *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "warn"),
         *arguments,
         *("--project-dir", str(project), "--profiles-dir", str(project)),
         *("--target-path", str(state / "target"), "--log-path", str(state / "logs")),
