@@ -1,8 +1,8 @@
 {#-
-    Fails for each practice whose rows are not all accounted for: `total` of this model against the number of rows of
-    `to`, of those where `only` holds.
+    Fails for each practice whose rows are not all accounted for: `total` of this model against `of` of `to`, the number
+    of its rows where nothing is said, of those where `only` holds.
 -#}
-{% test ties_out(model, to, total='count(*)', only='true') %}
+{% test ties_out(model, to, total='count(*)', only='true', of='count(*)') %}
     with here as (
         select
             practice_id,
@@ -14,7 +14,7 @@
     there as (
         select
             practice_id,
-            count(*) as rows_there
+            {{ of }} as rows_there
         from {{ to }}
         where {{ only }}
         group by practice_id

@@ -11,8 +11,10 @@ bookings as (
         practice_id,
         party,
         booked_at
-    from {{ ref('int_demand_parties') }}
-    where is_booked
+    from {{ ref('int_demand_timeline') }}
+    where
+        kind = 'contact'
+        and is_booked
     union all
     select
         practice_id,

@@ -2,10 +2,6 @@ with episodes as (
     select * from {{ ref('int_demand_episodes') }}
 ),
 
-practices as (
-    select * from {{ ref('stg_control__practices') }}
-),
-
 leaks as (
     select * from {{ ref('int_leaks') }}
     where is_actionable
@@ -26,11 +22,9 @@ select
     leaks.episode_id is not null as is_leaking,
     {{ hours_between('episodes.first_at', 'clock.source_clock') }} > 14 * 24
     and (episodes.booked_at is not null or episodes.lost_at is not null) as is_mature,
-    cast({{ local_time('episodes.first_at', 'practices.time_zone') }} as date) as day
+    episodes.day
 from episodes
 cross join {{ ref('int_source_clock') }} as clock
-left join practices
-    on episodes.practice_id = practices.practice_id
 left join leaks
     on
         episodes.practice_id = leaks.practice_id

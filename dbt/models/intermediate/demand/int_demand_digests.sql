@@ -84,7 +84,8 @@ made_from as (
 select
     practice_id,
     party,
-    bit_xor(row_hash) as digest
+    bit_xor(row_hash) as digest,
+    count(*) filter (where is_contact) as contacts
 from made_from
 group by practice_id, party
 having bool_or(is_contact)

@@ -112,8 +112,11 @@ select
     appointments.status as appointment_status,
     appointments.is_kept,
     {{ hours_between('episodes.first_at', 'first_bookings.booked_at') }} as hours_to_booking,
-    follow_ups.followed_up_at
+    follow_ups.followed_up_at,
+    cast({{ local_time('episodes.first_at', 'practices.time_zone') }} as date) as day
 from episodes
+left join {{ ref('stg_control__practices') }} as practices
+    on episodes.practice_id = practices.practice_id
 left join first_bookings
     on
         episodes.practice_id = first_bookings.practice_id

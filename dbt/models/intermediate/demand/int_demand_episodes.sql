@@ -9,6 +9,7 @@ select
     facts.begun_by,
     facts.has_client_contact,
     facts.first_at,
+    facts.day,
     facts.last_channel,
     facts.last_contact_id,
     facts.last_at,

@@ -24,12 +24,13 @@ counted as (
         practice_id,
         day,
         {{ stacked(counts + callers, {
-            'calls': 'calls',
-            'answered_calls': 'answered_calls',
-            'new_booking_intent_calls': 'new_booking_intent_calls',
-            'missed_new_booking_calls': 'missed_new_booking_calls',
+            'calls': 'sum(calls)',
+            'answered_calls': 'sum(answered_calls)',
+            'new_booking_intent_calls': 'sum(new_booking_intent_calls)',
+            'missed_new_booking_calls': 'sum(missed_new_booking_calls)',
         }) }}
     from {{ ref('booking_intent_daily') }}
+    group by practice_id, day
     union all
     select
         practice_id,
@@ -46,8 +47,9 @@ counted as (
     select
         practice_id,
         day,
-        {{ stacked(counts + callers, {'sessions': 'sessions', 'completed': 'completed'}) }}
+        {{ stacked(counts + callers, {'sessions': 'sum(sessions)', 'completed': 'sum(completed)'}) }}
     from {{ ref('booking_funnel_daily') }}
+    group by practice_id, day
     union all
     select
         practice_id,

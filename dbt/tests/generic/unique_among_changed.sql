@@ -1,0 +1,20 @@
+{#-
+    Fails for each combination that occurs twice in an incremental model, of those that occur in an episode (or, `by` days, on
+    a day) that this build took in. A build in full took in all, and runs `unique_combination` too (decision 0408).
+-#}
+{% test unique_among_changed(model, columns, by='episode_id') %}
+    {%- set noted = changed_episodes() if by == 'episode_id' else changed_days('phone_calls') %}
+    with changed as (
+        select distinct {{ columns | join(', ') }}
+        from {{ model }}
+        {% if target.type == 'duckdb' %}where ({{ by }}) in ({{ noted }}){% endif %}
+    )
+
+    select
+        {{ columns | join(', ') }},
+        count(*) as occurrences
+    from {{ model }}
+    inner join changed using ({{ columns | join(', ') }})
+    group by {{ columns | join(', ') }}
+    having count(*) > 1
+{% endtest %}
