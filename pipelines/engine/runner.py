@@ -94,17 +94,20 @@ class StepRunner:
         self._path = endpoint.path_of(practice.id)
         self._rows_read = 0
         self._expected = ExpectedRows()
-        store = run.store
         self.buffer = WriteBuffer(
             partial(run.writer.commit, practice.id, endpoint),
-            partial(run.writer.ask, store.answer, practice.id, endpoint),
+            partial(run.writer.answer, practice.id, endpoint),
         )
 
     async def reading(self) -> Reading:
         """What the strategy knows before it starts."""
         run, practice, endpoint = self._run, self._practice, self._endpoint
-        cursor = await run.writer.ask(run.store.cursor, practice.id, endpoint.name)
-        known = await run.writer.ask(run.store.capabilities, practice.id, endpoint.name)
+        cursor, known = await run.writer.ask(
+            lambda: (
+                run.store.cursor(practice.id, endpoint.name),
+                run.store.capabilities(practice.id, endpoint.name),
+            )
+        )
         return Reading(
             endpoint=endpoint,
             names=run.order.names.get(endpoint.name, endpoint.names),

@@ -18,7 +18,7 @@ from pipelines.engine.runner import Run, StepRunner
 from pipelines.engine.together import together
 from pipelines.strategies import plan
 
-PRACTICES_AT_ONCE = 12
+PRACTICES_AT_ONCE = 32
 
 
 async def sync(run: Run) -> SyncResult:

@@ -192,9 +192,13 @@ class Warehouse:
             lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
 
     def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
-        """The answer to a strategy's question (`steps.Question`); it sees what is committed."""
+        """The answer to one question, see `answer_all`."""
+        return self.answer_all([(practice_id, endpoint, question)])[0]
+
+    def answer_all(self, asked: Sequence[questions.Asked]) -> list[Any]:
+        """The answers to strategies' questions (`steps.Question`), in order; they see what is committed."""
         with self._turn:
-            return questions.answer(self._connection, practice_id, self._tables[endpoint.name], question)
+            return questions.answers(self._connection, self._tables, asked)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
         """By practice: rows of a list that the source has, as far as vetl knows, and rows in quarantine."""
