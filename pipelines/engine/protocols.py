@@ -10,6 +10,8 @@ from pipelines.core.steps import Query, Question, Save
 CsvParser = Callable[..., CallsPage]
 Work = tuple[str, Endpoint, Sequence[Save]]
 """What is saved of one list: the practice's id, the list, the saves."""
+Asked = tuple[str, Endpoint, Question]
+"""What is asked of one list: the practice's id, the list, the question."""
 
 
 class Traffic(Protocol):
@@ -47,8 +49,8 @@ class Store(Protocol):
         """Do the work of all these lists in one transaction, or none of it."""
         ...
 
-    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
-        """Answer a strategy's question."""
+    def answer_all(self, asked: Sequence[Asked]) -> list[Any]:
+        """Answer strategies' questions, in order."""
         ...
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:

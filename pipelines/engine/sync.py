@@ -18,8 +18,6 @@ from pipelines.engine.runner import Run, StepRunner
 from pipelines.engine.together import together
 from pipelines.strategies import plan
 
-PRACTICES_AT_ONCE = 12
-
 
 async def sync(run: Run) -> SyncResult:
     """Bring every ordered list in step with the source.
@@ -27,7 +25,7 @@ async def sync(run: Run) -> SyncResult:
     Raises:
         WarehouseError: nothing can be stored; a list that cannot be read is a result, not an exception.
     """
-    turn = asyncio.Semaphore(PRACTICES_AT_ONCE)
+    turn = asyncio.Semaphore(run.practices_at_once)
 
     async def one_practice(practice: Practice) -> list[EndpointResult]:
         async with turn:

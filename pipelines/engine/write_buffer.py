@@ -7,6 +7,8 @@ from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 
 ROWS_AT_ONCE = 50_000
+ROWS_OF_ALL_PRACTICES = 200_000
+"""So many rows of one endpoint wait at most, of all practices that are read side by side."""
 
 CommitSaves = Callable[[Sequence[Save]], Awaitable[Changes]]
 AnswerQuestion = Callable[[Question], Awaitable[Any]]
@@ -15,8 +17,9 @@ AnswerQuestion = Callable[[Question], Awaitable[Any]]
 class WriteBuffer:
     """What one list of one practice has saved and not yet committed."""
 
-    def __init__(self, commit: CommitSaves, answer: AnswerQuestion) -> None:
+    def __init__(self, commit: CommitSaves, answer: AnswerQuestion, *, rows_at_once: int = ROWS_AT_ONCE) -> None:
         self._commit = commit
+        self._rows_at_once = rows_at_once
         self.ask = answer
         """Ask the warehouse; it sees what has been flushed."""
         self._saved: list[Save] = []
@@ -28,7 +31,7 @@ class WriteBuffer:
         """Keep for the next commit, which comes at once when enough rows are waiting."""
         self._saved.append(save)
         self._rows += rows_in(save)
-        if self._rows >= ROWS_AT_ONCE:
+        if self._rows >= self._rows_at_once:
             await self._write()
 
     async def flush(self) -> Changes:

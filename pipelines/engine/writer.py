@@ -1,31 +1,35 @@
-"""The one writer of a sync: what lists save while a transaction is under way goes into the next one together."""
+"""The one writer of a sync: what lists save or ask while a transaction is under way is done in the next turn."""
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import VetlError, WarehouseError
 from pipelines.core.pages import Changes
-from pipelines.core.steps import Save
-from pipelines.engine.protocols import Store, Work
+from pipelines.core.steps import Question, Save
+from pipelines.engine.protocols import Asked, Store, Work
 
 T = TypeVar("T")
+Item = TypeVar("Item")
+Waiting = list[tuple[Item, asyncio.Future[Any]]]
+"""What is to be done for lists, and who waits for it."""
 
 
 class Writer:
     """Takes turns for commits and questions, in a thread, so that pages go on arriving meanwhile.
 
-    A transaction costs as much as some small statements, and each statement on cursors and certificates serves
-    all lists of its transaction.
+    A transaction costs as much as some small statements, and each statement serves all lists of its turn.
     """
 
     def __init__(self, run_id: str, store: Store) -> None:
         self._run_id = run_id
         self._store = store
         self._turn = asyncio.Lock()
-        self._waiting: list[tuple[Work, asyncio.Future[Changes]]] = []
-        self._committing: asyncio.Task[None] | None = None
+        self._saved: Waiting[Work] = []
+        self._asked: Waiting[Asked] = []
+        self._working: asyncio.Task[None] | None = None
 
     async def commit(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> Changes:
         """Returns once the saves of this list are committed, all of them in one transaction.
@@ -34,36 +38,47 @@ class Writer:
             ContractBroken: this list's saves cannot be stored; those of others in its transaction are.
             WarehouseError: nothing can be stored.
         """
-        done = asyncio.get_running_loop().create_future()
-        self._waiting.append(((practice_id, endpoint, saves), done))
-        if self._committing is None or self._committing.done():
-            # A task of its own: whoever waits for it may be cancelled, and others wait for it too.
-            self._committing = asyncio.create_task(self._commit_waiting())
-        return await done
+        return await self._done(self._saved, (practice_id, endpoint, saves))
+
+    async def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
+        """What the store answers about this list; it sees what is committed."""
+        return await self._done(self._asked, (practice_id, endpoint, question))
 
     async def ask(self, question: Callable[..., T], *arguments: object) -> T:
         """What the store answers; it sees what is committed."""
         async with self._turn:
             return await asyncio.to_thread(question, *arguments)
 
-    async def _commit_waiting(self) -> None:
-        while self._waiting:
-            async with self._turn:
-                batch, self._waiting = self._waiting, []
-                await self._commit(batch)
+    async def _done(self, waiting: Waiting[Item], item: Item) -> Any:  # noqa: ANN401
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        waiting.append((item, done))
+        if self._working is None or self._working.done():
+            # A task of its own: whoever waits for it may be cancelled, and others wait for it too.
+            self._working = asyncio.create_task(self._work())
+        return await done
 
-    async def _commit(self, batch: Sequence[tuple[Work, asyncio.Future[Changes]]]) -> None:
+    async def _work(self) -> None:
+        while self._saved or self._asked:
+            async with self._turn:
+                saved, self._saved = self._saved, []
+                await self._serve(saved, partial(self._store.commit_all, self._run_id))
+                asked, self._asked = self._asked, []
+                await self._serve(asked, self._store.answer_all)
+
+    async def _serve(self, waiting: Waiting[Item], serve: Callable[[list[Item]], list[Any]]) -> None:
+        if not waiting:
+            return
         try:
-            changes = await asyncio.to_thread(self._store.commit_all, self._run_id, [work for work, _ in batch])
+            results = await asyncio.to_thread(serve, [item for item, _ in waiting])
         except Exception as error:  # noqa: BLE001 - whatever it was, nobody may wait for an answer in vain
-            if len(batch) > 1 and isinstance(error, VetlError) and not isinstance(error, WarehouseError):
-                for one in batch:  # one list is at fault, and the others are stored without it
-                    await self._commit([one])
+            if len(waiting) > 1 and isinstance(error, VetlError) and not isinstance(error, WarehouseError):
+                for one in waiting:  # one list is at fault, and the others are served without it
+                    await self._serve([one], serve)
                 return
-            for _, done in batch:
+            for _, done in waiting:
                 if not done.done():
                     done.set_exception(error)
         else:
-            for (_, done), change in zip(batch, changes, strict=True):
+            for (_, done), result in zip(waiting, results, strict=True):
                 if not done.done():
-                    done.set_result(change)
+                    done.set_result(result)

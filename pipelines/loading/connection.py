@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -152,6 +152,25 @@ def first_line(error: Exception) -> str:
 def quoted(name: str) -> str:
     """A name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def same(one: str, other: str, column: str) -> str:
+    """SQL for rows of two names that agree in a column, which is never null, without a look into it beforehand.
+
+    An equation would be searched for in the whole table, and so keep DuckDB from looking the key beside it up in
+    an index: 55 ms in place of 4 for a million rows of 50 practices.
+    """
+    return f"not ({one}.{quoted(column)} <> {other}.{quoted(column)})"
+
+
+def same_key(one: str, other: str, key: Iterable[str]) -> str:
+    """SQL for rows of two names that have the same key, of the same practice."""
+    return f"{equal(one, other, key)} and {same(one, other, 'practice_id')}"
+
+
+def equal(one: str, other: str, columns: Iterable[str]) -> str:
+    """SQL for rows of two names that agree in these columns."""
+    return " and ".join(f"{one}.{quoted(name)} = {other}.{quoted(name)}" for name in columns)
 
 
 def literal(text: str) -> str:

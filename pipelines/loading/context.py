@@ -14,18 +14,18 @@ from pipelines.loading.tables import RawTable
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One transaction under way: for one practice and one endpoint, in one run.
+    """One transaction under way: for one endpoint, of any number of practices, in one run.
 
-    `clock` is the source's, as of the latest read that goes in. `held`: the lists of practices that had rows in
-    quarantine since the file was opened.
+    A statement costs milliseconds whatever it brings, so rows of all practices go into one; every frame has a
+    `practice_id`. `zones` and `clocks` are by practice: its time zone, and the source's clock as of the latest
+    read that goes in. `held`: the lists of practices that had rows in quarantine since the file was opened.
     """
 
     connection: duckdb.DuckDBPyConnection
     run_id: str
-    practice_id: str
-    time_zone: str
-    clock: datetime
     table: RawTable
+    zones: Mapping[str, str]
+    clocks: Mapping[str, datetime]
     held: set[tuple[str, str]]
 
     @property

@@ -7,7 +7,9 @@ import polars as pl
 
 from pipelines.core.endpoint import Column
 from pipelines.core.labels import is_label
+from pipelines.core.pages import Changes
 from pipelines.loading.context import Commit
+from pipelines.loading.tally import added
 
 _LONGEST = 60
 
@@ -31,36 +33,51 @@ class Drift:
                 return f"{endpoint}: {self.value}"
 
 
-def new_fields(names: Iterable[str]) -> list[Drift]:
-    """Fields that the contract does not know."""
-    return [Drift("new_field", name[:_LONGEST]) for name in sorted(names)]
+Departure = tuple[str, Drift]
+"""A practice's id, and where its list departs."""
 
 
-def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Drift]:
+def new_fields(fields: Iterable[tuple[str, str]]) -> list[Departure]:
+    """Fields that the contract does not know, each with the practice whose rows have it."""
+    return [(practice_id, Drift("new_field", name[:_LONGEST])) for practice_id, name in sorted(fields)]
+
+
+def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure]:
     """Enum values that the contract does not list; what is unlike a label is not repeated."""
-    return [
-        Drift("new_value", column.name, value if is_label(value) else f"(masked, {len(value)} characters)")
+    strange = {
+        column.name: ~pl.col(column.name).is_in(list(column.known))
         for column in columns
         if column.known is not None
-        for value in frame[column.name].drop_nulls().unique().sort()
-        if value not in column.known
+    }
+    found = frame.select(is_strange.any().alias(name) for name, is_strange in strange.items())
+    return [
+        (practice_id, Drift("new_value", name, value if is_label(value) else f"(masked, {len(value)} characters)"))
+        for name in found.columns
+        if found[name].item()
+        for practice_id, value in frame.filter(strange[name])
+        .select("practice_id", name)
+        .unique()
+        .sort(name)
+        .rows()
     ]
 
 
-def record_drift(commit: Commit, departures: Sequence[Drift]) -> tuple[str, ...]:
-    """Record what is new. Returns a line for each departure that was not known before."""
-    notes: list[str] = []
-    for drift in dict.fromkeys(departures):
-        row = [commit.practice_id, commit.endpoint_name, drift.kind, drift.name, drift.value]
-        recorded = commit.connection.execute(
-            "select 1 from control.schema_changes where practice_id = ? and endpoint = ?"
-            " and kind = ? and name = ? and value = ?",
-            row,
-        ).fetchall()
-        if not recorded:
-            commit.connection.execute(
-                "insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)",
-                [*row, commit.run_id, commit.clock],
-            )
-            notes.append(drift.told(commit.endpoint_name))
-    return tuple(notes)
+def record_drift(commit: Commit, departures: Iterable[Departure]) -> dict[str, Changes]:
+    """Record what is new: by practice, a line for each departure that was not known before."""
+    met = dict.fromkeys(departures)
+    if not met:
+        return {}
+    known = commit.connection.execute(
+        "select practice_id, kind, name, value from control.schema_changes where endpoint = ?",
+        [commit.endpoint_name],
+    ).fetchall()
+    new = [(of, drift) for of, drift in met if (of, drift.kind, drift.name, drift.value) not in known]
+    for practice_id, drift in new:
+        commit.connection.execute(
+            "insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)",
+            [
+                *(practice_id, commit.endpoint_name, drift.kind, drift.name, drift.value),
+                *(commit.run_id, commit.clocks[practice_id]),
+            ],
+        )
+    return added({practice_id: Changes(drift=(drift.told(commit.endpoint_name),))} for practice_id, drift in new)

@@ -1,13 +1,29 @@
 """What `_extra` of a call holds: the CSV and the JSON list each tell fields of their own that nobody declared."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeVar
 
 import polars as pl
 
 from pipelines.loading.connection import literal
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.records import canonical_json
+
+S = TypeVar("S")
+
+
+def told_alike(
+    saves: Sequence[tuple[str, S]], fields_of: Callable[[S], Iterable[str]]
+) -> list[tuple[frozenset[str], list[tuple[str, S]]]]:
+    """Saves of practices whose reads tell the same unknown fields, mostly none: these are compared together."""
+    fields: dict[str, frozenset[str]] = {}
+    for practice_id, save in saves:
+        fields[practice_id] = fields.get(practice_id, frozenset()).union(fields_of(save))
+    groups: dict[frozenset[str], list[tuple[str, S]]] = {}
+    for practice_id, save in saves:
+        groups.setdefault(fields[practice_id], []).append((practice_id, save))
+    return list(groups.items())
 
 
 def together(stored: pl.Series, fresh: pl.Series, fields: Collection[str]) -> pl.Series:

@@ -4,7 +4,7 @@ Rows that do not fit their model are set aside with the reason, and the rest goe
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -55,27 +55,39 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A batch of rows: the good ones as a frame, the bad ones aside, and the fields that nobody declared."""
+    """A batch of rows: the good ones as a frame, the bad ones aside.
+
+    `new_fields` are those that nobody declared, each with the practice whose rows have it.
+    """
 
     frame: pl.DataFrame
     bad: tuple[BadRow, ...]
-    new_fields: frozenset[str]
+    new_fields: frozenset[tuple[str, str]]
 
 
 class _Unfit(Exception):
     """A column holds something that only the model can judge."""
 
 
-def typed(rows: Sequence[Row], shape: Shape) -> Typed:
-    """Read rows as `shape` says. Unknown fields go to `_extra` as JSON; nothing is silently made null."""
-    bad: list[BadRow] = []
+def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str]) -> Typed:
+    """Read rows as `shape` says; `practices` tells whose each is.
+
+    Unknown fields go to `_extra` as JSON; nothing is silently made null.
+    """
+    bad: dict[int, BadRow] = {}
     frames = _frames(rows, 0, shape, bad)
     declared = shape.fields.keys()
-    seen = {name for fields in {tuple(row) for row in rows if hasattr(row, "keys")} for name in fields}
-    return Typed(pl.concat([pl.DataFrame(schema=shape.schema), *frames]), tuple(bad), frozenset(seen - declared))
+    frame = pl.concat([pl.DataFrame(schema=shape.schema), *frames])
+    owners = pl.Series("practice_id", practices, dtype=pl.String)
+    forms = {(owner, tuple(row)) for owner, row in zip(practices, rows, strict=True) if hasattr(row, "keys")}
+    return Typed(
+        frame.with_columns(owners.gather(frame[POSITION])),
+        tuple(replace(row, practice_id=practices[place]) for place, row in bad.items()),
+        frozenset((owner, name) for owner, fields in forms for name in fields if name not in declared),
+    )
 
 
-def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: list[BadRow]) -> list[pl.DataFrame]:
+def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> list[pl.DataFrame]:
     try:
         return [_whole(rows, offset, shape)]
     except (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError):
@@ -99,7 +111,7 @@ def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
     return _complete(frame, range(offset, offset + len(rows)), extra)
 
 
-def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: list[BadRow]) -> pl.DataFrame:
+def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> pl.DataFrame:
     good: dict[int, dict[str, Any]] = {}
     extra: list[str | None] = []
     for index, row in enumerate(rows):
@@ -107,7 +119,7 @@ def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: list[BadRow
             good[offset + index] = validated(row, shape.columns, shape.key, shape.record)
             extra.append(extra_of(row, shape.fields.keys()))
         except BadRecord as error:
-            bad.append(BadRow.of(row, shape.key, str(error)))
+            bad[offset + index] = BadRow.of(row, shape.key, str(error))
     frame = pl.DataFrame(list(good.values()), schema=shape.fields, orient="row")
     return _complete(frame, list(good), extra)
 

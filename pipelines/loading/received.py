@@ -4,7 +4,7 @@ So taking in the same again changes nothing, whoever stopped in the middle.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import polars as pl
@@ -13,7 +13,7 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Changes, Row
 from pipelines.core.steps import MissingRecords
 from pipelines.loading import drift
-from pipelines.loading.connection import quoted
+from pipelines.loading.connection import quoted, same_key
 from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import lookups, quarantine
 from pipelines.loading.control.quarantine import BadRow
@@ -45,23 +45,24 @@ class Intake:
 def take_in(commit: Commit, intake: Intake) -> Changes:
     """Store one intake."""
     endpoint = commit.table.endpoint
-    batch = typed(intake.rows, Shape(commit.table.columns, endpoint.key, endpoint.record))
-    bad = [*intake.bad, *batch.bad]
-    quarantine.quarantine_rows(commit, bad)
+    practices = [intake.practice_id] * len(intake.rows)
+    batch = typed(intake.rows, Shape(commit.table.columns, endpoint.key, endpoint.record), practices)
+    bad = [*(replace(row, practice_id=intake.practice_id) for row in intake.bad), *batch.bad]
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
-    drift_notes = drift.record_drift(commit, departures)
+    noted = [quarantine.quarantine_rows(commit, bad), drift.record_drift(commit, departures)]
     incoming = batch.frame.with_columns(_loaded_at=pl.lit(intake.read_at))
-    key = pl.concat_str([pl.col(name) for name in endpoint.key], separator="/")
-    settled = pl.Series([] if bad else intake.settles, dtype=pl.String)
-    quarantine.resolve_keys(commit, pl.concat([incoming.select(key).to_series(), settled.alias(endpoint.key[0])]))
+    quarantine.resolve_keys(commit, incoming, endpoint.key)
+    if intake.settles and not bad:
+        settled = pl.DataFrame({"practice_id": intake.practice_id, "row_key": intake.settles})
+        quarantine.resolve_keys(commit, settled, ["row_key"])
     if endpoint.strategy.is_received:
         changes = _keep_first(commit, incoming)
     else:
         changes = _move_forward(commit, incoming, even_stays=not intake.read_by_id)
     if intake.read_by_id:
         lookups.keep_read(commit, incoming)
-        lookups.keep_missing(commit, [MissingRecords(intake.unknown_ids, intake.read_at)])
-    return changes + Changes(quarantined=len(bad), drift=drift_notes)
+        lookups.keep_missing(commit, [(intake.practice_id, MissingRecords(intake.unknown_ids, intake.read_at))])
+    return sum((tally[intake.practice_id] for tally in noted if tally), changes)
 
 
 def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:
@@ -98,14 +99,12 @@ def _stored(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
     """What is in raw under the keys of these rows."""
     key = commit.table.endpoint.key
     names = ", ".join(f"stored.{quoted(name)}" for name in key)
-    match = " and ".join(f"stored.{quoted(name)} = incoming.{quoted(name)}" for name in key)
     status = "stored.status as _stored_status" if commit.table.has("status") else "null as _stored_status"
-    with registered_frames(commit.connection, incoming=incoming.select(key)):
+    with registered_frames(commit.connection, incoming=incoming.select("practice_id", *key)):
         return frame_of(
             commit.connection,
             f"select {names}, stored.rowid as {TARGET}, stored._row_hash as _stored_hash, {status}"
-            f" from {commit.table.raw} as stored join incoming on {match} where stored.practice_id = $practice",
-            params={"practice": commit.practice_id},
+            f" from {commit.table.raw} as stored join incoming on {same_key('stored', 'incoming', key)}",
         )
 
 
@@ -123,4 +122,4 @@ def _write(commit: Commit, rows: pl.DataFrame) -> None:
         return
     hashed = rows if "_row_hash" in rows.columns else _hashed(commit, rows)
     own = [column.name for column in commit.table.columns]
-    write(commit, hashed.select(*own, EXTRA, "_loaded_at", "_row_hash", TARGET))
+    write(commit, hashed.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))

@@ -1,9 +1,13 @@
 """What is saved together is stored together, as many saves at a time as their order allows."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from itertools import groupby
+from itertools import groupby, zip_longest
 
+import duckdb
+
+from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails, Learnt, MergeRows, MissingRecords, MoveCursor, ReplaceDays, Save
 from pipelines.loading.context import Commit
@@ -13,16 +17,36 @@ from pipelines.loading.merge import merge_rows
 from pipelines.loading.phone_calls.days import replace_days
 from pipelines.loading.phone_calls.details import attach_details
 from pipelines.loading.phone_calls.times import days_between
+from pipelines.loading.tally import Tally, added
+
+ROWS_AT_ONCE = 50_000
+"""About so many rows of several lists go into one frame; a list with more goes alone."""
+
+Work = tuple[str, Endpoint, Sequence[Save]]
+"""What is saved of one list: the practice's id, the list, the saves."""
+
+Begin = Callable[[Endpoint, Mapping[str, datetime]], Commit]
+"""Makes what the saves of an endpoint are committed with, from the source's clock by practice."""
 
 
-def store(works: Sequence[tuple[Commit, Sequence[Save]]]) -> list[Changes]:
-    """Store the data of these lists, then the certificates that prove it and the cursors that follow from them."""
-    changes = [_store_rows(commit, saves) + _store_days(commit, saves) for commit, saves in works]
-    saved = [(commit, save) for commit, saves in works for save in saves]
-    keep_certificates([(commit, save.certificate) for commit, save in saved if save.certificate])
-    keep_cursors([(commit, save) for commit, save in saved if isinstance(save, MoveCursor)])
-    keep_learnt([(commit, save) for commit, save in saved if isinstance(save, Learnt)])
+def store(works: Sequence[Work], begin: Begin) -> list[Changes]:
+    """Store the data of these lists; lists of one endpoint go into the same statements, practices side by side."""
+    changes = [Changes()] * len(works)
+    for places in _batches(works):
+        saves = {works[place][0]: works[place][2] for place in places}
+        commit = begin(works[places[0]][1], {practice_id: source_clock(own) for practice_id, own in saves.items()})
+        stored = _store(commit, saves)
+        for place in places:
+            changes[place] = stored.get(works[place][0], Changes())
     return changes
+
+
+def keep(connection: duckdb.DuckDBPyConnection, run_id: str, works: Sequence[Work]) -> None:
+    """Keep the certificates that prove what was stored, and the cursors that follow from them."""
+    saved = [((practice_id, endpoint.name), save) for practice_id, endpoint, saves in works for save in saves]
+    keep_certificates(connection, run_id, [(of, save.certificate) for of, save in saved if save.certificate])
+    keep_cursors(connection, run_id, [(of, save) for of, save in saved if isinstance(save, MoveCursor)])
+    keep_learnt(connection, run_id, [(of, save) for of, save in saved if isinstance(save, Learnt)])
 
 
 def source_clock(work: Sequence[Save]) -> datetime:
@@ -32,27 +56,58 @@ def source_clock(work: Sequence[Save]) -> datetime:
     return max([*read, *proved], default=datetime.now(UTC))
 
 
-def _store_rows(commit: Commit, work: Sequence[Save]) -> Changes:
-    changes = Changes()
-    saves = [save for save in work if isinstance(save, MergeRows | MissingRecords)]
-    for _, neighbours in groupby(saves, key=type):
-        batch = list(neighbours)
-        changes += merge_rows(commit, [save for save in batch if isinstance(save, MergeRows)])
-        changes += keep_missing(commit, [save for save in batch if isinstance(save, MissingRecords)])
-    return changes
+def _batches(works: Sequence[Work]) -> Iterator[list[int]]:
+    """The places of works that go together: of one endpoint, each practice once, in their order."""
+    waiting: dict[str, list[int]] = {}
+    rows: Counter[str] = Counter()
+    for place, (practice_id, endpoint, saves) in enumerate(works):
+        batch = waiting.setdefault(endpoint.name, [])
+        more = sum(map(_rows_in, saves))
+        repeated = any(works[other][0] == practice_id for other in batch)
+        if batch and (repeated or rows[endpoint.name] + more > ROWS_AT_ONCE):
+            yield batch
+            batch = waiting[endpoint.name] = []
+            rows[endpoint.name] = 0
+        batch.append(place)
+        rows[endpoint.name] += more
+    yield from waiting.values()
 
 
-def _store_days(commit: Commit, work: Sequence[Save]) -> Changes:
-    changes = Changes()
-    for batch in _rounds([save for save in work if isinstance(save, ReplaceDays | AttachDetails)]):
-        changes += replace_days(commit, [save for save in batch if isinstance(save, ReplaceDays)])
-        changes += attach_details(commit, [save for save in batch if isinstance(save, AttachDetails)])
-    return changes
+def _rows_in(save: Save) -> int:
+    match save:
+        case MergeRows() | AttachDetails():
+            return len(save.rows)
+        case ReplaceDays():
+            return len(save.rows) + sum(page.frame.height for page in save.frames)
+        case _:
+            return 0
 
 
-def _rounds(
-    saves: Sequence[ReplaceDays | AttachDetails],
-) -> Iterator[list[ReplaceDays | AttachDetails]]:
+def _store(commit: Commit, saves: Mapping[str, Sequence[Save]]) -> dict[str, Changes]:
+    """One round after the other, each with a round of every practice."""
+    rounds = [
+        [[(practice_id, save) for save in one] for one in (*_neighbours(own), *_rounds(own))]
+        for practice_id, own in saves.items()
+    ]
+    tallies: list[Tally] = []
+    for side_by_side in zip_longest(*rounds, fillvalue=()):
+        batch = [saved for one in side_by_side for saved in one]
+        tallies += [
+            merge_rows(commit, [(of, save) for of, save in batch if isinstance(save, MergeRows)]),
+            keep_missing(commit, [(of, save) for of, save in batch if isinstance(save, MissingRecords)]),
+            replace_days(commit, [(of, save) for of, save in batch if isinstance(save, ReplaceDays)]),
+            attach_details(commit, [(of, save) for of, save in batch if isinstance(save, AttachDetails)]),
+        ]
+    return added(tallies)
+
+
+def _neighbours(saves: Sequence[Save]) -> Iterator[list[MergeRows | MissingRecords]]:
+    """Cut the work where rows follow on ids that are missing, or these on rows."""
+    for _, alike in groupby((save for save in saves if isinstance(save, MergeRows | MissingRecords)), key=type):
+        yield list(alike)
+
+
+def _rounds(saves: Sequence[Save]) -> Iterator[list[ReplaceDays | AttachDetails]]:
     """Cut the work so that within a round no day is replaced after anything else was done to it.
 
     Then all days of a round can be replaced at once, and details attached to all of them after that.
@@ -60,6 +115,8 @@ def _rounds(
     current: list[ReplaceDays | AttachDetails] = []
     seen: set[date] = set()
     for save in saves:
+        if not isinstance(save, ReplaceDays | AttachDetails):
+            continue
         days = days_between(save.first_day, save.last_day)
         if isinstance(save, ReplaceDays) and not seen.isdisjoint(days):
             yield current

@@ -10,13 +10,13 @@ TARGET = "_target"
 
 
 def write(commit: Commit, frame: pl.DataFrame) -> None:
-    """Write rows with all their columns; `_loaded_at` says since when they hold.
+    """Write rows with all their columns and their practice; `_loaded_at` says since when they hold.
 
     A row with a `_target` supersedes that one, which goes to history as it was.
     """
     if frame.is_empty():
         return
-    table, run = commit.connection, {"practice": commit.practice_id, "run": commit.run_id}
+    table = commit.connection
     superseded = frame.filter(pl.col(TARGET).is_not_null()).select(TARGET, until="_loaded_at")
     if not superseded.is_empty():
         dirty_days.note_stored(commit, superseded)
@@ -31,8 +31,8 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
     with registered_frames(table, written=frame.drop(TARGET)):
         table.execute(
             f"insert into {commit.table.raw} by name"
-            " select $practice as practice_id, written.*, $run as _run_id, null as _deleted_at from written",
-            run,
+            " select written.*, ? as _run_id, null as _deleted_at from written",
+            [commit.run_id],
         )
     mentions.record_mentions(commit, frame)
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -35,7 +36,7 @@ from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
 from pipelines.loading.forget import Forgotten, forget
 from pipelines.loading.migrate import FIRST, migrate
-from pipelines.loading.store import source_clock, store
+from pipelines.loading.store import Work, keep, store
 from pipelines.loading.tables import RawTable, ensure
 
 
@@ -139,7 +140,7 @@ class Warehouse:
         """The work of one list, see `commit_all`."""
         return self.commit_all(run_id, [(practice_id, endpoint, work)])[0]
 
-    def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:
+    def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         """Data, certificates and cursors of these lists in one transaction: all of it is kept, or nothing.
 
         Raises:
@@ -151,12 +152,8 @@ class Warehouse:
             if practice_id not in self._zones:
                 raise ConfigurationError(f"practice {practice_id} is not configured")
         with self._writing():
-            changes = store(
-                [
-                    (self._context(run_id, practice_id, endpoint, source_clock(saves)), saves)
-                    for practice_id, endpoint, saves in works
-                ]
-            )
+            changes = store(works, partial(self._context, run_id))
+            keep(self._connection, run_id, works)
         for practice_id, endpoint, _ in works:
             self._beginnings.changed(practice_id, endpoint.name)
             self._status.changed(practice_id, endpoint.name)
@@ -171,7 +168,7 @@ class Warehouse:
         """
         with self._writing():
             taken = [
-                received.take_in(self._context(run_id, item.practice_id, item.endpoint, item.read_at), item)
+                received.take_in(self._context(run_id, item.endpoint, {item.practice_id: item.read_at}), item)
                 for item in intakes
             ]
         for item in intakes:
@@ -182,22 +179,26 @@ class Warehouse:
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
         """Messages to get by id, see `poll_schedule.due_messages`."""
         with self._turn:
-            return poll_schedule.due_messages(self._context("", practice_id, MESSAGES, now), now, limit)
+            return poll_schedule.due_messages(self._context("", MESSAGES, {}), practice_id, now, limit)
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
         """Outreach requests to get by id, see `poll_schedule.due_requests`."""
         with self._turn:
-            return poll_schedule.due_requests(self._context("", practice_id, endpoint, now), now, limit)
+            return poll_schedule.due_requests(self._context("", endpoint, {}), practice_id, now, limit)
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
         """These were asked for by id, so that they are not asked for again at once, whatever the answer was."""
         with self._writing():
-            lookups.keep_looks(self._context("", practice_id, endpoint, now), ids, now)
+            lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
 
     def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
-        """The answer to a strategy's question (`steps.Question`); it sees what is committed."""
+        """The answer to one question, see `answer_all`."""
+        return self.answer_all([(practice_id, endpoint, question)])[0]
+
+    def answer_all(self, asked: Sequence[questions.Asked]) -> list[Any]:
+        """The answers to strategies' questions (`steps.Question`), in order; they see what is committed."""
         with self._turn:
-            return questions.answer(self._connection, practice_id, self._tables[endpoint.name], question)
+            return questions.answers(self._connection, self._tables, asked)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
         """By practice: rows of a list that the source has, as far as vetl knows, and rows in quarantine."""
@@ -244,15 +245,14 @@ class Warehouse:
         with self._turn:
             return quarantine.held(self._connection)
 
-    def _context(self, run_id: str, practice_id: str, endpoint: Endpoint, clock: datetime) -> Commit:
-        """`time_zone` matters to calls alone, and those are refused for a practice that has none."""
+    def _context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
+        """Zones matter to calls alone, and those are refused for a practice that has none."""
         return Commit(
             connection=self._connection,
             run_id=run_id,
-            practice_id=practice_id,
-            time_zone=self._zones.get(practice_id, "UTC"),
-            clock=clock,
             table=self._tables[endpoint.name],
+            zones={practice_id: self._zones.get(practice_id, "UTC") for practice_id in clocks},
+            clocks=clocks,
             held=self._held,
         )
 

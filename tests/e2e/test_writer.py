@@ -10,9 +10,9 @@ import pytest
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ContractBroken, WarehouseError
 from pipelines.core.pages import Changes
-from pipelines.core.steps import MoveCursor
+from pipelines.core.steps import MoveCursor, StatusCounts
 from pipelines.endpoints import REGISTRY
-from pipelines.engine.protocols import Store, Work
+from pipelines.engine.protocols import Asked, Store, Work
 from pipelines.engine.writer import Writer
 
 TASKS = REGISTRY[0]
@@ -25,6 +25,9 @@ class SlowStore:
         self.transactions: list[list[str]] = []
         self.begun, self.go_on = threading.Event(), threading.Event()
         self._faults = faults
+
+    def answer_all(self, asked: Sequence[Asked]) -> list[Any]:
+        return [(practice_id, list(self.transactions)) for practice_id, _, _ in asked]
 
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         assert run_id == "run"
@@ -78,6 +81,23 @@ def test_a_warehouse_that_cannot_be_written_is_everybodys_failure() -> None:
     answers = commits(store, "p1", "p2", "p3")
     assert [type(answer) for answer in answers] == [Changes, WarehouseError, WarehouseError]
     assert store.transactions == [["p1"]]
+
+
+def test_questions_are_answered_together_after_what_was_saved_before_them() -> None:
+    store = SlowStore()
+
+    async def scene() -> list[Any]:
+        writer = Writer("run", cast("Store", store))
+        first = asyncio.create_task(writer.commit("p1", TASKS, [MoveCursor({})]))
+        await asyncio.to_thread(store.begun.wait, 10)
+        questions = [asyncio.create_task(writer.answer(name, TASKS, StatusCounts())) for name in ("p2", "p3")]
+        second = asyncio.create_task(writer.commit("p4", TASKS, [MoveCursor({})]))
+        await asyncio.sleep(0)
+        store.go_on.set()
+        await asyncio.gather(first, second)
+        return await asyncio.gather(*questions)
+
+    assert asyncio.run(scene()) == [("p2", [["p1"]]), ("p3", [["p1"]])]
 
 
 @pytest.mark.parametrize("cancelled", ["p1", "p2"])

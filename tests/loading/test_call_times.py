@@ -20,8 +20,9 @@ def local(*clock: str, day: date = AUTUMN) -> list[datetime]:
 
 def called_at(minutes: list[datetime], zone: str) -> tuple[list[datetime], int]:
     calls = pl.DataFrame({"called_at_local": minutes}, schema={"called_at_local": pl.Datetime("us")})
-    resolved, gaps = add_called_at(calls.with_columns(call_date=pl.col("called_at_local").dt.date()), zone)
-    return resolved["called_at"].to_list(), gaps
+    calls = calls.with_columns(call_date=pl.col("called_at_local").dt.date(), practice_id=pl.lit("p1"))
+    resolved, gaps = add_called_at(calls, zone)
+    return resolved["called_at"].to_list(), len(gaps)
 
 
 @pytest.mark.parametrize(

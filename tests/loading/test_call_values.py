@@ -15,7 +15,7 @@ from pipelines.partner.models import CALL_OUTCOMES, PhoneCall
 
 
 def test_a_line_becomes_the_values_that_the_json_shows() -> None:
-    calls = read_values([csv_page(call_line())])
+    calls = read_values([("p1", csv_page(call_line()))])
     (row,) = calls.frame.rows(named=True)
     record = call_record("a")
 
@@ -28,7 +28,7 @@ def test_a_line_becomes_the_values_that_the_json_shows() -> None:
 @pytest.mark.parametrize("value", CALL_OUTCOMES.values)
 @pytest.mark.parametrize("shown", [str.capitalize, str.title, str.upper, str])
 def test_labels_map_back_however_they_are_humanised(value: str, shown: type[str]) -> None:
-    calls = read_values([csv_page(call_line(outcome=shown(value.replace("_", " ")), state=value))])
+    calls = read_values([("p1", csv_page(call_line(outcome=shown(value.replace("_", " ")), state=value)))])
 
     assert calls.frame.select("outcome", "state").rows() == [(value, value)]
 
@@ -37,12 +37,12 @@ def test_labels_map_back_however_they_are_humanised(value: str, shown: type[str]
 def test_durations_are_minutes_and_seconds_however_long(seconds: list[int]) -> None:
     lines = [call_line(duration_seconds=f"{total // 60}:{total % 60:02}") for total in seconds]
 
-    assert read_values([csv_page(*lines)]).frame["duration_seconds"].to_list() == seconds
+    assert read_values([("p1", csv_page(*lines))]).frame["duration_seconds"].to_list() == seconds
 
 
 def test_empty_cells_are_null() -> None:
     empty = {column.raw: '""' if number % 2 else "" for number, column in enumerate(COLUMNS) if number}
-    (row,) = read_values([csv_page(call_line(**empty))]).frame.select(list(empty)).rows()
+    (row,) = read_values([("p1", csv_page(call_line(**empty)))]).frame.select(list(empty)).rows()
 
     assert set(row) == {None}
 
@@ -62,7 +62,7 @@ def test_empty_cells_are_null() -> None:
     ],
 )
 def test_a_text_that_is_no_value_sets_its_row_aside_and_is_never_null(cells: dict[str, str], column: str) -> None:
-    calls = read_values([csv_page(call_line(), call_line(**cells), call_line())])
+    calls = read_values([("p1", csv_page(call_line(), call_line(**cells), call_line()))])
 
     assert calls.frame.height == 2
     (bad,) = calls.bad
@@ -75,7 +75,7 @@ def test_a_json_record_is_seen_as_the_row_that_the_csv_makes_of_it() -> None:
         "calls", "calls", PhoneCall, by_name("phone_calls").strategy, "calls"
     )
     record = call_record("a", customer_sentiment="Very Positive", summary="", client_name=None)
-    frame = typed([record], Shape(columns.columns(), ("id",), PhoneCall)).frame
+    frame = typed([record], Shape(columns.columns(), ("id",), PhoneCall), ["p1"]).frame
 
     (row,) = as_csv_shows(frame).rows(named=True)
 

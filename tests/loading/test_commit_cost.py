@@ -1,6 +1,7 @@
 """What a commit touches follows from what it brings, not from how much is here."""
 
 import re
+from hashlib import md5
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ from pipelines.core.steps import MissingRecords, ReferencedIds
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.received import RECEIVED
+from pipelines.loading.connection import same_key
 
 MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strategy, DateWindows)]
 
@@ -30,14 +32,15 @@ def test_the_rows_that_a_batch_meets_are_looked_up_not_searched_for(
     if shared.rows(f"select count(*) from raw.{table}") == [(0,)]:
         shared.connection.execute(
             f"insert into raw.{table} by name"
-            f" select 'p1' as practice_id, md5(i::varchar) as {key} from range(40000) r(i)"
+            f" select 'p' || i % 50 as practice_id, md5(i::varchar) as {key} from range(100000) r(i)"
         )
-    fresh = pl.DataFrame({key: [f"new {number}" for number in range(keys)]})
+    ids = [md5(str(number * 50).encode()).hexdigest() for number in range(keys)]
+    fresh = pl.DataFrame({"practice_id": [f"p{number % 3}" for number in range(keys)], key: ids})
     shared.connection.register("fresh", fresh)
 
     plan = shared.rows(
         f"explain analyze select stored.rowid from fresh left join raw.{table} as stored"
-        f" on stored.{key} = fresh.{key} and stored.practice_id = 'p1'"
+        f" on {same_key('stored', 'fresh', [key])}"
     )
 
     assert re.search("Index Scan", plan[0][1])

@@ -20,7 +20,7 @@ NOON = datetime(2025, 1, 1, 12, 0, tzinfo=UTC)
 
 
 def read(*rows: Any, endpoint: Any = SESSIONS) -> Typed:
-    return typed(rows, Shape(endpoint.columns(), endpoint.key, endpoint.record))
+    return typed(rows, Shape(endpoint.columns(), endpoint.key, endpoint.record), ["p1"] * len(rows))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_unknown_fields_are_kept_and_named() -> None:
     result = read({"id": "a", "mood": "good", "age": 3}, {"id": "b"})
 
     assert result.frame["_extra"].to_list() == ['{"age":3,"mood":"good"}', None]
-    assert result.new_fields == {"mood", "age"}
+    assert result.new_fields == {("p1", "mood"), ("p1", "age")}
 
 
 def test_no_rows_make_an_empty_frame_of_the_same_types() -> None:

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 from support.practice_site import site
 
-from pipelines.engine import sync
+from pipelines.engine import runner
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.checks import check_lists
 from pipelines.orchestration.lists import list_assets, raw_key
@@ -128,7 +128,7 @@ def test_in_the_middle_of_a_run_what_was_read_stays_and_the_marts_are_built(
     place: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With two practices at once, one of the others is done as the last one begins."""
-    monkeypatch.setattr(sync, "PRACTICES_AT_ONCE", 2)
+    monkeypatch.setattr(runner, "PRACTICES_AT_ONCE", 2)
     last = place.platform.practices[-1].id
     place.platform.platform.faults = RevokedAt(place.platform, last)
 

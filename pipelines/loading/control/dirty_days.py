@@ -21,7 +21,7 @@ def note_new(commit: Commit, rows: pl.DataFrame) -> None:
         day = pl.col("created_at").dt.date()
     else:
         day = pl.lit(None, pl.Date())
-    _keep(commit, rows.select(day.alias("day")).unique())
+    _keep(commit, rows.select("practice_id", day.alias("day")).unique())
 
 
 def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
@@ -35,7 +35,7 @@ def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
     with registered_frames(commit.connection, touched=rows.select(_TARGET)):
         days = frame_of(
             commit.connection,
-            f"select distinct {day} as day from {commit.table.raw} as stored"
+            f"select distinct practice_id, {day} as day from {commit.table.raw} as stored"
             f" where stored.rowid in (select {_TARGET} from touched)",
         )
     _keep(commit, days)
@@ -54,8 +54,8 @@ def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table
 def _keep(commit: Commit, days: pl.DataFrame) -> None:
     with registered_frames(commit.connection, days=days):
         commit.connection.execute(
-            "insert into control.changes select $practice, $table, day from days where not exists"
-            " (select 1 from control.changes as known where known.practice_id = $practice"
+            "insert into control.changes select practice_id, $table, day from days where not exists"
+            " (select 1 from control.changes as known where known.practice_id = days.practice_id"
             " and known.table_name = $table and known.day is not distinct from days.day)",
-            {"practice": commit.practice_id, "table": commit.table.endpoint.table},
+            {"table": commit.table.endpoint.table},
         )

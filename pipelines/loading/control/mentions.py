@@ -6,7 +6,7 @@ import duckdb
 import polars as pl
 
 from pipelines.core.endpoint import ByReference, Endpoint
-from pipelines.loading.connection import quoted
+from pipelines.loading.connection import quoted, same, same_key
 from pipelines.loading.context import Commit, frame_of, registered_frames
 
 Mention = tuple[str, str]
@@ -25,29 +25,29 @@ def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ..
 
 def record_mentions(commit: Commit, rows: pl.DataFrame) -> None:
     """Remember what rows that were just written mention and what nobody has asked the source for."""
-    for column, endpoint in commit.table.mentions:
-        ids = rows.select(id=column).unique().filter(pl.col("id") != "")  # null is no mention either
-        if not ids.is_empty():
-            _keep(commit, endpoint, ids)
+    columns = [
+        rows.select("practice_id", endpoint=pl.lit(endpoint), id=column)
+        for column, endpoint in commit.table.mentions
+    ]
+    if not columns:
+        return
+    ids = pl.concat(columns).unique().filter(pl.col("id") != "")  # null is no mention either
+    if not ids.is_empty():
+        _keep(commit, ids)
 
 
-def _keep(commit: Commit, endpoint: str, ids: pl.DataFrame) -> None:
-    values = {"practice": commit.practice_id, "endpoint": endpoint}
+def _keep(commit: Commit, ids: pl.DataFrame) -> None:
     known = " union all ".join(
-        f"select known.id from control.{table} as known join ids on known.id = ids.id"
-        " where known.practice_id = $practice and known.endpoint = $endpoint"
+        f"select known.practice_id, known.endpoint, known.id from control.{table} as known join ids"
+        f" on {same_key('known', 'ids', ('id',))} and {same('known', 'ids', 'endpoint')}"
         for table in ("lookups", "missing_records", "mentions")
     )
     with registered_frames(commit.connection, ids=ids):
-        new = ids.join(frame_of(commit.connection, known, params=values), on="id", how="anti")
+        new = ids.join(frame_of(commit.connection, known), on=ids.columns, how="anti")
     if new.is_empty():
         return
     with registered_frames(commit.connection, new=new):
-        commit.connection.execute(
-            "insert into control.mentions by name"
-            " select $practice as practice_id, $endpoint as endpoint, id from new",
-            values,
-        )
+        commit.connection.execute("insert into control.mentions by name select * from new")
 
 
 def ensure(connection: duckdb.DuckDBPyConnection, mentions: Mapping[str, tuple[Mention, ...]]) -> None:

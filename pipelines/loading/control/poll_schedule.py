@@ -21,13 +21,14 @@ _DUE = (
 )
 
 
-def due_messages(commit: Commit, now: datetime, limit: int) -> list[str]:
+def due_messages(commit: Commit, practice_id: str, now: datetime, limit: int) -> list[str]:
     """Messages that are not final, whether a webhook told of them or they were given.
 
     The first look is five minutes after the last webhook at the earliest: the next one may be on its way.
     """
     return _ids(
         commit,
+        practice_id,
         f"with waiting as (select id, coalesce(created_at, sent_at, _loaded_at) as made from {commit.table.raw}"
         " where practice_id = $practice and not coalesce(list_contains($final, status), false)"
         " and not coalesce(status = 'delivered' and channel_used = 'sms', false)),"
@@ -43,10 +44,11 @@ def due_messages(commit: Commit, now: datetime, limit: int) -> list[str]:
     )
 
 
-def due_requests(commit: Commit, now: datetime, limit: int) -> list[str]:
+def due_requests(commit: Commit, practice_id: str, now: datetime, limit: int) -> list[str]:
     """Outreach requests whose end was received, and that are unknown here or not known to have ended."""
     return _ids(
         commit,
+        practice_id,
         "with open as (select events.request_id as id,"
         " coalesce(events.completed_at, events.timestamp, events.received_at) as born"
         f" from raw.outreach_events as events left join {commit.table.raw} as stored"
@@ -59,6 +61,8 @@ def due_requests(commit: Commit, now: datetime, limit: int) -> list[str]:
     )
 
 
-def _ids(commit: Commit, sql: str, *, now: datetime, limit: int, **statuses: Sequence[str]) -> list[str]:
-    scope = {"practice": commit.practice_id, "endpoint": commit.endpoint_name, "now": now, "limit": limit}
+def _ids(
+    commit: Commit, practice_id: str, sql: str, *, now: datetime, limit: int, **statuses: Sequence[str]
+) -> list[str]:
+    scope = {"practice": practice_id, "endpoint": commit.endpoint_name, "now": now, "limit": limit}
     return [identity for (identity,) in commit.connection.execute(sql, {**scope, **statuses}).fetchall()]

@@ -56,7 +56,7 @@ def _derive_anew(connection: duckdb.DuckDBPyConnection, practice: Practice, tabl
         )
         minutes = frame_of(
             connection,
-            f"select distinct called_at_local, call_date from {name} where practice_id = $practice"
+            f"select distinct practice_id, called_at_local, call_date from {name} where practice_id = $practice"
             " order by called_at_local",
             params={"practice": practice.id},
         )

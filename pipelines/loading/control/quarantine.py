@@ -2,25 +2,42 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import date, datetime
 
 import duckdb
 import polars as pl
 
+from pipelines.core.pages import Changes
 from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.instants import INSTANT
+
+_BAD_ROWS = {
+    "row_key": pl.String,
+    "reason": pl.String,
+    "payload": pl.String,
+    "first_day": pl.Date,
+    "last_day": pl.Date,
+    "practice_id": pl.String,
+}
+"""The fields of a `BadRow`, as columns of `control.quarantine`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """One row that did not fit. `key` finds it again; days are known for phone calls only."""
+    """One row that did not fit. `key` finds it again; days are known for phone calls only.
+
+    `practice_id` is empty until it is known whose rows they are that are read.
+    """
 
     key: str
     reason: str
     payload: str
     first_day: date | None = None
     last_day: date | None = None
+    practice_id: str = ""
 
     @classmethod
     def of(cls, row: object, key: Sequence[str], reason: str) -> "BadRow":
@@ -75,46 +92,38 @@ def content_key(payload: str) -> str:
 
 def numbered(rows: Iterable[BadRow]) -> list[BadRow]:
     """The same rows, where equal ones without a key of their own keep apart: none may be lost."""
-    seen: dict[str, int] = {}
+    seen: Counter[tuple[str, str]] = Counter()
     result: list[BadRow] = []
     for row in rows:
-        seen[row.key] = seen.get(row.key, 0) + 1
-        result.append(row if seen[row.key] == 1 else replace(row, key=f"{row.key}#{seen[row.key]}"))
+        seen[row.practice_id, row.key] += 1
+        nth = seen[row.practice_id, row.key]
+        result.append(row if nth == 1 else replace(row, key=f"{row.key}#{nth}"))
     return result
 
 
-def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> None:
+def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes]:
     """Take rows in; one that is here already is only brought up to date."""
-    by_key = {row.key: row for row in rows}
+    by_key = {(row.practice_id, row.key): row for row in rows}
     if not by_key:
-        return
-    frame = pl.DataFrame(
-        [(row.key, row.reason, row.payload, row.first_day, row.last_day) for row in by_key.values()],
-        schema={
-            "row_key": pl.String,
-            "reason": pl.String,
-            "payload": pl.String,
-            "first_day": pl.Date,
-            "last_day": pl.Date,
-        },
-        orient="row",
+        return {}
+    clocks = [commit.clocks[row.practice_id] for row in by_key.values()]
+    frame = pl.DataFrame([astuple(row) for row in by_key.values()], _BAD_ROWS, orient="row").with_columns(
+        first_seen=pl.Series(clocks, dtype=INSTANT), last_seen=pl.Series(clocks, dtype=INSTANT)
     )
-    list_key = [commit.practice_id, commit.endpoint_name]
-    commit.held.add((commit.practice_id, commit.endpoint_name))
+    commit.held.update((row.practice_id, commit.endpoint_name) for row in rows)
+    same = "q.practice_id = bad.practice_id and q.row_key = bad.row_key and q.endpoint = $1"
     with registered_frames(commit.connection, bad=frame):
         commit.connection.execute(
-            "update control.quarantine as q set reason = bad.reason, payload = bad.payload, last_seen = ?,"
-            " run_id = ?, resolved_at = null from bad"
-            " where q.row_key = bad.row_key and q.practice_id = ? and q.endpoint = ?",
-            [commit.clock, commit.run_id, *list_key],
+            "update control.quarantine as q set reason = bad.reason, payload = bad.payload,"
+            f" last_seen = bad.last_seen, run_id = $2, resolved_at = null from bad where {same}",
+            [commit.endpoint_name, commit.run_id],
         )
         commit.connection.execute(
-            "insert into control.quarantine by name"
-            " select $1 as practice_id, $2 as endpoint, bad.*, $3 as run_id, $4 as first_seen, $4 as last_seen"
-            " from bad where row_key not in (select row_key from control.quarantine"
-            " where practice_id = $1 and endpoint = $2)",
-            [*list_key, commit.run_id, commit.clock],
+            "insert into control.quarantine by name select $1 as endpoint, bad.*, $2 as run_id from bad"
+            f" where not exists (select 1 from control.quarantine as q where {same})",
+            [commit.endpoint_name, commit.run_id],
         )
+    return {of: Changes(quarantined=count) for of, count in Counter(row.practice_id for row in rows).items()}
 
 
 def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
@@ -125,27 +134,29 @@ def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str
     return set(rows)
 
 
-def holds_any(commit: Commit) -> bool:
-    """Whether a row of this list of this practice may be held: asked at each commit, so without a statement."""
-    return (commit.practice_id, commit.endpoint_name) in commit.held
+def holding(commit: Commit) -> list[str]:
+    """The practices of which a row may be held: asked at each commit, so without a statement."""
+    return [practice_id for practice_id in commit.clocks if (practice_id, commit.endpoint_name) in commit.held]
 
 
-def resolve_keys(commit: Commit, keys: pl.Series) -> None:
-    """Rows with these keys have come in well."""
-    if not holds_any(commit):
-        return
-    with registered_frames(commit.connection, well=pl.DataFrame({"row_key": keys})):
-        commit.connection.execute(
-            "update control.quarantine as q set resolved_at = ? from well where q.row_key = well.row_key"
-            " and q.practice_id = ? and q.endpoint = ? and q.resolved_at is null",
-            [commit.clock, commit.practice_id, commit.endpoint_name],
-        )
+def resolve_keys(commit: Commit, rows: pl.DataFrame, key: Sequence[str]) -> None:
+    """Rows with these keys have come in well: `rows` has `practice_id` and the columns of the key."""
+    for practice_id in holding(commit):
+        well = rows.filter(practice_id=practice_id).select(row_key=pl.concat_str(key, separator="/"))
+        with registered_frames(commit.connection, well=well):
+            commit.connection.execute(
+                "update control.quarantine as q set resolved_at = ? from well where q.row_key = well.row_key"
+                " and q.practice_id = ? and q.endpoint = ? and q.resolved_at is null",
+                [commit.clocks[practice_id], practice_id, commit.endpoint_name],
+            )
 
 
-def resolve_days(commit: Commit, first_day: date, last_day: date, still_bad: Iterable[str]) -> None:
+def resolve_days(
+    commit: Commit, practice_id: str, first_day: date, last_day: date, still_bad: Iterable[str]
+) -> None:
     """Days were read again whole: what was bad in them and is not met any more is settled."""
     commit.connection.execute(
         "update control.quarantine set resolved_at = ? where practice_id = ? and endpoint = ?"
         " and resolved_at is null and first_day >= ? and last_day <= ? and not list_contains(?, row_key)",
-        [commit.clock, commit.practice_id, commit.endpoint_name, first_day, last_day, list(still_bad)],
+        [commit.clocks[practice_id], practice_id, commit.endpoint_name, first_day, last_day, list(still_bad)],
     )

@@ -1,7 +1,7 @@
 """What vetl knows of its own work: runs, certificates, cursors, capabilities, the salt of call keys."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from secrets import token_hex
 from typing import Any
@@ -10,7 +10,6 @@ import duckdb
 
 from pipelines.core.pages import Certificate
 from pipelines.core.steps import Learnt, MoveCursor
-from pipelines.loading.context import Commit
 
 List = tuple[str, str]
 """A practice's id and the name of one of its lists."""
@@ -47,34 +46,33 @@ def last_clock(connection: duckdb.DuckDBPyConnection) -> datetime | None:
     return found[0]
 
 
-def keep_certificates(certificates: Sequence[tuple[Commit, Certificate]]) -> None:
+def keep_certificates(
+    connection: duckdb.DuckDBPyConnection, run_id: str, certificates: Sequence[tuple[List, Certificate]]
+) -> None:
     """One row of `control.windows` for each window that was read."""
     _insert(
+        connection,
         "control.windows",
         [
-            (
-                commit,
-                [
-                    commit.practice_id,
-                    commit.endpoint_name,
-                    commit.run_id,
-                    item.kind,
-                    bound(item.window.start),
-                    bound(item.window.end),
-                    item.window.status,
-                    item.total_first,
-                    item.total_last,
-                    item.rows,
-                    item.distinct_ids,
-                    item.requests,
-                    item.retries,
-                    item.certified,
-                    item.reason,
-                    item.started,
-                    item.finished,
-                ],
-            )
-            for commit, item in certificates
+            [
+                *of,
+                run_id,
+                item.kind,
+                bound(item.window.start),
+                bound(item.window.end),
+                item.window.status,
+                item.total_first,
+                item.total_last,
+                item.rows,
+                item.distinct_ids,
+                item.requests,
+                item.retries,
+                item.certified,
+                item.reason,
+                item.started,
+                item.finished,
+            ]
+            for of, item in certificates
         ],
     )
 
@@ -86,46 +84,43 @@ def bound(value: datetime | date | None) -> str | None:
     return None if value is None else value.isoformat()
 
 
-def keep_cursors(moves: Sequence[tuple[Commit, MoveCursor]]) -> None:
+def keep_cursors(
+    connection: duckdb.DuckDBPyConnection, run_id: str, moves: Sequence[tuple[List, MoveCursor]]
+) -> None:
     """The cursors as they are from now on: the last of each list."""
-    latest = {
-        (commit.practice_id, commit.endpoint_name): (commit, [json.dumps(dict(move.cursor)), commit.run_id])
-        for commit, move in moves
-    }
-    _replace("control.cursors", ("practice_id", "endpoint"), latest)
+    latest = {of: [json.dumps(dict(move.cursor)), run_id] for of, move in moves}
+    _replace(connection, "control.cursors", ("practice_id", "endpoint"), latest)
 
 
-def keep_learnt(learnt: Sequence[tuple[Commit, Learnt]]) -> None:
+def keep_learnt(connection: duckdb.DuckDBPyConnection, run_id: str, learnt: Sequence[tuple[List, Learnt]]) -> None:
     """What the source was seen to do, in the place of what was known by these names."""
-    latest = {
-        (commit.practice_id, commit.endpoint_name, item.name): (
-            commit,
-            [json.dumps(item.value), item.evidence, commit.run_id],
-        )
-        for commit, item in learnt
-    }
-    _replace("control.capabilities", ("practice_id", "endpoint", "name"), latest)
+    latest = {(*of, item.name): [json.dumps(item.value), item.evidence, run_id] for of, item in learnt}
+    _replace(connection, "control.capabilities", ("practice_id", "endpoint", "name"), latest)
 
 
 def _replace(
-    table: str, key: Sequence[str], rows: Mapping[tuple[str, ...], tuple[Commit, Sequence[object]]]
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    key: Sequence[str],
+    rows: Mapping[tuple[str, ...], Sequence[object]],
 ) -> None:
     """Rows in the place of those with the same key: one statement each for all lists of the transaction."""
-    for commit, _ in list(rows.values())[:1]:
-        gone = ", ".join(f"unnest(?::varchar[]) as {name}" for name in key)
-        same = " and ".join(f"{table}.{name} = gone.{name}" for name in key)
-        columns = [list(values) for values in zip(*rows, strict=True)]
-        commit.connection.execute(f"delete from {table} using (select {gone}) as gone where {same}", columns)
-    _insert(table, [(commit, [*of, *rest]) for of, (commit, rest) in rows.items()])
+    if not rows:
+        return
+    gone = ", ".join(f"unnest(?::varchar[]) as {name}" for name in key)
+    same = " and ".join(f"{table}.{name} = gone.{name}" for name in key)
+    columns = [list(values) for values in zip(*rows, strict=True)]
+    connection.execute(f"delete from {table} using (select {gone}) as gone where {same}", columns)
+    _insert(connection, table, [[*of, *rest] for of, rest in rows.items()])
 
 
-def _insert(table: str, rows: Sequence[tuple[Commit, Sequence[object]]]) -> None:
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
     """One statement, as each costs about a millisecond, and each row of it a quarter of that."""
-    for commit, first in rows[:1]:
-        places = f"({', '.join('?' * len(first))})"
-        commit.connection.execute(
+    if rows:
+        places = f"({', '.join('?' * len(rows[0]))})"
+        connection.execute(
             f"insert into {table} values {', '.join([places] * len(rows))}",
-            [value for _, row in rows for value in row],
+            [value for row in rows for value in row],
         )
 
 
@@ -170,14 +165,13 @@ class Beginnings:
         return self._connection.execute(f"select practice_id, endpoint, {what}", values).fetchall()
 
 
-def salt(connection: duckdb.DuckDBPyConnection, practice_id: str) -> str:
-    """The secret of this file's call keys, made at first use, or the one that came along with the practice."""
-    rows = connection.execute(
-        "select value from control.meta where name in (?, ?) order by name desc",
-        [SALT, f"{SALT}/{practice_id}"],
-    ).fetchall()
-    if rows:
-        return rows[0][0]
-    made = token_hex(16)
-    connection.execute("insert into control.meta values (?, ?)", [SALT, made])
-    return made
+def salts(connection: duckdb.DuckDBPyConnection, practices: Iterable[str]) -> dict[str, str]:
+    """The secrets of the call keys of these practices: this file's, made at first use, or one that came along."""
+    known = dict(
+        connection.execute("select name, value from control.meta where starts_with(name, ?)", [SALT]).fetchall()
+    )
+    brought = {practice_id: known.get(f"{SALT}/{practice_id}") for practice_id in practices}
+    if SALT not in known and not all(brought.values()):
+        known[SALT] = token_hex(16)
+        connection.execute("insert into control.meta values (?, ?)", [SALT, known[SALT]])
+    return {practice_id: secret or known[SALT] for practice_id, secret in brought.items()}

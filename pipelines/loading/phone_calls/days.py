@@ -5,6 +5,7 @@ The rows carry no id and change without a trace, so that a day is compared as a 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 
 import polars as pl
 
@@ -14,104 +15,114 @@ from pipelines.core.steps import ReplaceDays
 from pipelines.loading import drift
 from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import quarantine, restatements
-from pipelines.loading.extras import told_by
+from pipelines.loading.extras import told_alike, told_by
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.phone_calls.keys import with_ordinals
 from pipelines.loading.phone_calls.matching import DayChanges, compare
 from pipelines.loading.phone_calls.records import as_days
 from pipelines.loading.phone_calls.rows import append, forget_details, stored_rows, with_row_hash
-from pipelines.loading.phone_calls.times import add_called_at, days_between
+from pipelines.loading.phone_calls.times import add_called_at_by_zone, days_between
 from pipelines.loading.phone_calls.values import Calls, read_values
+from pipelines.loading.tables import row_hash
+from pipelines.loading.tally import added, counted
 from pipelines.loading.versions import TARGET, mark_deleted, touch, write
 
+DAY = ("practice_id", "call_date")
+ONE_DAY = timedelta(days=1)
 
-def replace_days(commit: Commit, saves: Sequence[ReplaceDays]) -> Changes:
-    """Make the days of these saves what their frames hold. No two of the saves share a day.
+Saves = Sequence[tuple[str, ReplaceDays]]
+"""Each with the id of its practice."""
+
+
+def replace_days(commit: Commit, saves: Saves) -> dict[str, Changes]:
+    """Make the days of these saves what their frames hold. No two of a practice's saves share a day.
 
     Raises:
         ContractBroken: the source answered with calls of other days than it was asked for.
     """
-    if not saves:
-        return Changes()
+    alike = told_alike(saves, lambda save: [name for page in save.frames for name in page.new_fields])
+    return added(_replace_days(commit, group, new_fields) for new_fields, group in alike)
+
+
+def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
     calls = _read(commit, saves)
     days = _read_times(saves)
     fresh = _within(calls.frame, days)
-    _set_aside(commit, calls, saves)
-    drift_notes = _drift(commit, calls)
-    fresh, gaps = add_called_at(fresh, commit.time_zone)
-    if gaps:
-        drift_notes += drift.record_drift(commit, [_gap(commit.time_zone)])
+    held = _set_aside(commit, calls, saves)
+    fresh, gaps = add_called_at_by_zone(fresh, commit.zones)
+    departures = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
+    drift_notes = drift.record_drift(commit, [*departures, *((of, _gap(zone)) for of, zone in gaps)])
     stored_days = _known_days(commit, days)
-    new = fresh.join(stored_days, on="call_date", how="anti", maintain_order="left")
+    new = fresh.join(stored_days, on=DAY, how="anti", maintain_order="left")
     append(commit, with_ordinals(new))
-    changes = Changes(inserted=new.height, quarantined=len(calls.bad), drift=drift_notes)
+    done = [counted(inserted=new)]
     if not stored_days.is_empty():
-        again = fresh.join(stored_days, on="call_date", how="semi", maintain_order="left")
-        changes += _bring_in_step(commit, again, stored_days, calls.new_fields)
-    if changes.inserted or changes.updated or changes.deleted:
-        changes = replace(
-            changes, restated=restatements.record_restatements(commit, _sealed(saves), ("call_date",))
-        )
-    return changes
+        again = fresh.join(stored_days, on=DAY, how="semi", maintain_order="left")
+        done.append(_bring_in_step(commit, again, stored_days, new_fields))
+    changes = added(done)
+    if any(one.inserted or one.updated or one.deleted for one in changes.values()):
+        done.append(restatements.record_restatements(commit, _sealed(saves), ("call_date",)))
+    return added([*done, held, drift_notes])
 
 
-def _read(commit: Commit, saves: Sequence[ReplaceDays]) -> Calls:
+def _read(commit: Commit, saves: Saves) -> Calls:
     """The calls of pages, and those of records where a day came as such."""
-    calls = read_values([page for save in saves for page in save.frames])
-    rows = [row for save in saves for row in save.rows]
+    calls = read_values([(practice_id, page) for practice_id, save in saves for page in save.frames])
+    rows = [(practice_id, row) for practice_id, save in saves for row in save.rows]
     if not rows:
         return calls
-    records = as_days(commit, rows)
+    records = as_days(commit, [row for _, row in rows], [practice_id for practice_id, _ in rows])
     frame = pl.concat([calls.frame, records.frame.select(calls.frame.columns)])
     return replace(calls, frame=frame, bad=(*calls.bad, *records.bad))
 
 
-def _read_times(saves: Sequence[ReplaceDays]) -> pl.DataFrame:
+def _read_times(saves: Saves) -> pl.DataFrame:
     """Each day of the saves, and when it was read."""
-    times = {day: save.read_at for save in saves for day in days_between(save.first_day, save.last_day)}
     return pl.DataFrame(
-        {"call_date": list(times), "_loaded_at": list(times.values())},
-        schema={"call_date": pl.Date(), "_loaded_at": INSTANT},
+        [
+            (practice_id, day, save.read_at)
+            for practice_id, save in saves
+            for day in days_between(save.first_day, save.last_day)
+        ],
+        {"practice_id": pl.String(), "call_date": pl.Date(), "_loaded_at": INSTANT},
+        orient="row",
     )
 
 
-def _sealed(saves: Sequence[ReplaceDays]) -> pl.DataFrame:
+def _sealed(saves: Saves) -> pl.DataFrame:
     """The days that an earlier sync has read whole, and when they were read again."""
-    times = {
-        day: save.read_at
-        for save in saves
-        for day in days_between(save.first_day, save.last_day)
-        if save.sealed_before is not None and day < save.sealed_before
-    }
-    return pl.DataFrame(
-        {"call_date": list(times), "noticed_at": list(times.values())},
-        schema={"call_date": pl.Date(), "noticed_at": INSTANT},
-    )
+    return _read_times(
+        [
+            (practice_id, replace(save, last_day=min(save.last_day, save.sealed_before - ONE_DAY)))
+            for practice_id, save in saves
+            if save.sealed_before is not None
+        ]
+    ).rename({"_loaded_at": "noticed_at"})
 
 
 def _within(calls: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
-    fresh = calls.join(days, on="call_date", how="left", maintain_order="left")
+    fresh = calls.join(days, on=DAY, how="left", maintain_order="left")
     stray = fresh.filter(pl.col("_loaded_at").is_null())
     if not stray.is_empty():
+        asked = days.filter(practice_id=stray["practice_id"][0])["call_date"]
         raise ContractBroken(
-            f"phone_calls: calls of {stray['call_date'].min()} came back for {days['call_date'].min()} to"
-            f" {days['call_date'].max()}; does the source ignore start_date and end_date, or is the zone wrong?"
+            f"phone_calls: calls of {stray['call_date'][0]} came back for {asked.min()} to"
+            f" {asked.max()}; does the source ignore start_date and end_date, or is the zone wrong?"
         )
     return fresh
 
 
-def _set_aside(commit: Commit, calls: Calls, saves: Sequence[ReplaceDays]) -> None:
-    first, last = min(save.first_day for save in saves), max(save.last_day for save in saves)
-    bad = [row.within(first, last) for row in quarantine.numbered(calls.bad)]
-    if quarantine.holds_any(commit):
-        for save in saves:
-            quarantine.resolve_days(commit, save.first_day, save.last_day, [row.key for row in bad])
-    quarantine.quarantine_rows(commit, bad)
-
-
-def _drift(commit: Commit, calls: Calls) -> tuple[str, ...]:
-    departures = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
-    return drift.record_drift(commit, departures)
+def _set_aside(commit: Commit, calls: Calls, saves: Saves) -> dict[str, Changes]:
+    bad = quarantine.numbered(calls.bad)
+    spans: dict[str, tuple[date, date]] = {}
+    for practice_id, save in saves:
+        first, last = spans.get(practice_id, (save.first_day, save.last_day))
+        spans[practice_id] = min(first, save.first_day), max(last, save.last_day)
+    for practice_id in quarantine.holding(commit):
+        still_bad = [row.key for row in bad if row.practice_id == practice_id]
+        for save in [save for of, save in saves if of == practice_id]:
+            quarantine.resolve_days(commit, practice_id, save.first_day, save.last_day, still_bad)
+    return quarantine.quarantine_rows(commit, [row.within(*spans[row.practice_id]) for row in bad])
 
 
 def _gap(time_zone: str) -> drift.Drift:
@@ -122,58 +133,61 @@ def _gap(time_zone: str) -> drift.Drift:
 
 def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
     """Those of the days that have rows here, deleted ones included."""
-    first, last = days["call_date"].min(), days["call_date"].max()
-    stored = frame_of(
-        commit.connection,
-        f"select distinct call_date from {commit.table.raw}"
-        " where practice_id = $practice and call_date between $first and $last",
-        params={"practice": commit.practice_id, "first": first, "last": last},
-    )
-    return days.join(stored, on="call_date", how="semi")
+    with registered_frames(commit.connection, days=days):
+        stored = frame_of(
+            commit.connection,
+            f"select distinct practice_id, call_date from {commit.table.raw}"
+            " semi join days using (practice_id, call_date)",
+        )
+    return days.join(stored, on=DAY, how="semi")
 
 
-def _bring_in_step(commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]) -> Changes:
+def _bring_in_step(
+    commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]
+) -> dict[str, Changes]:
     """Days that have rows here already: those that differ are matched row by row."""
-    fresh = with_row_hash(commit, fresh)
     differing = _differing(commit, fresh, days, new_fields)
-    same = fresh.height - fresh.join(differing, on="call_date", how="semi").height
+    same = counted(unchanged=fresh.join(differing, on=DAY, how="anti"))
     if differing.is_empty():
-        return Changes(unchanged=same)
-    read = fresh.join(differing, on="call_date", how="semi", maintain_order="left")
+        return same
+    read = with_row_hash(commit, fresh.join(differing, on=DAY, how="semi", maintain_order="left"))
     difference = compare(stored_rows(commit, differing), read, new_fields)
     _apply(commit, difference, days)
-    return Changes(
-        inserted=difference.new.height,
-        updated=difference.changed.height + difference.touched.height,
-        deleted=difference.gone.height,
-        unchanged=same + difference.unchanged,
+    done = counted(
+        inserted=difference.new,
+        updated=difference.changed,
+        deleted=difference.gone,
+        unchanged=difference.unchanged,
     )
+    return added([same, done, counted(updated=difference.touched)])
 
 
 def _differing(
     commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]
 ) -> pl.DataFrame:
     """The days whose rows here are not, as a multiset, those that were read."""
-    sums = (
-        "select call_date, count(*) as rows, sum(_row_hash::hugeint) as hashes,"
-        f" sum({told_by(new_fields)}) as extras"
-    )
+
+    def sums(row_hash: str) -> str:
+        return (
+            f"select practice_id, call_date, count(*) as rows, sum({row_hash}::hugeint) as hashes,"
+            f" sum({told_by(new_fields)}) as extras"
+        )
+
     with registered_frames(commit.connection, fresh=fresh, days=days):
         return frame_of(
             commit.connection,
-            f"with here as ({sums} from {commit.table.raw} semi join days using (call_date)"
-            "  where practice_id = $practice and _deleted_at is null group by call_date),"
-            f" there as ({sums} from fresh group by call_date)"
-            " select call_date from here full join there using (call_date)"
+            f"with here as ({sums('_row_hash')} from {commit.table.raw}"
+            "  semi join days using (practice_id, call_date) where _deleted_at is null group by all),"
+            f" there as ({sums(row_hash(commit.table.hashed, 'fresh'))} from fresh group by all)"
+            " select practice_id, call_date from here full join there using (practice_id, call_date)"
             " where here.rows is distinct from there.rows or here.hashes is distinct from there.hashes"
             " or here.extras is distinct from there.extras",
-            params={"practice": commit.practice_id},
         )
 
 
 def _apply(commit: Commit, difference: DayChanges, days: pl.DataFrame) -> None:
     touch(commit, difference.touched)
-    gone = difference.gone.join(days, on="call_date", how="left")
+    gone = difference.gone.join(days, on=DAY, how="left")
     mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
     forget_details(commit, difference.doubtful)
     write(commit, difference.changed)

@@ -4,6 +4,7 @@ Each JSON record is seen as the row that the CSV makes of it, and the two are ma
 rows are interchangeable in the CSV, but both ids are kept.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import polars as pl
@@ -13,41 +14,53 @@ from pipelines.core.steps import AttachDetails
 from pipelines.loading import drift
 from pipelines.loading.context import Commit, registered_frames
 from pipelines.loading.control import dirty_days, mentions, quarantine
-from pipelines.loading.extras import together
+from pipelines.loading.extras import together, told_alike
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW, only_one, pair
 from pipelines.loading.phone_calls.records import as_csv_rows, read_records, shape
 from pipelines.loading.phone_calls.rows import forget_details, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import days_between, local_minute
+from pipelines.loading.tally import added
 from pipelines.loading.versions import TARGET
 
 _ENOUGH = 5
 """So many calls without counterpart on both sides, if they are the greater part, make the zone doubtful."""
 
+ID = ("practice_id", "id")
+
 _BEFORE = {name: f"_stored_{name}" for name in DETAILS}
 
 
-def attach_details(commit: Commit, saves: Sequence[AttachDetails]) -> Changes:
+Saves = Sequence[tuple[str, AttachDetails]]
+"""Each with the id of its practice."""
+
+
+def attach_details(commit: Commit, saves: Saves) -> dict[str, Changes]:
     """Attach what JSON rows tell to the calls of their days. Makes no version: ids are not in the hash."""
-    if not saves:
-        return Changes()
-    batch = read_records(commit, [row for save in saves for row in save.rows])
-    quarantine.quarantine_rows(commit, batch.bad)
-    quarantine.resolve_keys(commit, batch.frame["id"])
+    declared = {column.name for column in shape(commit).columns}
+    alike = told_alike(saves, lambda save: {name for row in save.rows for name in row}.difference(declared))
+    return added(_attach_details(commit, group, new_fields) for new_fields, group in alike)
+
+
+def _attach_details(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
+    practices = [practice_id for practice_id, save in saves for _ in save.rows]
+    batch = read_records(commit, [row for _, save in saves for row in save.rows], practices)
+    held = quarantine.quarantine_rows(commit, batch.bad)
+    quarantine.resolve_keys(commit, batch.frame, ("id",))
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, shape(commit).columns)]
-    records = _as_calls(commit, batch.frame.unique("id", keep="last", maintain_order=True))
+    records = _as_calls(commit, batch.frame.unique(ID, keep="last", maintain_order=True))
     stored = stored_rows(commit, _days(saves)).rename(_BEFORE)
     live = stored.filter(~pl.col("_deleted")).drop("_deleted")
     pairs = matched(live, records)
-    if _zone_is_doubtful(live, records, pairs):
-        departures.append(_doubtful_zone(commit.time_zone))
-    _attach(commit, stored, pairs, batch.new_fields)
-    return Changes(quarantined=len(batch.bad), drift=drift.record_drift(commit, departures))
+    doubtful = _with_a_doubtful_zone(live, records, pairs)
+    departures += [(practice_id, _doubtful_zone(commit.zones[practice_id])) for practice_id in doubtful]
+    _attach(commit, stored, pairs, new_fields)
+    return added([held, drift.record_drift(commit, departures)])
 
 
-def _days(saves: Sequence[AttachDetails]) -> pl.DataFrame:
-    days = {day for save in saves for day in days_between(save.first_day, save.last_day)}
-    return pl.DataFrame({"call_date": sorted(days)}, schema={"call_date": pl.Date()})
+def _days(saves: Saves) -> pl.DataFrame:
+    days = {(of, day) for of, save in saves for day in days_between(save.first_day, save.last_day)}
+    return pl.DataFrame(sorted(days), {"practice_id": pl.String(), "call_date": pl.Date()}, orient="row")
 
 
 def _as_calls(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
@@ -64,23 +77,24 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     then by minute, direction and phone number, where these occur once on either side.
     """
     settled = pair(stored.with_columns(id="_stored_id"), records, ["id", *SAME_ROW])
-    held = pl.col("id").is_in(stored["_stored_id"].drop_nulls().to_list())
+    known = stored.select("practice_id", "_stored_id").filter(pl.col("_stored_id").is_not_null())
+    held = pl.struct(ID).is_in(known.select(pl.struct("practice_id", id="_stored_id")).to_series().implode())
     calls = settled.left.sort(pl.col("_stored_id").is_not_null(), "_stored_called_at", "call_key")
     equal = pair(calls.drop("id"), settled.right.sort(held, "created_at", "id"), SAME_ROW)
     by_id = pair(
         equal.left.with_columns(id="_stored_id").filter(pl.col("id").is_not_null()),
-        equal.right.drop(SAME_ROW),
-        ["id"],
+        equal.right.drop(name for name in SAME_ROW if name not in ID),
+        ID,
     )
     left = equal.left.join(by_id.pairs, on=TARGET, how="anti").drop("_row_hash")
-    right = equal.right.join(by_id.pairs, on="id", how="anti").drop("_row_hash")
+    right = equal.right.join(by_id.pairs, on=ID, how="anti").drop("_row_hash")
     likely = pair(only_one(left, SAME_CALL), only_one(right, SAME_CALL), SAME_CALL)
     return pl.concat([settled.pairs, equal.pairs, by_id.pairs, likely.pairs], how="diagonal")
 
 
 def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_fields: Collection[str]) -> None:
     minute = pl.col("created_at").dt.truncate("1m")
-    told = local_minute(pl.col("created_at"), commit.time_zone) == pl.col("called_at_local")
+    told = local_minute(pl.col("created_at"), commit.zones) == pl.col("called_at_local")
     rows = pairs.with_columns(
         together(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
         called_at=pl.when(told).then(minute).otherwise(pl.col("_stored_called_at")),
@@ -90,14 +104,14 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
         pl.col(EXTRA).ne_missing(pl.col("_stored_extra")),
         *(pl.col(name).ne_missing(pl.col(before)) for name, before in _BEFORE.items()),
     )
-    attached = rows.filter(differs).select(TARGET, "called_at", EXTRA, *DETAILS)
+    attached = rows.filter(differs).select("practice_id", TARGET, "called_at", EXTRA, *DETAILS)
     if attached.is_empty():
         return
     mentions.record_mentions(commit, attached)
     dirty_days.note_stored(commit, attached)
     # An id belongs to one call: whoever held it before does not any more.
     before = stored.join(pairs, on=TARGET, how="anti").join(
-        attached, left_on="_stored_id", right_on="id", how="semi"
+        attached, left_on=("practice_id", "_stored_id"), right_on=ID, how="semi"
     )
     forget_details(commit, before.select(TARGET))
     values = ", ".join(f"{name} = attached.{name}" for name in ("called_at", EXTRA, *DETAILS))
@@ -109,9 +123,11 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
         )
 
 
-def _zone_is_doubtful(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl.DataFrame) -> bool:
-    alone = min(stored.height, records.height) - pairs.height
-    return alone >= _ENOUGH and alone > pairs.height
+def _with_a_doubtful_zone(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
+    """The practices whose calls mostly do not fit the minutes that the JSON list tells."""
+    here, told, paired = (Counter(frame["practice_id"]) for frame in (stored, records, pairs))
+    alone = {practice_id: min(here[practice_id], told[practice_id]) - paired[practice_id] for practice_id in told}
+    return [name for name, count in alone.items() if count >= _ENOUGH and count > paired[name]]
 
 
 def _doubtful_zone(time_zone: str) -> drift.Drift:

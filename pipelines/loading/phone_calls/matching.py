@@ -64,7 +64,7 @@ class DayChanges:
     touched: pl.DataFrame
     gone: pl.DataFrame
     doubtful: pl.DataFrame
-    unchanged: int
+    unchanged: pl.DataFrame
 
 
 def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[str] = ()) -> DayChanges:
@@ -81,10 +81,10 @@ def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[st
     return DayChanges(
         new=_numbered(changed.right, stored),
         changed=_with_details(changed, left, equal.right, new_fields),
-        touched=touched.select(TARGET, "_loaded_at", EXTRA),
-        gone=changed.left.filter(~pl.col("_deleted")).select(TARGET, "call_date"),
+        touched=touched.select("practice_id", TARGET, "_loaded_at", EXTRA),
+        gone=changed.left.filter(~pl.col("_deleted")).select(TARGET, "practice_id", "call_date"),
         doubtful=_doubtful(equal),
-        unchanged=equal.pairs.height - touched.height,
+        unchanged=same.join(touched, on=TARGET, how="anti").select("practice_id"),
     )
 
 
@@ -119,5 +119,5 @@ def _with_details(
 
 def _doubtful(equal: Matched) -> pl.DataFrame:
     """Rows with details that have lost an identical twin: it may as well be the twin that is left."""
-    same = ["_row_hash", "_deleted"]
+    same = ["practice_id", "_row_hash", "_deleted"]
     return equal.pairs.filter(pl.col("id").is_not_null()).join(equal.left, on=same, how="semi").select(TARGET)

@@ -15,9 +15,9 @@ from pipelines.loading.records import canonical_json
 from pipelines.partner.models import PhoneCall
 
 
-def read_records(commit: Commit, rows: Sequence[Row]) -> Typed:
-    """Records as a typed frame, by their own names; bad ones and unknown fields aside."""
-    return typed(rows, shape(commit))
+def read_records(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
+    """Records, and whose each is, as a typed frame, by their own names; bad ones and unknown fields aside."""
+    return typed(rows, shape(commit), practices)
 
 
 def shape(commit: Commit) -> Shape:
@@ -26,23 +26,26 @@ def shape(commit: Commit) -> Shape:
 
 
 def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
-    """The columns of the CSV, typed, and `call_date`: one row for each record, in their order."""
-    minute = local_minute(pl.col("created_at"), commit.time_zone).alias("called_at_local")
-    rows = pl.concat([records.select(minute), as_csv_shows(records)], how="horizontal")
+    """The columns of the CSV, typed, `practice_id` and `call_date`: one row for each record, in their order."""
+    minute = local_minute(pl.col("created_at"), commit.zones).alias("called_at_local")
+    rows = pl.concat([records.select("practice_id", minute), as_csv_shows(records)], how="horizontal")
     return rows.with_columns(call_date=pl.col("called_at_local").dt.date())
 
 
-def as_days(commit: Commit, rows: Sequence[Row]) -> Calls:
-    """Records in the place of pages of the CSV, in order of time.
+def as_days(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Calls:
+    """Records in the place of pages of the CSV, each practice's in order of time.
 
     A record that does not fit its model, and what only records tell, is left to `attach_details`, which gets the
     same ones. One without a time belongs to no day, and is set aside here.
     """
-    records = read_records(commit, rows).frame
+    records = read_records(commit, rows, practices).frame
     dated = records.filter(pl.col("created_at").is_not_null()).sort("created_at", "id")
     bad: list[BadRow] = []
     if dated.height < records.height:
-        payloads = [canonical_json(row) for row in rows if row.get("created_at") is None]
-        bad = [BadRow(content_key(payload), "created_at: missing", payload) for payload in payloads]
+        for row, practice_id in zip(rows, practices, strict=True):
+            if row.get("created_at") is None:
+                payload = canonical_json(row)
+                reason = "created_at: missing"
+                bad.append(BadRow(content_key(payload), reason, payload, practice_id=practice_id))
     frame = as_csv_rows(commit, dated).with_columns(pl.lit(None, pl.String()).alias(EXTRA))
     return Calls(frame, tuple(bad), frozenset())

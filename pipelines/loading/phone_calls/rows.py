@@ -6,7 +6,7 @@ from pipelines.loading.connection import quoted
 from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import dirty_days, state
 from pipelines.loading.frames import EXTRA
-from pipelines.loading.phone_calls.keys import call_key, practice_salt
+from pipelines.loading.phone_calls.keys import SALT, call_key, practice_salt
 from pipelines.loading.phone_calls.matching import DETAILS, SAME_ROW
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET
@@ -17,14 +17,16 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
     if rows.is_empty():
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
-    salt = practice_salt(state.salt(commit.connection, commit.practice_id), commit.practice_id)
+    secrets = state.salts(commit.connection, rows["practice_id"].unique())
+    salts = {practice_id: practice_salt(secret, practice_id) for practice_id, secret in secrets.items()}
+    salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(SALT))
     dirty_days.note_new(commit, rows)
-    with registered_frames(commit.connection, fresh=rows):
+    with registered_frames(commit.connection, fresh=salted):
         commit.connection.execute(
             f"insert into {commit.table.raw} by name"
-            f" select $practice as practice_id, {own}, {call_key('fresh')} as call_key, fresh._loaded_at,"
-            f" $run as _run_id, {row_hash(commit.table.hashed, 'fresh')} as _row_hash, fresh.{EXTRA} from fresh",
-            {"practice": commit.practice_id, "run": commit.run_id, "salt": salt},
+            f" select {own}, {call_key('fresh')} as call_key, fresh._loaded_at,"
+            f" ? as _run_id, {row_hash(commit.table.hashed, 'fresh')} as _row_hash, fresh.{EXTRA} from fresh",
+            [commit.run_id],
         )
 
 
@@ -40,15 +42,14 @@ def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def stored_rows(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
-    """All rows of these days (`call_date`), deleted ones too, with the columns of `matching.STORED`."""
+    """All rows of these days of practices, deleted ones too, with the columns of `matching.STORED`."""
     own = ", ".join(quoted(name) for name in ("call_key", *DETAILS, *SAME_ROW))
     with registered_frames(commit.connection, days=days):
         return frame_of(
             commit.connection,
             f"select stored.rowid as {TARGET}, {own}, _deleted_at is not null as _deleted,"
             f" called_at as _stored_called_at, {EXTRA}::varchar as _stored_extra"
-            f" from {commit.table.raw} as stored semi join days using (call_date) where practice_id = $practice",
-            params={"practice": commit.practice_id},
+            f" from {commit.table.raw} as stored semi join days using (practice_id, call_date)",
         )
 
 

@@ -1,6 +1,6 @@
 """Practice-local minutes as instants: the repeated hour of autumn, and the hour that spring leaves out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -9,11 +9,12 @@ import polars as pl
 from pipelines.loading.instants import INSTANT
 
 
-def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, int]:
-    """Add `called_at` to calls in the CSV's order, and count the minutes that the zone does not have.
+def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, list[str]]:
+    """Add `called_at` to calls of one zone, each practice's in the CSV's order.
 
-    Such a minute is shifted forward by the gap. A minute that the zone has twice is told apart by the order of
-    the calls within the day (`folds`), else it is taken for the first.
+    Returns with them the practice of each call at a minute that the zone does not have: it is shifted forward by
+    the gap. A minute that the zone has twice is told apart by the order of the calls within the day (`folds`),
+    else it is taken for the first.
     """
     minutes = pl.col("called_at_local")
     calls = calls.with_columns(
@@ -24,18 +25,31 @@ def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, in
     zone = ZoneInfo(time_zone)
     turning = [day for day in calls["call_date"].unique() if _turns(day, zone)]
     if not turning:
-        return calls, 0
+        return calls, []
     turned = calls.with_row_index("_row").filter(pl.col("call_date").is_in(turning))
     rows: list[int] = []
     resolved: list[datetime] = []
-    gaps = 0
-    for day in turned.partition_by("call_date", maintain_order=True):
+    gaps: list[str] = []
+    for (practice_id, _), day in turned.group_by("practice_id", "call_date", maintain_order=True):
         local = day["called_at_local"].to_list()
         rows += day["_row"].to_list()
         resolved += [_utc(minute, fold, zone) for minute, fold in zip(local, folds(local, zone), strict=True)]
-        gaps += sum(_shift(minute, zone) > timedelta(0) for minute in local)
+        gaps += [practice_id for minute in local if _shift(minute, zone) > timedelta(0)]
     called_at = calls["called_at"].scatter(rows, pl.Series(resolved, dtype=INSTANT))
     return calls.with_columns(called_at), gaps
+
+
+def add_called_at_by_zone(
+    calls: pl.DataFrame, zones: Mapping[str, str]
+) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
+    """Calls of several practices, whose zones are told, through `add_called_at`; the gaps with their zones."""
+    parts: list[pl.DataFrame] = []
+    gaps: list[tuple[str, str]] = []
+    for zone, practices in _by_zone(zones):
+        part, missing = add_called_at(calls.filter(pl.col("practice_id").is_in(practices)), zone)
+        parts.append(part)
+        gaps += [(practice_id, zone) for practice_id in missing]
+    return pl.concat(parts), gaps
 
 
 def days_between(first: date, last: date) -> list[date]:
@@ -43,9 +57,19 @@ def days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=past) for past in range((last - first).days + 1)]
 
 
-def local_minute(instant: pl.Expr, time_zone: str) -> pl.Expr:
-    """An instant as the CSV writes it: practice-local, cut to the minute."""
-    return instant.dt.convert_time_zone(time_zone).dt.replace_time_zone(None).dt.truncate("1m")
+def local_minute(instant: pl.Expr, zones: Mapping[str, str]) -> pl.Expr:
+    """An instant as the CSV writes it: local to each row's practice, cut to the minute."""
+    return pl.coalesce(
+        pl.when(pl.col("practice_id").is_in(practices)).then(
+            instant.dt.convert_time_zone(zone).dt.replace_time_zone(None).dt.truncate("1m")
+        )
+        for zone, practices in _by_zone(zones)
+    )
+
+
+def _by_zone(zones: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """The practices of each zone."""
+    return [(zone, [name for name, its in zones.items() if its == zone]) for zone in dict.fromkeys(zones.values())]
 
 
 def folds(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int]:

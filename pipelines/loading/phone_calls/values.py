@@ -5,7 +5,7 @@ Few distinct texts make up most columns, so that each of them is read once and t
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -28,16 +28,20 @@ class _Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Typed rows in the CSV's order (raw column names, `call_date`, `_extra`), misfits aside."""
+    """Typed rows in the CSV's order (raw column names, `practice_id`, `call_date`, `_extra`), misfits aside.
+
+    `new_fields` are those that nobody declared, each with the practice whose pages have it.
+    """
 
     frame: pl.DataFrame
     bad: tuple[BadRow, ...]
-    new_fields: frozenset[str]
+    new_fields: frozenset[tuple[str, str]]
 
 
-def read_values(pages: Sequence[CallTexts]) -> Calls:
-    """Read the texts of these pages. A row with a text that is no value of its column is set aside whole."""
-    texts = pl.concat([pl.DataFrame(schema=SCHEMA), *(page.frame for page in pages)])
+def read_values(pages: Sequence[tuple[str, CallTexts]]) -> Calls:
+    """Read the texts of these practices' pages. A row with a text that is no value of its column is set aside."""
+    owned = [page.frame.with_columns(practice_id=pl.lit(practice_id)) for practice_id, page in pages]
+    texts = pl.concat([pl.DataFrame(schema={**SCHEMA, "practice_id": pl.String()}), *owned])
     values: list[pl.Series] = []
     misfits: dict[str, pl.Series] = {}
     for column in COLUMNS:
@@ -45,14 +49,15 @@ def read_values(pages: Sequence[CallTexts]) -> Calls:
         values.append(series.alias(column.raw))
         if misfit is not None and misfit.any():
             misfits[column.header] = misfit
-    frame = pl.DataFrame([*values, texts[EXTRA]]).with_columns(call_date=pl.col("called_at_local").dt.date())
-    bad = [row for page in pages for row in page.bad]
+    frame = pl.DataFrame([*values, texts[EXTRA], texts["practice_id"]])
+    frame = frame.with_columns(call_date=pl.col("called_at_local").dt.date())
+    bad = [replace(row, practice_id=practice_id) for practice_id, page in pages for row in page.bad]
     if misfits:
         marks = pl.DataFrame(misfits)
         is_bad = marks.select(pl.any_horizontal(pl.all())).to_series()
         bad += _set_aside(texts.filter(is_bad), marks.filter(is_bad), frame.filter(is_bad))
         frame = frame.filter(~is_bad)
-    return Calls(frame, tuple(bad), frozenset[str]().union(*(page.new_fields for page in pages)))
+    return Calls(frame, tuple(bad), frozenset((of, name) for of, page in pages for name in page.new_fields))
 
 
 def _set_aside(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -> list[BadRow]:
@@ -61,7 +66,7 @@ def _set_aside(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -
     for row, misfit, day in rows:
         payload = canonical_json({name: row[name] for name in HEADERS})
         reason = "; ".join(f"{name}: not as the contract writes it" for name, is_bad in misfit.items() if is_bad)
-        result.append(BadRow(content_key(payload), reason, payload, day, day))
+        result.append(BadRow(content_key(payload), reason, payload, day, day, row["practice_id"]))
     return result
 
 

@@ -1,0 +1,89 @@
+"""Practices whose rows go into one statement end as if each had been stored alone."""
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.filled import DAY, START, Filled, call_line, call_record, csv_page
+
+from pipelines.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays, Save
+from pipelines.endpoints import by_name
+
+ZONES = ("America/New_York", "America/Los_Angeles", "America/New_York")
+CONTROL = ("quarantine", "schema_changes", "restatements", "mentions", "lookups", "missing_records", "changes")
+
+rows = st.fixed_dictionaries(
+    {"id": st.sampled_from(["a", "b", "c", ""])},
+    optional={
+        "client_id": st.sampled_from(["x", "y"]),
+        "status": st.sampled_from(["pending", "completed", "a new one"]),
+        "title": st.sampled_from(["one", "two"]) | st.just(["no text"]),
+        "updated_at": st.sampled_from(["2025-05-01T10:00:00Z", "2025-05-20T10:00:00Z"]),
+        "mood": st.just("a new field"),
+    },
+)
+minutes = st.sampled_from(["2025-05-01 10:00", "2025-05-01 11:30"])
+lines = st.builds(
+    call_line, minutes, state=st.sampled_from(["Completed", "Odd"]), booked=st.sampled_from(["Yes", "No", "?"])
+)
+records = st.builds(
+    lambda number, hour, **fields: call_record(f"call {number}", f"2025-05-01T{hour}:00:10Z", **fields),
+    st.integers(0, 3),
+    st.sampled_from(["14", "17"]),
+)
+saves: dict[str, st.SearchStrategy[Save]] = {
+    "staff_tasks": st.builds(
+        MergeRows, st.lists(rows, max_size=3), st.just(START), st.sampled_from([None, START - timedelta(days=20)])
+    ),
+    "clients": st.one_of(
+        st.builds(MergeRows, st.lists(rows, max_size=2), st.just(START)),
+        st.builds(MissingRecords, st.lists(st.sampled_from("abx"), max_size=2), st.just(START)),
+    ),
+    "phone_calls": st.one_of(
+        st.builds(
+            lambda found, sealed: ReplaceDays([csv_page(*found)], DAY, DAY, START, sealed),
+            st.lists(lines, max_size=3),
+            st.sampled_from([None, DAY + timedelta(days=1)]),
+        ),
+        st.builds(lambda found: AttachDetails(found, DAY, DAY), st.lists(records, max_size=3)),
+    ),
+}
+of_a_list = st.sampled_from(sorted(saves)).flatmap(
+    lambda name: st.tuples(st.just(name), st.lists(saves[name], min_size=1, max_size=3))
+)
+stories = st.lists(st.tuples(st.integers(0, len(ZONES) - 1), of_a_list), min_size=1, max_size=8)
+
+
+def practices(filled: Filled) -> list[str]:
+    names: list[str] = []
+    for zone in ZONES:
+        filled.another_practice(zone)
+        names.append(filled.practice.id)
+    return names
+
+
+def kept(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
+    """Everything of a practice but its keys: those are its own."""
+    tables = [f"{schema}.{table}" for schema in ("raw", "history") for table in saves]
+    tables += [f"control.{table}" for table in CONTROL]
+    return {
+        table: filled.rows(
+            f"select columns(lambda name: name not in ('practice_id', 'call_key', 'row_key')) from {table}"
+            f" where practice_id = '{practice_id}' order by all"
+        )
+        for table in tables
+    }
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(story=stories)
+def test_practices_side_by_side_are_stored_as_each_alone(shared: Filled, story: list[Any]) -> None:
+    together, alone = practices(shared), practices(shared)
+    works = [(number, by_name(name), work) for number, (name, work) in story]
+
+    at_once = shared.warehouse.commit_all("run", [(together[number], *rest) for number, *rest in works])
+    one_by_one = [shared.warehouse.commit("run", alone[number], *rest) for number, *rest in works]
+
+    assert at_once == one_by_one
+    assert [kept(shared, name) for name in together] == [kept(shared, name) for name in alone]
