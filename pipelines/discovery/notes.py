@@ -21,9 +21,9 @@ class Notes:
             kept.extend(item for item in saves if isinstance(item, Learnt))
         return [Changes()] * len(works)
 
-    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401, ARG002 - as above
+    def answer_all(self, asked: Sequence[tuple[str, Endpoint, Question]]) -> list[Any]:
         """No check asks what is here."""
-        raise AssertionError(f"a check asks the warehouse: {question}")
+        raise AssertionError(f"a check asks the warehouse: {asked}")
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:  # noqa: ARG002 - as above
         """Nothing was read before."""

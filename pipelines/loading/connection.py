@@ -102,6 +102,8 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
         connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
         connection.execute("use warehouse")
         connection.execute("set TimeZone = 'UTC'")
+        # Of a statement of two seconds it would be written to standard output, between the lines of `--json`.
+        connection.execute("set enable_progress_bar = false")
     except duckdb.Error:
         connection.close()
         raise

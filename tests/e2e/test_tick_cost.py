@@ -48,5 +48,5 @@ def test_a_sync_without_news_costs_little(opened: Callable[..., Any], counts: Co
     changes = [item.changes for item in result.results]
     assert sum(item.inserted + item.updated + item.deleted for item in changes) == 0
     assert sum(item.requests for item in result.results) <= 20 * PRACTICES
-    assert counts["transactions"] <= 5 * PRACTICES
-    assert counts["statements"] <= 45 * PRACTICES
+    assert counts["transactions"] <= 3 * PRACTICES
+    assert counts["statements"] <= 30 * PRACTICES

@@ -1,6 +1,6 @@
 """Practices whose rows go into one statement end as if each had been stored alone."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -28,10 +28,20 @@ lines = st.builds(
     call_line, minutes, state=st.sampled_from(["Completed", "Odd"]), booked=st.sampled_from(["Yes", "No", "?"])
 )
 records = st.builds(
-    lambda number, hour, **fields: call_record(f"call {number}", f"2025-05-01T{hour}:00:10Z", **fields),
-    st.integers(0, 3),
-    st.sampled_from(["14", "17"]),
+    call_record,
+    st.sampled_from(["call 1", "call 2", "call 3"]),
+    st.sampled_from(["2025-05-01T14:00:10Z", "2025-05-01T17:00:10Z"]),
 )
+
+
+def days(found: list[str], sealed_before: date | None) -> Save:
+    return ReplaceDays([csv_page(*found)], DAY, DAY, START, sealed_before)
+
+
+def details(found: list[Any]) -> Save:
+    return AttachDetails(found, DAY, DAY)
+
+
 saves: dict[str, st.SearchStrategy[Save]] = {
     "staff_tasks": st.builds(
         MergeRows, st.lists(rows, max_size=3), st.just(START), st.sampled_from([None, START - timedelta(days=20)])
@@ -41,12 +51,8 @@ saves: dict[str, st.SearchStrategy[Save]] = {
         st.builds(MissingRecords, st.lists(st.sampled_from("abx"), max_size=2), st.just(START)),
     ),
     "phone_calls": st.one_of(
-        st.builds(
-            lambda found, sealed: ReplaceDays([csv_page(*found)], DAY, DAY, START, sealed),
-            st.lists(lines, max_size=3),
-            st.sampled_from([None, DAY + timedelta(days=1)]),
-        ),
-        st.builds(lambda found: AttachDetails(found, DAY, DAY), st.lists(records, max_size=3)),
+        st.builds(days, st.lists(lines, max_size=3), st.sampled_from([None, DAY + timedelta(days=1)])),
+        st.builds(details, st.lists(records, max_size=3)),
     ),
 }
 of_a_list = st.sampled_from(sorted(saves)).flatmap(
@@ -82,8 +88,8 @@ def test_practices_side_by_side_are_stored_as_each_alone(shared: Filled, story: 
     together, alone = practices(shared), practices(shared)
     works = [(number, by_name(name), work) for number, (name, work) in story]
 
-    at_once = shared.warehouse.commit_all("run", [(together[number], *rest) for number, *rest in works])
-    one_by_one = [shared.warehouse.commit("run", alone[number], *rest) for number, *rest in works]
+    at_once = shared.warehouse.commit_all("run", [(together[number], of, work) for number, of, work in works])
+    one_by_one = [shared.warehouse.commit("run", alone[number], of, work) for number, of, work in works]
 
     assert at_once == one_by_one
     assert [kept(shared, name) for name in together] == [kept(shared, name) for name in alone]
