@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import gc
 from contextlib import ExitStack
 
 import pytest
@@ -12,6 +13,8 @@ from pipelines.partner import accepted
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=50)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)
 settings.load_profile("vetl")
+
+gc.set_threshold(50_000, 20, 100)  # Python's usual search for garbage takes a twentieth of the CPU
 
 accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - a price, no behaviour
 """Each sign-in costs 50 ms of CPU, against guessing; hundreds of tests sign in, and their passwords are public."""

@@ -139,9 +139,7 @@ def _above(site: Site, per_minute: int) -> Iterator[str]:
     """A minute that saw more requests than the ceiling allows. Seconds are told: busy machines deliver late."""
     arrived = sorted(seen.arrived for seen in site.platform.requests.log)
     minute, second = (max(bisect(arrived, at + span) - n for n, at in enumerate(arrived)) for span in (60, 1))
-    _say(
-        f"at most {minute:,} requests in a minute, {second:,} in a second, where {per_minute:,} a minute are allowed"
-    )
+    _say(f"at most {minute:,} requests in a minute, where {per_minute:,} are allowed, and {second:,} in a second")
     if minute > per_minute + 1:  # the first and the last of a minute may both be in it
         yield f"{minute:,} requests in a minute, where {per_minute:,} are allowed"
 

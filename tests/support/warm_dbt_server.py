@@ -7,6 +7,7 @@ warning is parsed by the forked process itself, which then says so.
 `support.warm_dbt` starts it, and removes its folder. It ends with its standard input.
 """
 
+import gc
 import json
 import os
 import select
@@ -170,6 +171,7 @@ def received(client: socket.socket) -> tuple[Asked, list[int]]:
 
 
 def main(address: str) -> None:
+    gc.set_threshold(50_000, 20, 100)  # as vetl starts dbt
     projects = Projects(Path(address).parent)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
@@ -181,6 +183,7 @@ def main(address: str) -> None:
             for module in IMPORTED:
                 import_module(module)
             parsed = projects.parsed(asked)
+            gc.freeze()  # what is here stays: a forked process need not look through it for garbage
             if not os.fork():
                 listening.close()
                 serve(client, asked, outputs, parsed)
