@@ -25,7 +25,7 @@ COMMAND: tuple[str, ...] = (
     *(sys.executable, "-c"),
     "import gc; gc.set_threshold(50_000, 20, 100); from dbt.cli.main import cli; cli()",
 )
-"""Python looks for garbage after each 700 new objects: a fifth of what a build of few rows costs."""
+"""Python looks for garbage after each 700 new objects, and dbt makes millions that stay."""
 DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")

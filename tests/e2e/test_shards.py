@@ -35,6 +35,12 @@ def sharded(settings: Settings, shards: Any) -> Settings:
     return settings.model_copy(update={"warehouse": settings.warehouse.model_copy(update={"shards": shards})})
 
 
+def north_and_south(settings: Settings) -> tuple[list[str], Settings]:
+    """The ids of the practices, and the same settings with the first of them in a shard of its own."""
+    ids = [practice.id for practice in settings.practices]
+    return ids, sharded(settings, {"north": ids[:1], "south": ids[1:]})
+
+
 def sync(settings: Settings) -> SyncResult:
     return run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
 
@@ -88,8 +94,7 @@ def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice
     platform: sandbox.Handle, tmp_path: Path
 ) -> None:
     settings = settings_for(platform, tmp_path, DAYS)
-    ids = [practice.id for practice in settings.practices]
-    two = sharded(settings, {"north": ids[:1], "south": ids[1:]})
+    ids, two = north_and_south(settings)
     inbox = two.webhooks.model_copy(update={"inbox": tmp_path / "inbox.sqlite"})
     lake = two.lake.model_copy(update={"path": str(tmp_path / "lake")})
     two = two.model_copy(update={"webhooks": inbox, "lake": lake})
@@ -126,8 +131,7 @@ def test_a_shard_is_read_for_the_first_time_while_another_is_written(
     platform: sandbox.Handle, tmp_path: Path
 ) -> None:
     settings = settings_for(platform, tmp_path, DAYS)
-    ids = [practice.id for practice in settings.practices]
-    two = sharded(settings, {"north": ids[:1], "south": ids[1:]})
+    ids, two = north_and_south(settings)
     south = parts(two)[1].warehouse.path
 
     with Warehouse.open(south, REGISTRY, lock_wait_seconds=0):
