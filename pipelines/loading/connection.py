@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ import duckdb
 import structlog
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.loading.layout import shards_of
 
 ROW_GROUP_SIZE = 30_720
 """Rows per row group. Every commit rewrites the last, partly filled one of each column: with DuckDB's own
@@ -133,6 +135,18 @@ def told_in_one_line(path: Path) -> Generator[None]:
         raise WarehouseError(f"{path}: {line}{remedy}") from None
     except duckdb.DataError as error:
         raise WarehouseError(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
+
+
+def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, lock_wait_seconds: float = 0.0) -> None:
+    """Make the shards of an open file known to its connection, read-only, for the views in it.
+
+    Raises:
+        WarehouseBusy: another process writes to one, and went on for `lock_wait_seconds`.
+        WarehouseError: one cannot be opened.
+    """
+    for name, file in shards_of(path).items():
+        statement = f"attach {literal(str(file))} as {quoted(name)} (read_only)"
+        waiting(file, partial(connection.execute, statement), lock_wait_seconds=lock_wait_seconds)
 
 
 def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:

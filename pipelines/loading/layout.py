@@ -7,13 +7,9 @@ each of those has some practices and a writer of its own.
 import json
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
-import duckdb
-
 from pipelines.core.errors import WarehouseError
-from pipelines.loading.connection import literal, quoted, waiting
 
 Layout = Mapping[str, Sequence[str]]
 """The ids of its practices by the name of a shard; empty where there is one file for all."""
@@ -33,18 +29,6 @@ def shards_of(path: Path) -> dict[str, Path]:
 def written_files(path: Path) -> list[Path]:
     """The files that syncs write to and that are there: those of the shards, or the one."""
     return list(shards_of(path).values()) if read_layout(path) else [path] if path.exists() else []
-
-
-def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, lock_wait_seconds: float = 0.0) -> None:
-    """Make the shards of an open file known to its connection, read-only, for the views in it.
-
-    Raises:
-        WarehouseBusy: another process writes to one, and went on for `lock_wait_seconds`.
-        WarehouseError: one cannot be opened.
-    """
-    for name, file in shards_of(path).items():
-        statement = f"attach {literal(str(file))} as {quoted(name)} (read_only)"
-        waiting(file, partial(connection.execute, statement), lock_wait_seconds=lock_wait_seconds)
 
 
 def read_layout(path: Path) -> dict[str, list[str]]:

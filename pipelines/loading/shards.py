@@ -11,12 +11,19 @@ from pathlib import Path
 import duckdb
 
 from pipelines.endpoints import REGISTRY
-from pipelines.loading.connection import PRIVATE, attach, drop_derived, literal, quoted, told_in_one_line
+from pipelines.loading.connection import (
+    PRIVATE,
+    attach,
+    attach_shards,
+    drop_derived,
+    literal,
+    quoted,
+    told_in_one_line,
+)
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.control.state import SALT
 from pipelines.loading.layout import (
     Layout,
-    attach_shards,
     read_layout,
     shard_file,
     shards_of,

@@ -19,7 +19,8 @@ from pipelines.core.practice import Practice
 from pipelines.core.steps import ReplaceDays
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading import shards
-from pipelines.loading.layout import attach_shards, read_layout, shards_of, written_files
+from pipelines.loading.connection import attach_shards
+from pipelines.loading.layout import read_layout, shards_of, written_files
 from pipelines.loading.shards import arrange, gather
 from pipelines.loading.warehouse import Warehouse
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.core.errors import WarehouseBusy
-from pipelines.loading.layout import attach_shards
+from pipelines.loading.connection import attach_shards
 
 _NEWS = """
     select case

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.loading.connection import PRIVATE, attach, told_in_one_line
+from pipelines.loading.connection import PRIVATE, attach, attach_shards, told_in_one_line
 from pipelines.loading.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
 from pipelines.loading.lake.storage import Storage
 from pipelines.loading.lake.tables import LakeTable, lake_tables
 from pipelines.loading.lake.write import write_partitions
-from pipelines.loading.layout import attach_shards
 
 _OURS = re.compile(r"/[0-9a-f]{16}\.parquet$")
 

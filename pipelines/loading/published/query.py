@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError, WrongUse
-from pipelines.loading.connection import CAUSE_OF_THE_MACHINE, MEMORY_LIMIT, first_line, literal
-from pipelines.loading.layout import attach_shards
+from pipelines.loading.connection import CAUSE_OF_THE_MACHINE, MEMORY_LIMIT, attach_shards, first_line, literal
 from pipelines.loading.published.contacts import attach_contacts
 from pipelines.loading.published.marts import marts_of
 
