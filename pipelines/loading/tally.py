@@ -25,6 +25,7 @@ def counted(**rows: pl.DataFrame) -> dict[str, Changes]:
     counts = [
         (practice_id, replace(Changes(), **{name: count}))
         for name, frame in rows.items()
+        if not frame.is_empty()
         for practice_id, count in frame.group_by("practice_id").len().rows()
     ]
     return added({practice_id: changes} for practice_id, changes in counts)

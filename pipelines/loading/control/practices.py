@@ -24,21 +24,24 @@ def record_practices(
 
     The mart of calls is built by changed days and shows zone and name: where one changes, all its days have.
     """
-    names = dict(connection.execute("select id, name from control.practices").fetchall())
-    before = zones(connection)
+    kept = {row[0]: row for row in connection.execute("from control.practices").fetchall()}
     for practice in practices:
+        row = (practice.id, practice.name, practice.time_zone, practice.history_start, practice.group)
+        before = kept.get(practice.id)
+        if row == before:
+            continue
         connection.execute("delete from control.practices where id = ?", [practice.id])
-        connection.execute(
-            "insert into control.practices values (?, ?, ?, ?, ?)",
-            [practice.id, practice.name, practice.time_zone, practice.history_start, practice.group],
-        )
-        zone_changed = before.get(practice.id, practice.time_zone) != practice.time_zone
+        connection.execute("insert into control.practices values (?, ?, ?, ?, ?)", row)
+        if before is None:
+            continue
+        _, name, zone, *_ = before
+        zone_changed = zone != practice.time_zone
         for table in tables:
             if table.endpoint.strategy.has_ids:
                 continue
             if zone_changed:
                 _derive_anew(connection, practice, table)
-            if zone_changed or names.get(practice.id, practice.name) != practice.name:
+            if zone_changed or name != practice.name:
                 dirty_days.note_practice(connection, practice.id, table)
 
 
