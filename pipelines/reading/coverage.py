@@ -1,6 +1,5 @@
 """Which parts of a time line have been read whole: the cursor of every list that has a date filter."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import reduce
@@ -63,17 +62,3 @@ class Coverage(Generic[T]):
     def through(self, start: T) -> T | None:
         """How far everything from `start` on is covered without a gap; `None` where nothing is."""
         return next((end for begin, end in self.spans if begin <= start < end), None)
-
-    def as_json(self) -> list[list[str]]:
-        """The spans as pairs of ISO 8601 texts, for the cursor."""
-        return [[start.isoformat(), end.isoformat()] for start, end in self.spans]
-
-
-def days(stored: Iterable[Sequence[str]]) -> Coverage[date]:
-    """Coverage of whole days from its JSON form."""
-    return Coverage(tuple((date.fromisoformat(start), date.fromisoformat(end)) for start, end in stored))
-
-
-def instants(stored: Iterable[Sequence[str]]) -> Coverage[datetime]:
-    """Coverage of instants from its JSON form."""
-    return Coverage(tuple((datetime.fromisoformat(start), datetime.fromisoformat(end)) for start, end in stored))

@@ -23,7 +23,6 @@ from pipelines.core.steps import (
     IdsWithStatus,
     Learnt,
     MergeRows,
-    MoveCursor,
     Plan,
     do,
 )
@@ -37,6 +36,7 @@ from pipelines.reading.paging import (
 )
 from pipelines.reading.rows import instant, key_of, updated_at
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.strategies.cursors import WholeCursor
 from pipelines.strategies.totals import compare_totals
 
 NEWEST_UPDATED_FIRST = "newest_updated_first"
@@ -44,40 +44,40 @@ NEWEST_UPDATED_FIRST = "newest_updated_first"
 
 def plan(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> Plan[Outcome]:
     """Read what may have changed; the whole list where that cannot be told, and once a day."""
-    today = reading.local_now.date().isoformat()
-    if reading.cursor.get("whole_on") == today and reading.since is None and reading.reconcile == "no":
+    cursor, today = WholeCursor.model_validate(reading.cursor), reading.local_now.date()
+    if cursor.whole_on == today and reading.since is None and reading.reconcile == "no":
         if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST and conventions.page_base is not None:
-            changes = yield from _read_top(reading, conventions, strategy)
+            changes = yield from _read_top(reading, cursor, conventions, strategy)
         else:
-            changes = yield from _read_open(reading, conventions, strategy)
+            changes = yield from _read_open(reading, cursor, conventions, strategy)
         if changes:
             return changes
-    return (yield from _read_all(conventions, reading, today))
+    return (yield from _read_all(conventions, reading, cursor))
 
 
-def _read_all(conventions: QueryConventions, reading: Reading, today: str) -> Plan[Outcome]:
-    whole = yield from read_whole_list(conventions, sealed_before=_known_through(reading))
+def _read_all(conventions: QueryConventions, reading: Reading, cursor: WholeCursor) -> Plan[Outcome]:
+    whole = yield from read_whole_list(conventions, sealed_before=_known_through(reading, cursor))
     if is_newest_updated_first(whole.last.rows):
         yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does")
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
         yield Learnt("order", "unknown", "a whole read does not show it any more")
     if whole.certified:
-        now = reading.now.isoformat()
-        yield MoveCursor({"whole_on": today, "through": now})
+        yield WholeCursor(whole_on=reading.local_now.date(), through=reading.now).move()
     yield from mark_vanished(conventions, whole)
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
 
 
-def _known_through(reading: Reading) -> datetime | None:
+def _known_through(reading: Reading, cursor: WholeCursor) -> datetime | None:
     """Every row that was changed before this is known here; `None` before the first certified read.
 
     The source's clock may have been put back since.
     """
-    through = reading.cursor.get("through")
-    return through and min(datetime.fromisoformat(through), reading.now) - reading.margins.overlap
+    return cursor.through and min(cursor.through, reading.now) - reading.margins.overlap
 
 
-def _read_open(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> Plan[Outcome | None]:
+def _read_open(
+    reading: Reading, cursor: WholeCursor, conventions: QueryConventions, strategy: FullScan
+) -> Plan[Outcome | None]:
     """Read the open rows; nothing is returned where they or the totals by status show that others have changed.
 
     An edit to a final row shows in neither, so what is certain of all rows stays as of the last whole read.
@@ -96,19 +96,22 @@ def _read_open(reading: Reading, conventions: QueryConventions, strategy: FullSc
     open_here = yield from do(IdsWithStatus(strategy.open_statuses))
     if not listed.issuperset(open_here) or not (yield from _totals_agree(reading, conventions, strategy)):
         return None
-    certain = datetime.fromisoformat(reading.cursor["through"])
     return Outcome(
-        True, certain, "open tasks and totals by status agree; edits to final ones as of the last whole read"
+        True,
+        cursor.through,
+        "open tasks and totals by status agree; edits to final ones as of the last whole read",
     )
 
 
-def _read_top(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> Plan[Outcome | None]:
+def _read_top(
+    reading: Reading, cursor: WholeCursor, conventions: QueryConventions, strategy: FullScan
+) -> Plan[Outcome | None]:
     """Read from the top down to what is known; nothing is returned where that does not show every change."""
-    if not (yield from _reaches_the_known(conventions, _known_through(reading))):
+    if not (yield from _reaches_the_known(conventions, _known_through(reading, cursor))):
         return None
     if not (yield from _totals_agree(reading, conventions, strategy)):
         return None
-    yield MoveCursor({**reading.cursor, "through": reading.now.isoformat()})
+    yield WholeCursor(whole_on=cursor.whole_on, through=reading.now).move()
     yield Flush()
     return Outcome(True, reading.now, "newest changes and totals by status agree")
 

@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 from pipelines.core.endpoint import NewestFirst
 from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
-from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, MoveCursor, Plan, do
+from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, Plan, do
 from pipelines.reading.by_id import get_by_id
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import promised, tolerant
@@ -29,6 +29,7 @@ from pipelines.reading.paging import fell, most_followed
 from pipelines.reading.rows import instant, key_of
 from pipelines.reading.status_counts import Counts
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.strategies.cursors import TopCursor
 from pipelines.strategies.totals import compare_totals
 
 LOOK_BACK = timedelta(days=7)
@@ -51,7 +52,7 @@ def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions)
         counts = yield from compare_totals(reading, conventions, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
             yield MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
-            yield MoveCursor({"through": reading.now.isoformat()})
+            yield TopCursor(through=reading.now).move()
             yield Flush()
             return Outcome(True, reading.now, "totals by status agree")
         if descent.lied:
@@ -61,10 +62,10 @@ def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions)
 
 def _horizon(reading: Reading) -> datetime | None:
     """Reading may end at rows created before this; `None`: not before the end of the list."""
-    through = reading.cursor.get("through")
+    through = TopCursor.model_validate(reading.cursor).through
     if through is None:
         return None
-    horizon = min(reading.now - LOOK_BACK, datetime.fromisoformat(through) - MARGIN)
+    horizon = min(reading.now - LOOK_BACK, through - MARGIN)
     for day in (reading.since, reading.reread_from):
         if day is not None:
             horizon = min(horizon, reading.local_midnight(day))
@@ -165,6 +166,6 @@ def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificat
 def _read_all(conventions: QueryConventions, reading: Reading) -> Plan[Outcome]:
     whole = yield from read_whole_list(conventions)
     if whole.certified:
-        yield MoveCursor({"through": reading.now.isoformat()})
+        yield TopCursor(through=reading.now).move()
     yield from mark_vanished(conventions, whole)
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)

@@ -40,6 +40,7 @@ from pipelines.reading.conventions import UNPROVEN_END, QueryConventions
 from pipelines.reading.paging import read_pass, united
 from pipelines.reading.purpose import Purpose, WindowOutcome, together
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.strategies.cursors import WindowsCursor
 
 
 def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions) -> Plan[Outcome]:
@@ -83,10 +84,10 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
     The source's clock may have been put back: what was covered behind it is not certain any more.
     """
     start = reading.local_midnight(reading.history_start)
-    known = coverage.instants(reading.cursor.get("covered", ()))
+    known = coverage.Coverage(WindowsCursor.model_validate(reading.cursor).covered)
     covered = known.until(through)
     if covered != known:
-        yield MoveCursor({"covered": covered.as_json()})
+        yield WindowsCursor(covered=covered.spans).move()
     due = coverage.Coverage(tuple(covered.missing(start, through)))
     for day in (reading.since, reading.reread_from):
         if day is not None:
@@ -123,7 +124,7 @@ def _close(
         assert isinstance(part.start, datetime)
         assert isinstance(part.end, datetime)
         moving = moving.add(part.start, part.end)
-        return MoveCursor({"covered": moving.as_json()})
+        return WindowsCursor(covered=moving.spans).move()
 
     window = Window(start - overlap, end)
     found = yield from read_window(conventions, window, replace(purpose, on_certified=on_certified))
@@ -131,7 +132,7 @@ def _close(
     covered = before if certain == doubted else certain
     if found.certified and covered != covered.union(before):
         covered = covered.union(before)
-        yield MoveCursor({"covered": covered.as_json()})
+        yield WindowsCursor(covered=covered.spans).move()
     return _Closed(covered, certain, earlier.found + found)
 
 

@@ -1,9 +1,11 @@
+import json
 from datetime import date, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.reading.coverage import Coverage, days
+from pipelines.reading.coverage import Coverage
+from pipelines.strategies.cursors import DaysCursor
 
 EPOCH = date(2026, 1, 1)
 spans = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12)
@@ -30,14 +32,15 @@ def test_what_is_missing_is_exactly_what_was_never_added(
 
 
 @given(spans=spans)
-def test_spans_are_disjoint_ascending_and_survive_their_json_form(spans: list[tuple[int, int]]) -> None:
+def test_spans_are_disjoint_ascending_and_survive_the_cursor(spans: list[tuple[int, int]]) -> None:
     coverage: Coverage[date] = Coverage()
     for first, last in spans:
         coverage = coverage.add(day(first), day(last))
 
     edges = [edge for span in coverage.spans for edge in span]
     assert edges == sorted(set(edges))
-    assert days(coverage.as_json()) == coverage
+    kept = json.loads(json.dumps(DaysCursor(covered=coverage.spans).move().cursor))
+    assert DaysCursor.model_validate(kept).covered == coverage.spans
 
 
 def test_through_is_how_far_there_is_no_gap() -> None:

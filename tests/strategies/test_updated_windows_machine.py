@@ -17,6 +17,7 @@ from pipelines.reading import coverage
 from pipelines.reading.certified import UNITED_PASSES
 from pipelines.reading.purpose import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
 from pipelines.reading.rows import instant
+from pipelines.strategies.cursors import WindowsCursor
 
 NAMES = (
     *(QueryNames(), QueryNames(), QueryNames(start="from", end="until"), QueryNames(end="to")),
@@ -65,7 +66,7 @@ class Windows(StrategyMachine):
 
     def check(self, told: Told) -> None:
         source, store = self.source, self.store
-        covered = coverage.instants(store.cursor.get("covered", ()))
+        covered = coverage.Coverage(WindowsCursor.model_validate(store.cursor).covered)
         through = covered.through(told.reading.local_midnight(told.reading.history_start))
 
         claims.assert_versions_are_here(source, store, self.moved_at, _before(through), but=self.DERIVED)

@@ -12,6 +12,7 @@ from support.model_calls import ModelCalls
 from support.restless_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
 
 from pipelines.reading import coverage
+from pipelines.strategies.cursors import DaysCursor
 from pipelines.strategies.phone_calls.crowded_days import PASSES
 from pipelines.strategies.phone_calls.date_windows import FILLED, LONGEST
 
@@ -111,7 +112,7 @@ class CallMachine(RuleBasedStateMachine):
 
     @invariant()
     def days_that_count_as_read_are_proven(self) -> None:
-        covered = coverage.days(self.practice.store.cursor.get("covered", ()))
+        covered = coverage.Coverage(DaysCursor.model_validate(self.practice.store.cursor).covered)
         for start, end in covered.spans:
             days = {start + timedelta(days=past) for past in range((end - start).days)}
             assert days <= self.practice.proven

@@ -15,13 +15,14 @@ such passes for each crowded day, three more of all pages for details. Without c
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.core.pages import WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
 from pipelines.reading import coverage
+from pipelines.strategies.cursors import DaysCursor
 from pipelines.strategies.phone_calls import details
 from pipelines.strategies.phone_calls.crowded_days import may_rest
 from pipelines.strategies.phone_calls.windows import DAY, DaysPurpose, calls_query, read_days
@@ -54,49 +55,40 @@ def plan(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
 
 
 class _State:
-    """The cursor of the phone calls, and what is due by the source's clock.
-
-    `covered`: closed days read whole. `recent_on`, `whole_on`: when the daily and the weekly re-read were last
-    done. `tried`: calls of a day that the JSON list did not explain, not to be asked for again the same day.
-    `looked`: when a day that does not fit a page was last read. `zone`: a time zone, and what contradicts it.
-    """
+    """The cursor of the phone calls as it moves, and what is due by the source's clock."""
 
     def __init__(self, reading: Reading) -> None:
-        cursor = reading.cursor
+        cursor = DaysCursor.model_validate(reading.cursor)
         settled = reading.now - reading.margins.closing_lag
         self.open_from: date = settled.astimezone(reading.time_zone).date()
         self.today: date = reading.local_now.date()
         # The source's clock may have been put back: what was covered behind it is not certain any more.
-        self.covered = coverage.days(cursor.get("covered", ())).until(self.open_from)
+        self.covered = coverage.Coverage(cursor.covered).until(self.open_from)
         self.sealed_before = self.covered.through(reading.history_start)
         self.json = details.conventions(reading)
         self.lies: list[str] = []
-        self.recent_on: str | None = cursor.get("recent_on")
-        self.whole_on: str | None = cursor.get("whole_on")
-        self.tried: dict[str, int] = dict(cursor.get("tried", {}))
-        recent = (self.today - reading.margins.recent).isoformat()
-        looked: Mapping[str, str] = cursor.get("looked", {})
-        self.looked = {day: at for day, at in looked.items() if day >= recent}
+        self.recent_on, self.whole_on, self.zone = cursor.recent_on, cursor.whole_on, cursor.zone
+        self.tried = dict(cursor.tried)
+        recent = self.today - reading.margins.recent
+        self.looked = {day: at for day, at in cursor.looked.items() if day >= recent}
         self.crowded: set[date] = set()
-        self.zone: tuple[str, str] | None = cursor.get("zone")
         self.reading = reading
-        self.daily = self.recent_on != self.today.isoformat() or reading.reconcile != "no"
+        self.daily = self.recent_on != self.today or reading.reconcile != "no"
         self.weekly = reading.reconcile == "full" or (
-            self.whole_on is not None
-            and self.today - date.fromisoformat(self.whole_on) >= reading.margins.whole_every
+            self.whole_on is not None and self.today - self.whole_on >= reading.margins.whole_every
         )
         if self.daily:
             self.tried.clear()
 
     def remember_what_was_due(self) -> None:
-        self.recent_on = self.today.isoformat()
+        self.recent_on = self.today
         if self.weekly or self.whole_on is None:
             self.whole_on = self.recent_on
 
     def may_rest(self, day: date) -> bool:
-        looked = self.looked.get(day.isoformat())
+        looked = self.looked.get(day)
         over = self.reading.local_midnight(day + DAY)
-        return looked is not None and may_rest(over, datetime.fromisoformat(looked), self.reading.now)
+        return looked is not None and may_rest(over, looked, self.reading.now)
 
     def zone_doubt(self, attached: details.Attached) -> str | None:
         """What contradicts the configured time zone: told until new calls fit it, or another is configured."""
@@ -106,17 +98,15 @@ class _State:
         return self.zone[1] if self.zone and self.zone[0] == zone else None
 
     def cursor(self) -> MoveCursor:
-        self.looked |= dict.fromkeys((day.isoformat() for day in self.crowded), self.reading.now.isoformat())
-        return MoveCursor(
-            {
-                "covered": self.covered.as_json(),
-                "recent_on": self.recent_on,
-                "whole_on": self.whole_on,
-                "tried": self.tried,
-                "looked": self.looked,
-                "zone": self.zone,
-            }
-        )
+        self.looked |= dict.fromkeys(self.crowded, self.reading.now)
+        return DaysCursor(
+            covered=self.covered.spans,
+            recent_on=self.recent_on,
+            whole_on=self.whole_on,
+            tried=self.tried,
+            looked=self.looked,
+            zone=self.zone,
+        ).move()
 
 
 def _closed_days(reading: Reading, strategy: DateWindows, state: _State) -> Plan[coverage.Coverage[date]]:

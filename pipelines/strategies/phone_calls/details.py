@@ -30,6 +30,7 @@ from pipelines.discovery.time_zone import contradiction, pairs_here
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.paging import certificate, read_pass
 from pipelines.reading.rows import instant
+from pipelines.strategies.cursors import DaysCursor
 from pipelines.strategies.phone_calls.windows import DAY
 
 ROWS_AT_ONCE = 1_000
@@ -53,7 +54,7 @@ class Attached:
     zone_doubt: str | None = None
 
 
-def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int]) -> Plan[Attached]:
+def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]) -> Plan[Attached]:
     """Attach details to the days that lack them; `tried` remembers what the JSON list did not explain.
 
     Days within the last 35 are read at once, older ones little by little, once a day, within the budget of
@@ -70,12 +71,12 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[str, int])
         return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
 
 
-def _attach(reading: Reading, today: date, tried: dict[str, int], *, daily: bool) -> Plan[Attached]:
+def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: bool) -> Plan[Attached]:
     recent = max(reading.history_start, today - reading.margins.recent)
     start = reading.history_start if reading.details == "all" else recent
     every_day = reading.reconcile != "no"
     lacking = yield from do((CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY))
-    wanted = {day: calls for day, calls in lacking.items() if tried.get(day.isoformat()) != calls}
+    wanted = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
     found = yield from _look_at_ids(reading, wanted, daily=daily)
     if found.verdict == "changing":
         return Attached(doubt=f"{found.finding}; {WITHOUT_IDS}")
@@ -86,7 +87,7 @@ def _attach(reading: Reading, today: date, tried: dict[str, int], *, daily: bool
     yield Flush()
     still = yield from do(DaysLackingDetails(start, today + DAY))
     tried.clear()
-    tried.update({day.isoformat(): calls for day, calls in still.items()})
+    tried.update(still)
     unexplained = sum(still.values())
     if not unexplained:
         return Attached(zone_checked=bool(told))
@@ -131,7 +132,7 @@ def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
 
     The first sync leaves them to the next day: a user waits for the recent days only.
     """
-    if reading.cursor.get("recent_on") is None:
+    if DaysCursor.model_validate(reading.cursor).recent_on is None:
         return {}
     lacking = yield from do(DaysLackingDetails(reading.history_start, recent - DAY))
     budget = reading.details_budget
