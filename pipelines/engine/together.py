@@ -1,11 +1,14 @@
 """Coroutines side by side."""
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
+
+A = TypeVar("A")
 
 
-async def together(coroutines: Any) -> list[Any]:  # noqa: ANN401 - results of any type, in order
-    """Run all at once; the first failure cancels the others and is raised by itself."""
+async def together(coroutines: Iterable[Coroutine[Any, Any, A]]) -> list[A]:
+    """Run all at once, the results in order; the first failure cancels the others and is raised by itself."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(coroutine) for coroutine in coroutines]
