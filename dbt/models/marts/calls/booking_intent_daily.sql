@@ -1,11 +1,3 @@
--- depends_on: {{ ref('stg_control__changes') }}
-{{ config(
-    materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='append',
-    pre_hook='{{ take_out_noted(\'practice_id, day\', changed_days(\'phone_calls\')) }}',
-    post_hook='{{ note_put_in(\'practice_id, day\', changed_days(\'phone_calls\')) }}',
-) }}
-
 with counted as (
     select
         practice_id,
@@ -15,9 +7,6 @@ with counted as (
         call_classification,
         {{ booking_intent_measures() }}
     from {{ ref('phone_calls') }}
-    {% if is_incremental() %}
-    where (practice_id, day) in ({{ changed_days('phone_calls') }})
-    {% endif %}
     group by practice_id, day, direction, caller_type, call_classification
 )
 
