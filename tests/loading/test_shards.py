@@ -151,6 +151,23 @@ def test_calls_keep_their_keys_in_another_shard_and_new_ones_get_what_they_would
     assert contents(moved)["raw.phone_calls"] == contents(alone)["raw.phone_calls"]
 
 
+def test_a_run_of_several_shards_ended_as_the_last_of_them_says_in_one_file_too(
+    filled: bytes, tmp_path: Path
+) -> None:
+    path = put(tmp_path / "vetl.duckdb", filled)
+    arrange(path, {"1": IDS[:2], "2": IDS[2:]}, lock_wait_seconds=0)
+    for exit_code, file in enumerate(shards_of(path).values()):
+        with Warehouse.open(file, REGISTRY, lock_wait_seconds=0) as warehouse:
+            warehouse.start_run("drain", START, "drain")
+            warehouse.finish_run("drain", source_clock=START, exit_code=exit_code, summary={})
+
+    arrange(path, {}, lock_wait_seconds=0)
+
+    with duckdb.connect(str(path), read_only=True) as connection:
+        ended = connection.execute("select exit_code from control.runs where run_id = 'drain'").fetchall()
+    assert ended == [(1,)]
+
+
 def test_a_layout_that_cannot_be_read_is_told_in_one_line(filled: bytes, tmp_path: Path) -> None:
     path = put(tmp_path / "vetl.duckdb", filled)
     arrange(path, {"1": IDS, "2": []}, lock_wait_seconds=0)
