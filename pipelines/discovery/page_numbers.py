@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pipelines.core.capabilities import Result
-from pipelines.core.errors import RequestRefused, Unreachable
+from pipelines.core.errors import Unreachable
 from pipelines.core.pages import Page
-from pipelines.core.steps import Plan, Step, do
+from pipelines.core.steps import Plan
 from pipelines.reading.rows import key_of
 
 LOOKS = 2
@@ -148,12 +148,3 @@ def _page(ask: Ask, name: str, number: int) -> Plan[Page | None]:
 
 def _keys(page: Page | None) -> Keys:
     return Keys(key_of(row) for row in page.rows) if page else Keys()
-
-
-def page_if_given(step: Step[Page]) -> Plan[Page | None]:
-    """The answer, or nothing where the server refuses this form of the question."""
-    try:
-        page = yield from do(step)
-    except RequestRefused:
-        return None
-    return page

@@ -4,7 +4,7 @@ Client and warehouse are protocols here, so the loop can be read, and tried, wit
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -34,7 +34,6 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
-from pipelines.engine.expected import ExpectedRows
 from pipelines.engine.protocols import CsvParser, Source, Store
 from pipelines.engine.together import together
 from pipelines.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
@@ -54,6 +53,9 @@ UNKNOWN_ID = (400, 404, 410, 422)
 
 UNKNOWN_WORDS = (400, 422)
 """Statuses of a list that is asked by names that its server does not know, which doctor finds."""
+
+WHOLE_PAGES = 20
+"""A smaller page is read for its total or for a proof, not for its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,26 @@ class Run:
     def practices_at_once(self) -> int:
         """How many practices are read side by side."""
         return max(1, min(PRACTICES_AT_ONCE, len(self.order.practices)))
+
+
+class ExpectedRows:
+    """How many rows a list's windows were said to hold, so that a sync can tell how far it has come.
+
+    A window that is read again counts once.
+    """
+
+    def __init__(self) -> None:
+        self._totals: dict[Hashable, int] = {}
+
+    def note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
+        """One page of a window, which tells the window's total."""
+        if step.size >= WHOLE_PAGES and not step.lenient:
+            window = tuple(sorted((name, str(value)) for name, value in step.query.items() if name != "page"))
+            self._totals[window] = page.total_count
+
+    def total(self, read: int) -> int | None:
+        """At least as many as were `read`; `None` before the first page."""
+        return max(read, sum(self._totals.values())) if self._totals else None
 
 
 class StepRunner:

@@ -6,15 +6,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import PracticeRefused, VetlError
+from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
 from pipelines.core.results import ReportProgress, Waiting
+from pipelines.core.steps import Learnt, Question, Save
 from pipelines.discovery.csv_calls import parse_plainly
 from pipelines.discovery.examination import Examination, check_practice, examine
 from pipelines.discovery.finding import Examined, Finding, Report
-from pipelines.discovery.notes import Notes
 from pipelines.endpoints import by_name
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.engine.runner import Order, Run, StepRunner
@@ -25,6 +27,39 @@ from pipelines.jobs.shards import opened
 from pipelines.jobs.sync import chosen_endpoints, chosen_practices
 from pipelines.partner.client import PartnerClient
 from pipelines.settings import Settings, load_settings
+
+
+class Notes:
+    """Stands where `sync` has the warehouse: keeps in memory what was learnt, and knows nothing beforehand.
+
+    So the checks wait for no warehouse.
+    """
+
+    def __init__(self) -> None:
+        self.learnt: dict[tuple[str, str], list[Learnt]] = {}
+
+    def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:  # noqa: ARG002 - as the warehouse takes it
+        """Keep what was learnt of these lists."""
+        for practice_id, endpoint, saves in works:
+            kept = self.learnt.setdefault((practice_id, endpoint.name), [])
+            kept.extend(item for item in saves if isinstance(item, Learnt))
+        return [Changes()] * len(works)
+
+    def answer_all(self, asked: Sequence[tuple[str, Endpoint, Question]]) -> list[Any]:
+        """No check asks what is here."""
+        raise AssertionError(f"a check asks the warehouse: {asked}")
+
+    def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:  # noqa: ARG002 - as above
+        """Nothing was read before."""
+        return None
+
+    def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:  # noqa: ARG002 - as above
+        """Nothing is believed beforehand."""
+        return {}
+
+    def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:  # noqa: ARG002 - as above
+        """Nothing is stored, nothing set aside."""
+        return {}
 
 
 async def visit(run: Run, client: PartnerClient) -> Sequence[Examined]:

@@ -1,15 +1,19 @@
-"""What every part of a commit works with."""
+"""What every part of a commit works with, and what it did, by practice."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import duckdb
 import polars as pl
 
+from pipelines.core.pages import Changes
 from pipelines.loading.stream import Stream
 from pipelines.loading.tables import RawTable
+
+Tally = Mapping[str, Changes]
+"""What was done to the rows of each practice, by its id; a practice that nothing was done to may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +58,23 @@ def registered_frames(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFr
     # After a failure the names stay until the next use: an aborted transaction refuses even this.
     for name in frames:
         connection.unregister(name)
+
+
+def added(tallies: Iterable[Tally]) -> dict[str, Changes]:
+    """All of them together."""
+    total: dict[str, Changes] = {}
+    for tally in tallies:
+        for practice_id, changes in tally.items():
+            total[practice_id] = total.get(practice_id, Changes()) + changes
+    return total
+
+
+def counted(**rows: pl.DataFrame) -> dict[str, Changes]:
+    """How many rows of each practice were `inserted`, `updated` and so on: frames with a `practice_id`."""
+    counts = [
+        (practice_id, replace(Changes(), **{name: count}))
+        for name, frame in rows.items()
+        if not frame.is_empty()
+        for practice_id, count in frame.group_by("practice_id").len().rows()
+    ]
+    return added({practice_id: changes} for practice_id, changes in counts)

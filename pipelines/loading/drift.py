@@ -8,8 +8,7 @@ import polars as pl
 from pipelines.core.endpoint import Column
 from pipelines.core.labels import is_label
 from pipelines.core.pages import Changes
-from pipelines.loading.context import Commit
-from pipelines.loading.tally import added
+from pipelines.loading.context import Commit, added
 
 _LONGEST = 60
 

@@ -9,12 +9,11 @@ from pipelines.core.pages import Changes, Row
 from pipelines.core.steps import MergeRows
 from pipelines.loading import drift
 from pipelines.loading.connection import same_key
-from pipelines.loading.context import Commit, frame_of, registered_frames
+from pipelines.loading.context import Commit, Tally, added, counted, frame_of, registered_frames
 from pipelines.loading.control import lookups, quarantine, restatements
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.tables import row_hash
-from pipelines.loading.tally import Tally, added, counted
 from pipelines.loading.versions import TARGET, touch, write
 
 _SEALED = "_sealed_before"

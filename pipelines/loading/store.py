@@ -10,14 +10,13 @@ import duckdb
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails, Learnt, MergeRows, MissingRecords, MoveCursor, ReplaceDays, Save
-from pipelines.loading.context import Commit
+from pipelines.loading.context import Commit, Tally, added
 from pipelines.loading.control.lookups import keep_missing
 from pipelines.loading.control.state import keep_certificates, keep_cursors, keep_learnt
 from pipelines.loading.merge import merge_rows
 from pipelines.loading.phone_calls.days import replace_days
 from pipelines.loading.phone_calls.details import attach_details
 from pipelines.loading.phone_calls.times import days_between
-from pipelines.loading.tally import Tally, added
 
 ROWS_AT_ONCE = 50_000
 """About so many rows of several lists go into one frame; a list with more goes alone."""

@@ -27,10 +27,9 @@ from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import promised, tolerant
 from pipelines.reading.paging import fell, most_followed
 from pipelines.reading.rows import instant, key_of
-from pipelines.reading.status_counts import Counts
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 from pipelines.strategies.cursors import TopCursor
-from pipelines.strategies.totals import compare_totals
+from pipelines.strategies.totals import Counts, compare_totals
 
 LOOK_BACK = timedelta(days=7)
 MARGIN = timedelta(hours=1)

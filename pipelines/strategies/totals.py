@@ -1,13 +1,55 @@
-"""The totals by status, under a name of the filter that is looked for only where the one in use tells nothing."""
+"""The totals by status that the source tells, beside those of the rows that are here.
 
-from collections.abc import Sequence
+Another name of the filter is looked for only where the one in use tells nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pipelines.core.capabilities import Result
+from pipelines.core.errors import RequestRefused
+from pipelines.core.pages import Window
 from pipelines.core.reading import Reading
-from pipelines.core.steps import Plan
+from pipelines.core.steps import Plan, StatusCounts, do
 from pipelines.discovery.examination import find_status
 from pipelines.reading.conventions import QueryConventions
-from pipelines.reading.status_counts import Counts, counts_agree
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The totals by status, there and here."""
+
+    there: Mapping[str, int]
+    here: Mapping[str, int]
+    requests: int
+
+    @property
+    def agree(self) -> bool:
+        """Whether every status has as many rows here as there."""
+        return all(self.here.get(status, 0) == count for status, count in self.there.items())
+
+    @property
+    def status_is_ignored(self) -> bool:
+        """Every status tells the total of the whole list."""
+        return len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
+
+
+def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Plan[Counts]:
+    """Compare the totals by status, read in the order given, with what is here.
+
+    A server that refuses the status filter tells nothing: then the totals do not agree.
+    """
+    there: dict[str, int] = {}
+    requests = 0
+    for status in statuses:
+        try:
+            page = yield from do(conventions.count(Window(status=status)))
+        except RequestRefused:
+            return Counts({status: -1}, {}, requests + 1)
+        there[status] = page.total_count
+        requests += page.requests
+    here = yield from do(StatusCounts())
+    return Counts(there, here, requests)
 
 
 def compare_totals(reading: Reading, conventions: QueryConventions, statuses: Sequence[str]) -> Plan[Counts]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pipelines.core.errors import RequestRefused, Unreachable
 from pipelines.core.pages import Page
-from pipelines.core.steps import Plan, ReadPage
-from pipelines.discovery.page_numbers import PageNumbers, find_pages, page_if_given
+from pipelines.core.steps import Plan, ReadPage, do
+from pipelines.discovery.page_numbers import PageNumbers, find_pages
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 BEFORE_THE_FIRST = ("repeats", "refused", "empty", "breaks")
@@ -49,7 +49,10 @@ class Server:
 
 def found(server: Server, *names: str) -> tuple[str, int] | None:
     def ask(name: str, number: int) -> Plan[Page | None]:
-        return page_if_given(ReadPage({name: str(number)}, 0, server.size, lenient=True))
+        try:
+            return (yield from do(ReadPage({name: str(number)}, 0, server.size, lenient=True)))
+        except RequestRefused:
+            return None
 
     plan = find_pages(names or ("page", "p"), ask)
     send: Callable[[], Any] = lambda: next(plan)  # noqa: E731 - what to do next with the plan

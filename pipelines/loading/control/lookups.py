@@ -8,10 +8,9 @@ import polars as pl
 from pipelines.core.pages import Changes
 from pipelines.core.steps import MissingRecords
 from pipelines.loading.connection import same_key
-from pipelines.loading.context import Commit, frame_of, registered_frames
+from pipelines.loading.context import Commit, added, counted, frame_of, registered_frames
 from pipelines.loading.control import restatements
 from pipelines.loading.instants import INSTANT
-from pipelines.loading.tally import added, counted
 from pipelines.loading.versions import mark_deleted
 
 

@@ -13,7 +13,7 @@ from pipelines.core.errors import ContractBroken
 from pipelines.core.pages import Changes
 from pipelines.core.steps import ReplaceDays
 from pipelines.loading import drift
-from pipelines.loading.context import Commit, frame_of, registered_frames
+from pipelines.loading.context import Commit, added, counted, frame_of, registered_frames
 from pipelines.loading.control import quarantine, restatements
 from pipelines.loading.extras import told_alike, told_by
 from pipelines.loading.instants import INSTANT
@@ -24,7 +24,6 @@ from pipelines.loading.phone_calls.rows import append, forget_details, stored_ro
 from pipelines.loading.phone_calls.times import add_called_at_by_zone, days_between
 from pipelines.loading.phone_calls.values import Calls, read_values
 from pipelines.loading.tables import row_hash
-from pipelines.loading.tally import added, counted
 from pipelines.loading.versions import TARGET, mark_deleted, touch, write
 
 DAY = ("practice_id", "call_date")

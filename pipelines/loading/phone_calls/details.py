@@ -12,7 +12,7 @@ import polars as pl
 from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails
 from pipelines.loading import drift
-from pipelines.loading.context import Commit, registered_frames
+from pipelines.loading.context import Commit, added, registered_frames
 from pipelines.loading.control import dirty_days, mentions, quarantine
 from pipelines.loading.extras import together, told_alike
 from pipelines.loading.frames import EXTRA
@@ -20,7 +20,6 @@ from pipelines.loading.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW,
 from pipelines.loading.phone_calls.records import as_csv_rows, read_records, shape
 from pipelines.loading.phone_calls.rows import forget_details, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import days_between, local_minute
-from pipelines.loading.tally import added
 from pipelines.loading.versions import TARGET
 
 _ENOUGH = 5
