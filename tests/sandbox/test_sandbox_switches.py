@@ -1,7 +1,6 @@
 """Every switch really changes what a partner sees."""
 
 import re
-from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -281,9 +280,3 @@ def test_a_patch_leaves_the_other_switches_alone() -> None:
     changed = patched(patched(Switches(), {"staff_tasks": {"page_base": 1}}), {"staff_tasks": {"default_size": 9}})
     assert changed.staff_tasks == ListSwitches(page_base=1, default_size=9)
     assert changed.appointments == Switches().appointments
-
-
-def test_every_switch_is_in_the_documentation(documentation: str) -> None:
-    names = {field.name for kind in (Switches, ListSwitches) for field in fields(kind)}
-    lists = {"phone_calls", *PATHS}
-    assert [name for name in sorted(names - lists) if f"`{name}`" not in documentation] == []

@@ -160,7 +160,3 @@ def test_what_goes_wrong_follows_from_the_seed(preset: str) -> None:
 
     assert drawn(1) == drawn(1)
     assert (drawn(1) == drawn(2)) == (preset == "none")
-
-
-def test_every_kind_is_documented(documentation: str) -> None:
-    assert [kind for kind in KINDS if f"| `{kind}` |" not in documentation] == []

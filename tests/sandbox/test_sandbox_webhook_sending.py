@@ -1,4 +1,4 @@
-"""How webhooks leave: side by side, and over TLS to those who can prove who they are."""
+"""How webhooks leave: what the world tells, side by side, over TLS to those who can prove who they are."""
 
 import ssl
 import subprocess
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.hook_receiver import Receiver, receiving
 from support.partner_side import ROOT, Partner
+from support.texting import send
 
 MOST_SECONDS = 20
 
@@ -119,3 +120,26 @@ def test_http_is_taken_by_a_switch_only(
 ) -> None:
     partner.platform.set(**switched)
     assert text(partner, receiver.url) == status
+
+
+def test_one_address_gets_what_the_world_tells(partner: Partner, receiver: Receiver) -> None:
+    partner.platform.set(webhooks_to=receiver.url)
+    before = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]}
+    partner.later(hours=24)
+    ended = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]} - before
+    told = [
+        got.body for got in receiver.got if got.path == "/hook/ai_outbound" and got.body["clinic_id"] == "loc-001"
+    ]
+    assert {body["request_id"] for body in told} == ended
+    appointments = {row["id"] for row in partner.truth("appointments")}
+    booked = [body["outcome_detail"]["appointment_id"] for body in told if body["outcome"] == "booked"]
+    assert set(booked) <= appointments
+    assert [got for got in receiver.got if got.path == "/hook/service_reminders"]
+
+
+def test_every_attempt_is_in_the_control_interface(partner: Partner, receiver: Receiver) -> None:
+    partner.platform.set(http_callbacks=True)
+    send(partner, callback_url=receiver.url)
+    partner.platform.settle()
+    (attempt,) = partner.http.get("/_control/webhooks").json()["data"]
+    assert (attempt["kind"], attempt["number"], attempt["status"]) == ("messages", 1, 200)

@@ -1,14 +1,12 @@
 """Clients and patients, by the ids that other rows mention."""
 
-from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta
 
-from support.model_driver import Driver
+from support import model_driver
 from support.model_people import Mentions, People
 
-from pipelines.core.reading import Margins, Outcome, Reading, Reconcile
+from pipelines.core.reading import Margins, Outcome, Reconcile
 from pipelines.endpoints.clients import CLIENTS
-from pipelines.strategies import plan
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -16,16 +14,8 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def sync(
     source: People, store: Mentions, at: datetime = NOW, reconcile: Reconcile = "no", budget: int = 100
 ) -> Outcome:
-    reading = Reading(
-        endpoint=CLIENTS,
-        names=CLIENTS.names,
-        now=at,
-        time_zone=ZoneInfo("UTC"),
-        history_start=date(2026, 1, 1),
-        margins=Margins(reference_budget=budget),
-        reconcile=reconcile,
-    )
-    return Driver(source, store, source.rng).run(plan(reading))
+    margins = Margins(reference_budget=budget)
+    return model_driver.sync(CLIENTS, source, store, now=at, margins=margins, reconcile=reconcile)
 
 
 def test_what_is_known_is_not_asked_for_again_before_its_time() -> None:

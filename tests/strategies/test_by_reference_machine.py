@@ -7,18 +7,17 @@ unless the source did not have it at some time since. No reading costs more than
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 from support import claims
-from support.model_driver import Driver, Killed
+from support.model_driver import Driver, Killed, reading_of
 from support.model_people import Mentions, People
 
-from pipelines.core.reading import Margins, Outcome, Reading, Reconcile
+from pipelines.core.reading import Margins, Outcome, Reconcile
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.strategies import plan
 from pipelines.strategies.by_reference import LOOKS
@@ -71,15 +70,8 @@ class Clients(RuleBasedStateMachine):
 
     def _read(self, reconcile: Reconcile, budget: int) -> Outcome | None:
         source, store = self.source, self.store
-        reading = Reading(
-            endpoint=CLIENTS,
-            names=CLIENTS.names,
-            now=source.now,
-            time_zone=ZoneInfo("UTC"),
-            history_start=date(2026, 1, 1),
-            margins=Margins(reference_budget=budget),
-            reconcile=reconcile,
-        )
+        margins = Margins(reference_budget=budget)
+        reading = reading_of(CLIENTS, source, store, margins=margins, reconcile=reconcile)
         known, begun, outcome = store.mentioned | store.read_at.keys() | store.absent.keys(), source.requests, None
         store.missing = set()
         with suppress(Killed):

@@ -6,8 +6,6 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver
@@ -61,32 +59,6 @@ def opened(rng: Random, rows: int = 0) -> tuple[ModelCalls, CallStore]:
 def mirrored(source: ModelCalls, store: CallStore, first: date = HISTORY) -> bool:
     days = (first, source.now.date() + timedelta(days=1))
     return store.rows(*days) == source.rows(*days)
-
-
-@given(seed=st.integers(0, 2**32), rows=st.integers(0, 700))
-def test_a_source_at_rest_is_mirrored(seed: int, rows: int) -> None:
-    rng = Random(seed)
-    source, store = opened(rng, rows)
-
-    outcome = sync(source, store, rng)
-
-    assert mirrored(source, store)
-    assert outcome.certified
-
-
-@given(seed=st.integers(0, 2**32), rows=st.integers(0, 300), pace=st.floats(0, 0.5))
-def test_no_certified_day_misses_a_call_while_calls_come_in(seed: int, rows: int, pace: float) -> None:
-    rng = Random(seed)
-    source, store = opened(rng, rows)
-    source.move = lambda: ring(source, rng) if rng.random() < pace else None
-    for _ in range(3):
-        outcome = sync(source, store, rng)
-        assert outcome.certified
-        source.now += timedelta(hours=rng.randint(1, 50))
-    source.move = lambda: None
-    sync(source, store, rng)
-
-    assert mirrored(source, store)
 
 
 def test_a_call_that_changed_within_the_last_35_days_is_seen_the_next_day() -> None:

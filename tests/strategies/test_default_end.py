@@ -4,46 +4,23 @@ Contract, Booking sessions and Appointments: the end "defaults to the current da
 """
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 import pytest
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.core.reading import Outcome, Reading, Reconcile
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
-from pipelines.strategies import plan
 
 LISTS = pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, APPOINTMENTS], ids=lambda item: item.name)
 NO_START = QueryNames(start="commencing")
 NO_END = QueryNames(end="closing")
 NEITHER = QueryNames(start="commencing", end="closing")
 ONE_OF_TWO_PAIRS = QueryNames(start="from", end="until")
-
-
-def sync(
-    endpoint: Endpoint,
-    source: ModelSource,
-    store: ModelStore,
-    reconcile: Reconcile = "no",
-    configured: QueryNames | None = None,
-) -> Outcome:
-    reading = Reading(
-        endpoint=endpoint,
-        names=configured or endpoint.names,
-        now=source.now,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=date(2026, 2, 15),
-        cursor=dict(store.cursor),
-        capabilities=dict(store.capabilities),
-        reconcile=reconcile,
-    )
-    return Driver(source, store, source.rng).run(plan(reading))
 
 
 def filled(names: QueryNames, rows: int = 60) -> ModelSource:
@@ -77,7 +54,7 @@ def test_without_one_nothing_is_certified_through_hidden_rows_and_nothing_is_del
     source.touch(changed, status="active")
 
     during = sync(endpoint, source, store)
-    sync(endpoint, source, store, "full")
+    sync(endpoint, source, store, reconcile="full")
 
     assert hidden
     assert before.certified
@@ -145,7 +122,7 @@ def test_names_that_were_guessed_on_an_empty_list_are_not_kept_against_the_setti
     for number in range(9):
         source.add(START - timedelta(hours=4 * number + 1), status="completed")
 
-    outcome = sync(endpoint, source, store, configured=QueryNames(start="mine", end="ours"))
+    outcome = sync(endpoint, source, store, names=QueryNames(start="mine", end="ours"))
 
     assert outcome.certified
     assert outcome.notes == ()
@@ -156,7 +133,7 @@ def test_names_that_were_guessed_on_an_empty_list_are_not_kept_against_the_setti
 def test_a_name_in_the_settings_that_is_not_honoured_is_said(endpoint: Endpoint) -> None:
     source, store = filled(ONE_OF_TWO_PAIRS), ModelStore()
 
-    outcome = sync(endpoint, source, store, configured=QueryNames(start="begin", end="end_date"))
+    outcome = sync(endpoint, source, store, names=QueryNames(start="begin", end="end_date"))
 
     assert outcome.certified
     assert store.rows == source.rows
@@ -173,7 +150,7 @@ def test_a_full_reconcile_finds_out_anew_what_a_server_does(endpoint: Endpoint) 
     source.add(status="completed")
     source.now += timedelta(hours=1)
 
-    assert sync(endpoint, source, store, "full").certified
+    assert sync(endpoint, source, store, reconcile="full").certified
 
     assert store.rows == source.rows
     assert store.capabilities["end"]["name"] == "until"

@@ -4,24 +4,21 @@ Where it speaks as configured, a list of 7 pages takes at most 16.
 """
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.core.reading import Reading
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.strategies import plan
 
 RANGED = (BOOKING_SESSIONS, APPOINTMENTS)
 LISTS = (*RANGED, AI_OUTBOUND, STAFF_TASKS)
@@ -37,15 +34,7 @@ def cost(endpoint: Endpoint, manners: Manners, rows: int, *, tied: bool = False)
     for number in range(rows):
         apart = timedelta(days=3) if tied else timedelta(hours=5) + timedelta(days=10) * (rows - number) / rows
         source.add(START - apart, status="completed")
-    reading = Reading(
-        endpoint=endpoint,
-        names=endpoint.names,
-        now=source.now,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=date(2026, 2, 15),
-    )
-
-    assert Driver(source, store, source.rng).run(plan(reading)).certified
+    assert sync(endpoint, source, store).certified
 
     assert store.rows == source.rows
     return source.requests

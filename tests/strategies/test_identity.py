@@ -1,27 +1,24 @@
 """Whether rows keep their ids: told from a page that is read again while rows move and twins change places."""
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
-from typing import Any, Literal
-from zoneinfo import ZoneInfo
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.model_driver import Driver
+from support.model_driver import Driver, reading_of, sync
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Page, Row
-from pipelines.core.reading import Reading
 from pipelines.core.steps import ReadPage
 from pipelines.discovery.identity import TOO_MANY, Identity, compared, look_first
 from pipelines.discovery.keeping import capabilities_of
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.strategies import plan
 
 
 def rows(*contents: object, ids: str = "") -> list[Row]:
@@ -109,17 +106,6 @@ class OtherIds(ModelSource):
         )
 
 
-def reading(endpoint: Endpoint, **known: Any) -> Reading:
-    return Reading(
-        endpoint=endpoint,
-        names=endpoint.names,
-        now=START,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=date(2026, 2, 20),
-        **known,
-    )
-
-
 @pytest.mark.parametrize("ways", [2, 10**9])
 @pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, STAFF_TASKS], ids=lambda item: item.name)
 @pytest.mark.parametrize("pace", [0.0, 0.5])
@@ -131,7 +117,7 @@ def test_a_source_with_unstable_ids_is_found_out_in_two_or_three_requests(
         source.add(START - timedelta(hours=1), status="pending", number=len(source.rows))
     source.move = lambda: source.touch("r00001") if source.rng.random() < pace else None
 
-    outcome = Driver(source, store, source.rng).run(plan(reading(endpoint)))
+    outcome = sync(endpoint, source, store)
 
     assert "rows came back under another id" in outcome.reason
     assert source.requests <= 3
@@ -155,7 +141,7 @@ def test_a_list_is_looked_at_before_its_first_read_and_while_its_ids_were_changi
         source.add(status="pending", number=number)
     known: Sequence[tuple[str, str]] = [("ids", ids)] if ids else []
 
-    read = reading(STAFF_TASKS, cursor=cursor, capabilities=dict(known))
+    read = reading_of(STAFF_TASKS, source, store, cursor=cursor, capabilities=dict(known))
     Driver(source, store, source.rng).run(look_first(read, capabilities_of(read), Identity()))
 
     assert source.requests == requests

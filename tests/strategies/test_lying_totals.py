@@ -1,25 +1,22 @@
 """Servers whose totals lie: never a false certificate, all rows that can be had, a bounded number of requests."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.reading import certified, following, paging
-from pipelines.strategies import plan
 
 STATUSES = {
     "booking_sessions": ("active", "completed"),
@@ -33,19 +30,6 @@ LIES: list[Literal["too high", "too low", "capped", "unfiltered"]] = [
     "capped",
     "unfiltered",
 ]
-
-
-def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore) -> Outcome:
-    reading = Reading(
-        endpoint=endpoint,
-        names=endpoint.names,
-        now=source.now,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=date(2026, 2, 20),
-        cursor=dict(store.cursor),
-        capabilities=dict(store.capabilities),
-    )
-    return Driver(source, store, source.rng).run(plan(reading))
 
 
 def filled(endpoint: Endpoint, rng: Random, manners: Manners, rows: int) -> ModelSource:

@@ -1,45 +1,27 @@
 """Small stories of lists that move while they are read: each was, or could be, a false certificate or no end."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import count
 from random import Random
-from zoneinfo import ZoneInfo
 
 import pytest
 from support import claims
 from support.learnt import paged, ranged
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_people import Mentions, People
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.reading import Margins, Outcome, Reading
+from pipelines.core.reading import Margins
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.strategies import plan
 
 Event = Callable[[], object]
-
-
-def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore, *, budget: int = 100) -> Outcome:
-    reading = Reading(
-        endpoint=endpoint,
-        names=endpoint.names,
-        now=source.now,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=date(2026, 2, 15),
-        cursor=dict(store.cursor),
-        capabilities=dict(store.capabilities),
-        margins=Margins(reference_budget=budget),
-    )
-    outcome = Driver(source, store, source.rng).run(plan(reading))
-    source.move = lambda: None
-    return outcome
 
 
 def filled(endpoint: Endpoint, manners: Manners, rows: int, apart: timedelta, status: str) -> ModelSource:
@@ -163,7 +145,7 @@ def test_a_list_that_refuses_date_times_is_opened_also_where_only_its_pages_are_
 def test_looking_twice_for_ids_that_are_not_there_stays_within_the_budget(budget: int) -> None:
     source, store = People(), Mentions("a", "b", "c")
 
-    outcome = sync(CLIENTS, source, store, budget=budget)
+    outcome = sync(CLIENTS, source, store, margins=Margins(reference_budget=budget))
 
     assert source.requests == budget - budget % 2
     assert bool(outcome.notes) == (budget < 6)

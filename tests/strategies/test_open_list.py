@@ -1,21 +1,17 @@
 """The first request of a list about which nothing is known: servers that count from 1 do not have page 0."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 import pytest
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
-from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused, Unreachable, VetlError
 from pipelines.core.pages import Page
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import ReadPage
 from pipelines.endpoints import by_name
-from pipelines.strategies import plan
 
 REFUSALS = [RequestRefused("400", status=400), NotFound("404", status=404), Unreachable("500")]
 
@@ -32,14 +28,6 @@ class FromOne(ModelSource):
         return super().page(step)
 
 
-def reading(source: ModelSource, name: str) -> Reading:
-    return Reading(by_name(name), QueryNames(), source.now, ZoneInfo("America/Chicago"), date(2026, 2, 15))
-
-
-def sync(source: ModelSource, store: ModelStore, name: str) -> Outcome:
-    return Driver(source, store, source.rng).run(plan(reading(source, name)))
-
-
 @pytest.mark.parametrize("before", REFUSALS, ids=str)
 @pytest.mark.parametrize("rows", [0, 1, 2, 11])
 @pytest.mark.parametrize("name", ["appointments", "staff_tasks"])
@@ -49,7 +37,7 @@ def test_a_list_without_page_zero_is_read_whole_at_once(before: VetlError, rows:
     for number in range(rows):
         source.add(START - timedelta(hours=5 * number + 1, seconds=7), status="pending")
 
-    outcome = sync(source, store, name)
+    outcome = sync(by_name(name), source, store)
 
     assert outcome.certified
     assert store.rows == source.rows
@@ -63,6 +51,6 @@ def test_a_practice_that_is_refused_is_not_asked_again() -> None:
 
     source.move = refuse
     with pytest.raises(PracticeRefused):
-        sync(source, ModelStore(), "staff_tasks")
+        sync(by_name("staff_tasks"), source, ModelStore())
 
     assert source.requests == 1

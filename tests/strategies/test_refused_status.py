@@ -1,23 +1,20 @@
 """Servers that refuse the status filter: it tells nothing then, and nothing is lost for want of it."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 import pytest
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Page
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import ReadPage
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.strategies import plan
 
 OPEN = {"booking_sessions": "active", "ai_outbound": "received", "staff_tasks": "pending"}
 LISTS = pytest.mark.parametrize(
@@ -40,19 +37,6 @@ def filled(endpoint: Endpoint) -> Refusing:
         at = START - timedelta(days=9) + timedelta(hours=5 * number)
         source.add(at, status=OPEN[endpoint.name] if number % 3 == 0 else "completed")
     return source
-
-
-def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore) -> Outcome:
-    reading = Reading(
-        endpoint=endpoint,
-        names=endpoint.names,
-        now=source.now,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=date(2026, 2, 15),
-        cursor=dict(store.cursor),
-        capabilities=dict(store.capabilities),
-    )
-    return Driver(source, store, source.rng).run(plan(reading))
 
 
 @LISTS

@@ -1,24 +1,19 @@
 """Lists filtered by `updated_at`, read from a model source that may move between any two requests."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.learnt import paged, ranged
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import QueryNames
-from pipelines.core.errors import TornAnswer
 from pipelines.core.pages import WindowKind
-from pipelines.core.reading import Outcome, Reading
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
-from pipelines.strategies import plan
 
 HISTORY = date(2026, 2, 20)
 
@@ -44,22 +39,6 @@ manners = st.builds(
 )
 
 
-def reading_at(source: ModelSource, store: ModelStore) -> Reading:
-    return Reading(
-        endpoint=BOOKING_SESSIONS,
-        names=QueryNames(),
-        now=source.now,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=HISTORY,
-        cursor=dict(store.cursor),
-        capabilities=dict(store.capabilities),
-    )
-
-
-def sync(source: ModelSource, store: ModelStore, rng: Random) -> Outcome:
-    return Driver(source, store, rng).run(plan(reading_at(source, store)))
-
-
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
     source = ModelSource(rng, kind)
     first = datetime(2026, 2, 21, tzinfo=UTC)
@@ -75,56 +54,10 @@ def test_a_source_at_rest_is_mirrored_whatever_its_manners(seed: int, kind: Mann
     rng = Random(seed)
     source, store = filled(rng, kind, rows), ModelStore()
 
-    outcome = sync(source, store, rng)
+    outcome = sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
     assert outcome.certified
-
-
-@given(seed=st.integers(0, 2**32), kind=manners, rows=st.integers(1, 40), pace=st.floats(0, 0.3))
-def test_no_certificate_is_false_while_the_source_moves(seed: int, kind: Manners, rows: int, pace: float) -> None:
-    """What is certified is here, unless it changed after it was read; and at rest everything is here."""
-    rng = Random(seed)
-    source, store = filled(rng, kind, rows), ModelStore()
-
-    def move() -> None:
-        if rng.random() < pace and source.requests < 1500:
-            if rng.random() < 0.4:
-                source.add(status="active")
-            else:
-                source.touch(rng.choice(list(source.rows)), status=rng.choice(["active", "completed"]))
-
-    source.move = move
-    for _ in range(3):
-        try:
-            outcome = sync(source, store, rng)
-        except TornAnswer:  # the list outgrew its first page before its page size was known: next time
-            continue
-        if outcome.certified and outcome.through is not None:
-            for identity, row in source.rows.items():
-                if datetime.fromisoformat(row["updated_at"]) < outcome.through:
-                    assert row == store.rows[identity]
-        source.now += timedelta(hours=rng.randint(1, 70))
-    source.move = lambda: None
-    sync(source, store, rng)
-
-    assert source.rows == store.rows
-
-
-@given(seed=st.integers(0, 2**32), kind=manners, rows=st.integers(1, 40))
-def test_a_session_that_expires_without_a_trace_is_noticed(seed: int, kind: Manners, rows: int) -> None:
-    """Contract, Booking session: abandoned is derived, `updated_at` does not move."""
-    rng = Random(seed)
-    source, store = filled(rng, kind, rows), ModelStore()
-    sync(source, store, rng)
-    source.now += timedelta(days=5)
-    for row in source.rows.values():
-        if row["status"] == "active" and rng.random() < 0.5:
-            row["status"] = "abandoned"
-
-    sync(source, store, rng)
-
-    assert source.rows == store.rows
 
 
 def test_many_rows_on_one_instant_are_read_whole() -> None:
@@ -134,7 +67,7 @@ def test_many_rows_on_one_instant_are_read_whole() -> None:
     for _ in range(95):
         source.add(START - timedelta(days=3), status="completed")
 
-    outcome = sync(source, store, rng)
+    outcome = sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
     assert outcome.certified
@@ -148,10 +81,10 @@ def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> Non
         for row in source.rows.values():
             row["status"] = "completed"
         source.now += timedelta(days=1)
-        sync(source, store, rng)
+        sync(BOOKING_SESSIONS, source, store)
         source.now += timedelta(hours=3)
         before = source.requests
-        sync(source, store, rng)
+        sync(BOOKING_SESSIONS, source, store)
         costs.append(source.requests - before)
 
     assert costs == [2, 2]
@@ -162,11 +95,11 @@ def test_windows_already_certified_are_not_read_again() -> None:
     rng = Random(3)
     source, store = filled(rng, Manners(largest_page=100), 200), ModelStore()
     source.now += timedelta(days=1)
-    sync(source, store, rng)
+    sync(BOOKING_SESSIONS, source, store)
     first = source.requests
 
     source.requests = 0
-    sync(source, store, rng)
+    sync(BOOKING_SESSIONS, source, store)
 
     assert source.requests < first
     kinds = Counter(evidence.kind for evidence in store.certificates)
@@ -177,11 +110,10 @@ def test_an_earlier_start_of_history_reads_what_is_missing() -> None:
     rng = Random(4)
     source, store = filled(rng, Manners(), 30), ModelStore()
     source.add(datetime(2026, 1, 5, tzinfo=UTC), status="completed")
-    sync(source, store, rng)
+    sync(BOOKING_SESSIONS, source, store)
     assert len(store.rows) == 30
 
-    earlier = replace(reading_at(source, store), history_start=date(2026, 1, 1))
-    Driver(source, store, rng).run(plan(earlier))
+    sync(BOOKING_SESSIONS, source, store, history_start=date(2026, 1, 1))
 
     assert source.rows == store.rows
 
@@ -189,15 +121,15 @@ def test_an_earlier_start_of_history_reads_what_is_missing() -> None:
 def test_a_source_whose_clock_was_put_back_is_read_again_from_there() -> None:
     rng = Random(8)
     source, store = filled(rng, Manners(), 20), ModelStore()
-    sync(source, store, rng)
+    sync(BOOKING_SESSIONS, source, store)
     source.now -= timedelta(hours=20)
     for _ in range(4):
-        sync(source, store, rng)
+        sync(BOOKING_SESSIONS, source, store)
         source.now += timedelta(minutes=30)
         source.add(status="completed")
         source.now += timedelta(hours=2)
 
-    outcome = sync(source, store, rng)
+    outcome = sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
     assert outcome.certified
@@ -213,7 +145,7 @@ def test_a_page_base_that_was_learnt_wrongly_costs_no_row(seed: int, kind: Manne
     source, store = filled(rng, kind, rows), ModelStore()
     store.capabilities = {**paged(base=1 - kind.page_base, size=100), **ranged()}
 
-    outcome = sync(source, store, rng)
+    outcome = sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
     assert outcome.certified
@@ -224,7 +156,7 @@ def test_a_list_that_cannot_be_paged_deep_is_read_in_narrower_windows(seed: int,
     rng = Random(seed)
     source, store = filled(rng, Manners(deepest=deepest), rows), ModelStore()
 
-    outcome = sync(source, store, rng)
+    outcome = sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
     assert outcome.certified
@@ -238,7 +170,7 @@ def test_what_changed_a_moment_ago_is_here_even_where_no_order_is_stable(seed: i
     for _ in range(rows):
         source.add(START - timedelta(seconds=rng.random() * 50), status="completed")
 
-    sync(source, store, rng)
+    sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
 
@@ -248,11 +180,11 @@ def test_a_reconcile_finds_what_vanished_a_moment_after_it_came() -> None:
     source, store = filled(rng, Manners(), 20), ModelStore()
     source.now += timedelta(minutes=20)
     fresh = source.add(status="completed")
-    sync(source, store, rng)
+    sync(BOOKING_SESSIONS, source, store)
     assert fresh in store.rows
     del source.rows[fresh]
 
-    Driver(source, store, rng).run(plan(replace(reading_at(source, store), reconcile="recent")))
+    sync(BOOKING_SESSIONS, source, store, reconcile="recent")
 
     assert source.rows == store.rows
 
@@ -274,7 +206,7 @@ def test_a_list_in_another_order_at_each_request_is_mirrored(seed: int, kind: Ma
     rng = Random(seed)
     source, store = filled(rng, kind, rows), ModelStore()
 
-    outcome = sync(source, store, rng)
+    outcome = sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
     assert outcome.certified

@@ -1,20 +1,17 @@
 """Rows that vanish at the source without a trace: found by a full reconcile, looked at twice, at little cost."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from random import Random
-from zoneinfo import ZoneInfo
 
 import pytest
-from support.model_driver import Driver
+from support.model_driver import sync
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.reading import Outcome, Reading, Reconcile
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
-from pipelines.strategies import plan
 
 LISTS = pytest.mark.parametrize(
     "endpoint", [APPOINTMENTS, BOOKING_SESSIONS, AI_OUTBOUND], ids=lambda item: item.name
@@ -30,33 +27,19 @@ def filled(rows: int) -> ModelSource:
     return source
 
 
-def sync(endpoint: Endpoint, source: ModelSource, store: ModelStore, reconcile: Reconcile = "no") -> Outcome:
-    reading = Reading(
-        endpoint=endpoint,
-        names=endpoint.names,
-        now=source.now,
-        time_zone=ZoneInfo("America/New_York"),
-        history_start=date(2026, 2, 15),
-        cursor=dict(store.cursor),
-        capabilities=dict(store.capabilities),
-        reconcile=reconcile,
-    )
-    return Driver(source, store, source.rng).run(plan(reading))
-
-
 @LISTS
 @pytest.mark.parametrize("gone", [(0, 1, 2), (50,), (10, 80, 199)])
 def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: tuple[int, ...]) -> None:
     source, store = filled(200), ModelStore()
     sync(endpoint, source, store)
     before = source.requests
-    sync(endpoint, source, store, "full")
+    sync(endpoint, source, store, reconcile="full")
     undisturbed = source.requests - before
     for number in gone:
         del source.rows[f"r{number:05d}"]
     before = source.requests
 
-    outcome = sync(endpoint, source, store, "full")
+    outcome = sync(endpoint, source, store, reconcile="full")
 
     assert outcome.certified
     assert store.rows == source.rows
@@ -71,7 +54,7 @@ def test_where_most_have_vanished_the_time_is_read_again_at_once() -> None:
         del source.rows[f"r{number:05d}"]
     before = source.requests
 
-    assert sync(APPOINTMENTS, source, store, "full").certified
+    assert sync(APPOINTMENTS, source, store, reconcile="full").certified
 
     assert store.rows == source.rows
     assert source.requests - before < 60
@@ -88,7 +71,7 @@ def test_a_row_that_is_back_at_the_second_look_has_not_vanished() -> None:
             source.rows["r00007"] = hidden
 
     source.move = come_back
-    sync(APPOINTMENTS, source, store, "full")
+    sync(APPOINTMENTS, source, store, reconcile="full")
 
     assert store.missing == set()
     assert "r00007" in store.rows

@@ -1,11 +1,15 @@
 """Performs plans against a model source and a model store, as `performing` does against the real ones."""
 
 from collections.abc import Generator
+from datetime import date
 from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import RequestRefused, TornAnswer, Unreachable, VetlError
 from pipelines.core.pages import Changes
+from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import (
     AttachDetails,
     Flush,
@@ -21,6 +25,7 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
+from pipelines.strategies import plan
 
 Fiber = Generator[None, None, Any]
 
@@ -37,9 +42,9 @@ class Driver:
         self.store = store
         self.rng = rng
 
-    def run(self, plan: Plan[Any]) -> Any:
+    def run(self, running: Plan[Any]) -> Any:
         """The plan's return value."""
-        fiber = self._fiber(plan)
+        fiber = self._fiber(running)
         while True:
             try:
                 next(fiber)
@@ -53,11 +58,11 @@ class Driver:
                 self.store.lose()
                 raise
 
-    def _fiber(self, plan: Plan[Any]) -> Fiber:
+    def _fiber(self, running: Plan[Any]) -> Fiber:
         answer, failure = None, None
         while True:
             try:
-                step = plan.send(answer) if failure is None else plan.throw(failure)
+                step = running.send(answer) if failure is None else running.throw(failure)
             except StopIteration as finished:
                 return finished.value
             answer, failure = None, None
@@ -98,3 +103,21 @@ class Driver:
                 return self.store.put(step)
             case question:
                 return self.store.answer(question)
+
+
+def reading_of(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Reading:
+    """What a strategy is told before it reads a list of a model source; `given` is other than usual."""
+    usual: dict[str, Any] = {
+        "names": endpoint.names,
+        "now": source.now,
+        "time_zone": ZoneInfo("America/New_York"),
+        "history_start": date(2026, 2, 15),
+        "cursor": dict(store.cursor),
+        "capabilities": dict(store.capabilities),
+    }
+    return Reading(endpoint=endpoint, **usual | given)
+
+
+def sync(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
+    """One sync of a list."""
+    return Driver(source, store, source.rng).run(plan(reading_of(endpoint, source, store, **given)))

@@ -10,16 +10,15 @@ a sync must bring all that it has, a full reconcile must make both equal.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any, ClassVar
-from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from support import claims
 from support.journal import Asked, Journal
-from support.model_driver import Driver, Killed
+from support.model_driver import Driver, Killed, reading_of
 from support.model_source import START, Manners, stamp
 from support.model_store import ModelStore
 
@@ -194,7 +193,7 @@ class StrategyMachine(RuleBasedStateMachine):
     def _read(self, reconcile: Reconcile, turns: int, *, quiet: bool) -> Outcome | None:
         """Read, and hold what was certified against the source."""
         source, store = self.source, self.store
-        reading = self._reading(reconcile)
+        reading = reading_of(self.ENDPOINT, source, store, reconcile=reconcile)
         certified, cursor, known = len(store.certificates), store.cursor, dict(store.rows)
         store.missing, source.asked = set(), Asked()
         outcome = None
@@ -206,18 +205,6 @@ class StrategyMachine(RuleBasedStateMachine):
         certificates = store.certificates[certified:]
         self._check_all(Told(reading, outcome, certificates, source.asked, known, quiet, self._swapped))
         return outcome
-
-    def _reading(self, reconcile: Reconcile) -> Reading:
-        return Reading(
-            endpoint=self.ENDPOINT,
-            names=self.ENDPOINT.names,
-            now=self.source.now,
-            time_zone=ZoneInfo("America/New_York"),
-            history_start=date(2026, 2, 15),
-            cursor=dict(self.store.cursor),
-            capabilities=dict(self.store.capabilities),
-            reconcile=reconcile,
-        )
 
     def _check_all(self, told: Told) -> None:
         source, store = self.source, self.store

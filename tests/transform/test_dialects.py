@@ -16,7 +16,10 @@ DIALECT = sorted((MACROS / "dialect").glob("*.sql"))
 DISPATCHED = sorted(re.findall(r"dispatch\('(\w+)', 'vetl'\)", "".join(path.read_text() for path in DIALECT)))
 
 DUCKDB_ONLY = re.compile(r"\b(timezone|date_diff|isodow|unnest|generate_series|strftime|epoch)\(|'g'\)|::")
+NEITHER = re.compile(r"at time zone|quantile_cont|arg_max|\* exclude|\bcurrent_|\bnow\(\)|\"")
+"""What reads otherwise on the other engine, or asks this machine's clock: the models have macros for it."""
 SPARK_ONLY = re.compile(r"\b(convert_timezone|timestampdiff|explode|sequence|weekday)\(|timestamp_ntz")
+ONE_ENGINE = (DUCKDB_ONLY, SPARK_ONLY, NEITHER)
 
 QUESTIONS = {
     "local_time": ("timestamptz '2025-07-01 12:00:00+00'", "'America/New_York'"),
@@ -104,4 +107,4 @@ def test_models_hold_no_word_of_one_engine() -> None:
     texts = {path: re.sub(r"--.*", "", path.read_text()).lower() for path in models}
 
     assert texts
-    assert [path for path, text in texts.items() if DUCKDB_ONLY.search(text) or SPARK_ONLY.search(text)] == []
+    assert [path for path, text in texts.items() if any(words.search(text) for words in ONE_ENGINE)] == []

@@ -19,16 +19,3 @@ def test_the_site_is_made_without_a_warning(filled: Build, tmp_path: Path) -> No
     models = {name for name, node in filled.manifest["nodes"].items() if node["resource_type"] == "model"}
     assert models <= catalog["nodes"].keys()
     assert (tmp_path / "target" / "index.html").exists()
-
-
-def test_the_published_file_is_every_mart(filled: Build) -> None:
-    """Whoever changes a mart sees in the lineage who reads it."""
-    content = filled.manifest
-    marts = {
-        name for name, node in content["nodes"].items() if node["fqn"][1] == "marts" and name.startswith("model.")
-    }
-    exposures = {node["name"]: node for node in content["exposures"].values()}
-
-    assert marts == set(exposures["published_file"]["depends_on"]["nodes"])
-    assert marts > set(exposures["dashboard"]["depends_on"]["nodes"])
-    assert all(node["owner"]["name"] and node["description"].strip() for node in exposures.values())
