@@ -50,7 +50,8 @@ test-deploy: setup  ## The files of deploy/, and their processes with Postgres; 
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
-	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner
+	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/loading tests/receiving/test_drain.py \
+	  tests/sandbox/test_sandbox_openapi_explored.py
 
 check: setup  ## Lint, format, types, SQL lint, architecture
 	$(BIN)/ruff check .

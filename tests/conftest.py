@@ -6,11 +6,12 @@ from contextlib import ExitStack
 import pytest
 from hypothesis import settings
 from support import warm_dbt
+from support.examples import USUAL
 
 from pipelines.jobs import dbt_process
 from pipelines.partner import accepted
 
-settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=50)
+settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=USUAL)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)
 settings.load_profile("vetl")
 

@@ -3,16 +3,14 @@
 import os
 import re
 import shlex
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support import warm_dbt
-from support.mart_builds import MODELS_ONLY
+from support.mart_builds import untested
 
 import sandbox
+from pipelines.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")))
@@ -38,39 +36,21 @@ SHOWN_ELSEWHERE = {
 """Commands that do not end, need more than this platform, or take long, and what runs them."""
 
 
-VETL = f"""#!{sys.executable}
-from pipelines.cli.app import main
-from pipelines.jobs import build, dbt_process
-dbt_process.COMMAND = {{dbt}}
-build.options_of = lambda _settings, **_which: {MODELS_ONLY}
-main()
-"""
-"""`vetl` with a forked dbt and without its tests; `tests/cli/test_tutorial.py` types the installed one."""
-
-
 class Reader:
-    """A terminal in one folder. `typed`: every command so far, as the pages write it."""
+    """Runs the commands of the pages. `typed`: every one so far, as the pages write it."""
 
-    def __init__(self, folder: Path, commands: Path) -> None:
-        path = f"{commands}{os.pathsep}{os.environ['PATH']}"
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-        self._folder, self._environment = folder, {**clean, "PATH": path, "COLUMNS": "120"}
+    def __init__(self, capfd: pytest.CaptureFixture[str]) -> None:
+        self._capfd = capfd
         self.typed = set(SHOWN_ELSEWHERE)
 
     def types(self, written: str, code: int = 0, *, practice: str = "ID") -> str:
         """Run a command of a page, with the practice's own id in the place of `ID`."""
         self.typed.add(written)
-        done = subprocess.run(
-            [practice if word == "ID" else word for word in shlex.split(written)],
-            cwd=self._folder,
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-        assert done.returncode == code, (written, done.stdout, done.stderr)
-        return done.stdout + done.stderr
+        self._capfd.readouterr()
+        ended = app.execute([practice if word == "ID" else word for word in shlex.split(written)[1:]])
+        out, err = self._capfd.readouterr()
+        assert ended == code, (written, out, err)
+        return out + err
 
 
 def commands() -> set[str]:
@@ -82,13 +62,15 @@ def commands() -> set[str]:
 
 
 def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    vetl = tmp_path_factory.mktemp("bin") / "vetl"
-    vetl.write_text(VETL.format(dbt=warm_dbt.command()), "utf-8")
-    vetl.chmod(0o755)
-    reader = Reader(tmp_path, vetl.parent)
-    with sandbox.running(practices=1, days=20, calls=200, frozen=True) as platform:
+    """In this process, without dbt's tests; `tests/cli/test_tutorial.py` types the installed `vetl`."""
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    reader = Reader(capfd)
+    with untested(), sandbox.running(practices=1, days=20, calls=200, frozen=True) as platform:
         [practice] = platform.practices
         assert "vetl.toml" in reader.types("vetl init")
         _fill(tmp_path, platform)

@@ -32,7 +32,7 @@ def written(warehouse: Path) -> dict[str, Any]:
 
 def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
     """The first one, then after hours, days and a month. One with nothing new writes no row and no version."""
-    practices = opened()
+    practices = opened(calls=500)
     for pause in (timedelta(), timedelta(hours=3), timedelta(days=3), timedelta(days=30)):
         practices.platform.advance(pause)
 

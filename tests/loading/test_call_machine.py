@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from support.call_machine import CallMachine
 from support.call_warehouse import CallWarehouse, as_page
+from support.examples import examples
 from support.filled import Filled
 from support.model_calls import ModelCalls
 from support.restless_calls import TURNS, ZONE, Practice
@@ -59,7 +60,7 @@ class WarehouseMachine(CallMachine):
 def test_a_warehouse_certifies_nothing_false_and_keys_survive(shared: Filled) -> None:
     machine = type("SharedWarehouse", (WarehouseMachine,), {"filled": shared})
     few = settings(
-        max_examples=10,
+        max_examples=examples(6),
         stateful_step_count=8,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.filled import DAY, HEADER, START, Filled, call_line, call_record, csv_page
 
 from pipelines.core.errors import ContractBroken
@@ -225,7 +226,7 @@ lines = st.builds(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(readings=st.lists(st.lists(lines, max_size=5), min_size=1, max_size=5))
 def test_after_each_reading_raw_holds_what_was_read_and_no_key_ever_changes_hands(
     shared: Filled, readings: list[list[str]]

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.filled import DAY, Filled, call_line, call_record
 
 from pipelines.core.pages import Changes, Page, Window, WindowKind
@@ -181,7 +182,7 @@ calls = st.lists(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(zone=st.sampled_from(list(TURNS)), source=calls, order=st.randoms(use_true_random=False))
 def test_a_source_at_rest_gives_every_call_its_own_id(
     shared: Filled, zone: str, source: Source, order: Any

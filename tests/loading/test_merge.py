@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.filled import START, Filled
 
 from pipelines.core.pages import Changes
@@ -163,7 +164,7 @@ versions = st.lists(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=versions, data=st.data())
 def test_any_order_repetition_and_cut_of_batches_gives_the_same_table(
     shared: Filled, rows: list[dict[str, Any]], data: st.DataObject
@@ -182,7 +183,7 @@ def test_any_order_repetition_and_cut_of_batches_gives_the_same_table(
         assert sorted(found) == sorted(latest.items())
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=versions, data=st.data())
 def test_history_and_raw_together_hold_every_version_once(
     shared: Filled, rows: list[dict[str, Any]], data: st.DataObject

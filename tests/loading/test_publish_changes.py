@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 
 from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.published.marts import Masking
@@ -207,7 +208,7 @@ names = st.dictionaries(
 )
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(5))
 @given(states=st.lists(st.tuples(names, st.booleans()), min_size=2, max_size=4))
 def test_whatever_the_builds_did_it_shows_the_last(
     tmp_path_factory: pytest.TempPathFactory, states: list[tuple[Rows, bool]]

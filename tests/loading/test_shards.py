@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.filled import START, call_line, csv_page
 from support.raw_tables import create_warehouse
 
@@ -110,7 +111,7 @@ layouts = st.integers(1, 4).flatmap(
 
 
 @given(st.lists(st.tuples(layouts | st.just({}), st.integers(0, 12)), min_size=1, max_size=3))
-@settings(max_examples=4)
+@settings(max_examples=examples(3))
 def test_whatever_ends_a_move_every_row_is_there_once(
     filled: bytes, moves: list[tuple[dict[str, list[str]], int]]
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.filled import DAY, START, Filled, call_line, call_record, csv_page
 
 from pipelines.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays, Save
@@ -82,7 +83,7 @@ def kept(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
     }
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(story=stories)
 def test_practices_side_by_side_are_stored_as_each_alone(shared: Filled, story: list[Any]) -> None:
     together, alone = practices(shared), practices(shared)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.filled import START, Filled
 
 from pipelines import bundled
@@ -24,7 +25,7 @@ def evidence(finished: datetime) -> Certificate:
     return Certificate(Window(), WindowKind.CLOSED, 0, 0, 0, 0, 1, 0, True, f"at {finished}", finished, finished)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(commits=st.lists(st.tuples(st.sampled_from(LISTS), st.integers(0, 20)), min_size=1, max_size=8))
 def test_it_is_the_one_that_was_finished_last_in_whatever_order_they_were_committed(
     shared: Filled, commits: list[tuple[str, int]]

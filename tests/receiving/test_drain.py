@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.deliveries import body_of, message, outreach, reminder
 from support.drain_side import NOW, Side
+from support.examples import examples
 
 from pipelines.core.errors import InboxError
 from pipelines.core.pages import Changes
@@ -221,7 +222,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Side]:
 EXAMPLES = count()
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(12))
 @given(arrivals=ARRIVALS, cuts=st.sets(st.integers(0, 12), max_size=2))
 def test_in_any_order_with_any_pauses_a_message_ends_where_it_came_furthest(
     shared: Side, arrivals: list[tuple[str, str]], cuts: set[int]

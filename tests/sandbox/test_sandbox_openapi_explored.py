@@ -22,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from support.examples import examples
 from support.partner_side import Partner
 
 from sandbox import Fault
@@ -56,9 +57,9 @@ CHAINS: dict[str, set[tuple[str, int]]] = {
 """Operations that lead to one another, and answers that they must have come to, or else little was tried."""
 
 
-def limited(examples: int) -> settings:
+def limited(few: int) -> settings:
     return settings(
-        max_examples=examples,
+        max_examples=examples(few),
         stateful_step_count=8,
         derandomize=True,
         database=None,
@@ -81,7 +82,7 @@ def real(partner: Partner) -> dict[str, dict[str, Any]]:
     }
 
 
-def explored(partner: Partner, schema: Any, mode: GenerationMode, examples: int) -> Counter[tuple[str, int]]:
+def explored(partner: Partner, schema: Any, mode: GenerationMode, few: int) -> Counter[tuple[str, int]]:
     """How often each operation was answered with each status."""
     schema.config.update(base_url=partner.platform.base_url)
     schema.config.generation.update(modes=[mode])
@@ -106,7 +107,7 @@ def explored(partner: Partner, schema: Any, mode: GenerationMode, examples: int)
     # That is no fault (schemathesis's own runner passes over it, too): the chains are told again.
     for _ in range(3):
         with suppress(FlakyStrategyDefinition):
-            Explorer.run(settings=limited(examples))
+            Explorer.run(settings=limited(few))
             break
     return answers
 
@@ -122,7 +123,7 @@ def described(partner: Partner) -> Any:
 @pytest.mark.parametrize("chain", CHAINS)
 def test_chains_of_calls_stay_within_the_description(partner: Partner, chain: str) -> None:
     schema = described(partner).include(operation_id=[name for name, _ in CHAINS[chain]])
-    assert CHAINS[chain] <= set(explored(partner, schema, GenerationMode.POSITIVE, 15))
+    assert CHAINS[chain] <= set(explored(partner, schema, GenerationMode.POSITIVE, 8))
 
 
 def test_every_operation_is_in_a_chain(partner: Partner) -> None:
@@ -132,7 +133,7 @@ def test_every_operation_is_in_a_chain(partner: Partner) -> None:
 
 
 def test_wrong_calls_are_refused_as_described(partner: Partner) -> None:
-    answers = explored(partner, described(partner), GenerationMode.NEGATIVE, 20)
+    answers = explored(partner, described(partner), GenerationMode.NEGATIVE, 12)
     assert sum(number for (_, status), number in answers.items() if status == 400) > 30
 
 
@@ -141,4 +142,4 @@ def test_what_is_not_described_is_noticed(partner: Partner, kind: Any) -> None:
     schema = described(partner).include(path_regex="staff_tasks")
     partner.platform.faults.set([Fault(kind, path="*/staff_tasks*", in_a_row=None)])
     with pytest.raises(FailureGroup):
-        explored(partner, schema, GenerationMode.POSITIVE, 5)
+        explored(partner, schema, GenerationMode.POSITIVE, 3)

@@ -6,6 +6,7 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.learnt import paged, ranged
 from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
@@ -162,7 +163,7 @@ def test_a_list_that_cannot_be_paged_deep_is_read_in_narrower_windows(seed: int,
     assert outcome.certified
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=st.integers(0, 2**32), rows=st.integers(4, 40))
 def test_what_changed_a_moment_ago_is_here_even_where_no_order_is_stable(seed: int, rows: int) -> None:
     rng = Random(seed)
@@ -199,7 +200,7 @@ restless = st.builds(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=st.integers(0, 2**32), kind=restless, rows=st.integers(30, 60))
 def test_a_list_in_another_order_at_each_request_is_mirrored(seed: int, kind: Manners, rows: int) -> None:
     """What its pages hold tells nothing of how they are numbered; how many rows the last ones hold does."""

@@ -131,11 +131,19 @@ def run_dbt(asked: Asked, parsed: Parsed | None) -> int:
 
     sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
     asked.enter()
+    if parsed and {"build", "test"} <= set(asked.arguments):  # without tests nobody asks what was compiled
+        from dbt.task import runnable  # noqa: PLC0415 - as above
+
+        runnable.write_manifest = _leave_as_parsed
     if parsed:
         asked.target.mkdir(parents=True, exist_ok=True)
         for file in parsed.folder.glob("*manifest.json"):
             shutil.copy(file, asked.target)
     return cli(asked.arguments, obj={"manifest": parsed and parsed.manifest, "callbacks": []})
+
+
+def _leave_as_parsed(*_: Any, **__: Any) -> None:
+    """The manifest lies there as it was parsed; to write it once more is a tenth of a build without tests."""
 
 
 def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parsed | None) -> None:
