@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from support import warm_dbt
 
 from pipelines.bundled import dbt_project
 from sandbox import Handle
@@ -94,9 +96,14 @@ def checkout_with_estimates(folder: Path) -> Path:
 
 
 DAGSTER = """
-import json, sys
+import json, shutil, sys
 import dagster as dg
 from pipelines.definitions import vetl_definitions
+from pipelines.jobs import dbt_process
+from pipelines.orchestration import dbt
+dbt_process.COMMAND = (sys.argv[2],)
+find = shutil.which
+dbt.shutil.which = lambda name, **more: sys.argv[2] if name == "dbt" else find(name, **more)
 job = vetl_definitions(sys.argv[1]).resolve_job_def("everything")
 with dg.DagsterInstance.ephemeral() as instance:
     result = job.execute_in_process(instance=instance, raise_on_error=False)
@@ -116,13 +123,16 @@ with dg.DagsterInstance.ephemeral() as instance:
     }
 print(json.dumps(told, default=str))
 """
-"""The job that the schedules ask for, without partitions, as a tick asks for it."""
+"""The job that the schedules ask for, without partitions, as a tick asks for it; `dbt` is the forked one."""
 
 
 def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
     """Run that job in a process of its own, which imports the checkout; what Dagster was told of it."""
+    dbt = checkout / "dbt-of-tests"
+    dbt.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
+    dbt.chmod(0o755)
     done = subprocess.run(
-        [sys.executable, "-c", DAGSTER, str(config)],
+        [sys.executable, "-c", DAGSTER, str(config), str(dbt)],
         env={**os.environ, "PYTHONPATH": str(checkout)},
         cwd=checkout,
         capture_output=True,
