@@ -9,7 +9,6 @@ from typer.main import get_command
 from pipelines.cli.app import app
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.published.descriptions import personal_columns
-from pipelines.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,19 +28,6 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("command", commands())
 def test_every_command_is_in_the_readme(command: str) -> None:
     assert re.search(rf"`vetl {command}\b", README)
-
-
-def settings() -> list[str]:
-    return [
-        key
-        for section in Settings.model_fields.values()
-        for key in getattr(section.annotation, "model_fields", {})
-    ]
-
-
-@pytest.mark.parametrize("key", settings())
-def test_every_setting_is_in_the_example(key: str) -> None:
-    assert re.search(rf"(?<![a-z]){key}\b", EXAMPLE, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("table", [f"raw.{endpoint.table}" for endpoint in REGISTRY])

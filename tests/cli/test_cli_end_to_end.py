@@ -152,14 +152,6 @@ def test_status_tells_of_every_list(built: Installed, capsys: pytest.CaptureFixt
     assert listed == {(item.id, endpoint.name) for item in built.platform.practices for endpoint in REGISTRY}
 
 
-def test_the_published_file_holds_the_calls_of_the_platform(
-    built: Installed, capsys: pytest.CaptureFixture[str]
-) -> None:
-    truth = sum(len(built.platform.truth(item.id, "phone_calls")) for item in built.platform.practices)
-
-    assert answer(capsys, "query", "select count(*) from marts.phone_calls")["rows"] == [[truth]]
-
-
 def test_publish_reports_the_rows_of_every_mart(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
     published = answer(capsys, "publish")["published"]
 

@@ -127,17 +127,6 @@ def test_a_sync_that_broke_off_could_not_begin_or_still_runs_is_told(capsys: pyt
     assert json.loads(status(capsys, "--json")[1])["error"] == err.strip()
 
 
-def test_a_newer_warehouse_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    a_run(0, *all_certified())
-    snapshot = WAREHOUSE.with_name("vetl.duckdb.status.json")
-    snapshot.write_text(json.dumps({**json.loads(snapshot.read_text()), "migration": "0999_later"}))
-
-    code, out, err = status(capsys)
-
-    assert (code, out) == (1, "")
-    assert "newer than this vetl (it has 0999_later): upgrade vetl" in err
-
-
 def test_watching_ends_with_an_interrupt_and_the_last_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

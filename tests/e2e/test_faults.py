@@ -10,14 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from support.killed import processes, sync_until_killed
 from support.lying_proxy import lying
 from support.worlds import at
 
 import sandbox
-from pipelines.core.errors import SignInRefused, WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.snapshot import snapshot_path
@@ -123,27 +122,6 @@ def test_a_corrupt_warehouse_is_one_line_and_left_as_it_is(opened: Opened) -> No
 
     assert caught.value.exit_code == 1
     assert practices.warehouse.read_bytes() == before
-
-
-def test_a_newer_warehouse_is_one_line_and_left_as_it_is(opened: Opened) -> None:
-    practices = opened(**SMALL)
-    practices.sync(endpoints=["staff_tasks"])
-    with duckdb.connect(str(practices.warehouse)) as connection:
-        connection.execute("insert into control.migrations values ('9999_from_the_future', now())")
-
-    with pytest.raises(WarehouseError, match=r"newer than this vetl .*upgrade vetl"):
-        practices.sync()
-
-
-def test_refused_credentials_are_a_matter_of_configuration(opened: Opened) -> None:
-    practices = opened(**SMALL)
-    partner = practices.settings.partner.model_copy(update={"role": "STRANGER"})
-    practices.settings = practices.settings.model_copy(update={"partner": partner})
-
-    with pytest.raises(SignInRefused) as caught:
-        practices.sync()
-
-    assert caught.value.exit_code == 2
 
 
 def test_a_refused_practice_does_not_stop_another(opened: Opened) -> None:

@@ -20,43 +20,29 @@ def every_list(**changes: Any) -> dict[str, Any]:
     return {name: ListSwitches(**changes) for name in PAGED}
 
 
-NAMES = {"start": "updated_from", "end": "updated_to", "page": "page_number", "per_page": "page_size"}
-
-READINGS: dict[str, tuple[Switches, dict[str, Any]]] = {
-    "oldest first, over-large pages and unknown parameters refused, short tokens": (
-        Switches(
-            **every_list(order="updated_asc", over_large="refuse"),
-            phone_calls=ListSwitches(order="created_asc", over_large="refuse"),
-            unknown_parameters="refused",
-            token_lifetime_seconds=5,
-            sign_in_status=201,
-        ),
-        {},
+READINGS = {
+    "oldest first, over-large pages and unknown parameters refused, short tokens": Switches(
+        **every_list(order="updated_asc", over_large="refuse"),
+        phone_calls=ListSwitches(order="created_asc", over_large="refuse"),
+        unknown_parameters="refused",
+        token_lifetime_seconds=5,
+        sign_in_status=201,
     ),
-    "no order, integer ids, times with an offset": (
-        Switches(
-            **every_list(order="unordered"),
-            phone_calls=ListSwitches(order="unordered"),
-            integer_ids=True,
-            timestamps="practice",
-        ),
-        {},
+    "no order, integer ids, times with an offset": Switches(
+        **every_list(order="unordered"),
+        phone_calls=ListSwitches(order="unordered"),
+        integer_ids=True,
+        timestamps="practice",
     ),
-    "half-open bounds, times in seconds, humanised labels": (
-        Switches(**every_list(bounds="[)"), timestamps="seconds", csv_labels="humanized", csv_newline="\r\n"),
-        {},
+    "half-open bounds, times in seconds, humanised labels": Switches(
+        **every_list(bounds="[)"), timestamps="seconds", csv_labels="humanized", csv_newline="\r\n"
     ),
-    "open bounds": (Switches(**every_list(bounds="()")), {}),
-    "bounds are days of UTC": (Switches(**every_list(granularity="day")), {}),
-    "bounds are days of the practice": (Switches(**every_list(granularity="day", day_zone="practice")), {}),
-    "other names": (Switches(**every_list(**NAMES)), dict.fromkeys(PAGED, NAMES)),
 }
 
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_sync_equals_the_source_in_every_reading_of_the_contract(opened: Opened, reading: str) -> None:
-    switches, parameters = READINGS[reading]
-    practices = opened(days=21, calls=150, practices=1, switches=switches, parameters=parameters)
+    practices = opened(days=21, calls=150, practices=1, switches=READINGS[reading])
 
     practices.sync(endpoints=LISTS)
     practices.platform.advance(timedelta(hours=30))

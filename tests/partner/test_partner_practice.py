@@ -17,7 +17,7 @@ from support.scripted_server import (
     reply_page,
 )
 
-from pipelines.core.errors import ContractBroken, NotSent, RequestRefused, TornAnswer, Unreachable
+from pipelines.core.errors import ContractBroken, NotSent, TornAnswer, Unreachable
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.lists import Names
 from pipelines.partner.outgoing import NewStaffTask
@@ -205,18 +205,6 @@ def test_a_deletion_needs_no_data_to_be_done(stage: Stage, reply: Reply) -> None
 
     play(stage, CONTRACT["DELETE", "/staff_tasks/x"])
 
-    assert len(stage.server.asked) == 1
-
-
-def test_every_field_that_the_platform_refuses_is_in_one_error(stage: Stage) -> None:
-    errors = [{"field": "content.card", "message": "is odd"}, {"field": None, "message": "outside sending hours"}]
-    refusal = {"success": False, "message": "is odd", "data": {"message": "is odd", "errors": errors}}
-    stage.server.answers(reply_json(refusal, 400))
-
-    with pytest.raises(RequestRefused) as caught:
-        play(stage, CONTRACT["POST", "/messages"])
-
-    assert caught.value.fields == (("content.card", "is odd"), (None, "outside sending hours"))
     assert len(stage.server.asked) == 1
 
 

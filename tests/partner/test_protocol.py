@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.core.errors import ContractBroken, RequestRefused, SignInRefused, TornAnswer, VetlError
+from pipelines.core.errors import ContractBroken, SignInRefused, TornAnswer, VetlError
 from pipelines.core.pages import Page
 from pipelines.partner import protocol, refusals
 from pipelines.partner.protocol import Answer
@@ -45,16 +45,6 @@ def test_a_recorded_page_of_booking_sessions() -> None:
     assert (page.server_time, page.requests) == (NOW, 2)
 
 
-def test_a_recorded_validation_error_carries_every_field() -> None:
-    error = refusals.refusal(answered(VALIDATION_ERROR, 400))
-
-    assert isinstance(error, RequestRefused)
-    assert error.fields == (("start_date", "must be YYYY-MM-DD"), (None, "unknown state"))
-    assert str(error) == (
-        "GET x for practice p: 400 Bad Request: start_date: must be YYYY-MM-DD; request: unknown state"
-    )
-
-
 @pytest.mark.parametrize(
     ("echo", "understood"),
     [({}, None), ({"page": None}, None), ({"page": "3"}, 3), ({"page": 3.0}, 3), ({"page": -1}, None)]
@@ -78,12 +68,6 @@ def test_a_row_that_is_no_object_is_kept_without_id() -> None:
         {"not_an_object": None},
         {"not_an_object": "x"},
     )
-
-
-def test_queries_are_written_as_the_contract_shows() -> None:
-    target = protocol.list_request("phone_calls", {"outcome": ["a", "b"], "start_date": "2026-01-01"}).target
-    assert target == "/services/core/open_api/v1/phone_calls?outcome%5B%5D=a&outcome%5B%5D=b&start_date=2026-01-01"
-    assert protocol.list_request("clients", {}).target == "/services/core/open_api/v1/clients"
 
 
 @given(st.text())

@@ -5,9 +5,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
 import pytest
-from support.deliveries import body_of, message, signed
 from support.receiver_process import served
 from support.webhook_side import NUMBERS, WebhookSide
 
@@ -62,9 +60,9 @@ def side(tmp_path: Path) -> Iterator[Side]:
         yield side
 
 
-@pytest.mark.parametrize("failing", [False, True], ids=["at the first attempt", "with repeated attempts"])
-def test_raw_equals_what_the_platform_holds(side: Side, failing: bool) -> None:  # noqa: FBT001 - a case
-    side.inbox.failing = failing
+def test_raw_equals_what_the_platform_holds_although_a_disk_fails_and_keeps_some_all_the_same(side: Side) -> None:
+    """Another attempt follows; `test_misbehaving_sender.py` has a sound disk."""
+    side.inbox.failing = True
     ids = [side.send_message(number) for number in NUMBERS]
     side.platform.advance(timedelta(hours=30))
 
@@ -85,34 +83,4 @@ def test_raw_equals_what_the_platform_holds(side: Side, failing: bool) -> None: 
     reminded = [item.payload["id"] for item in attempts if item.kind == "service_reminders"]
     assert reminded
     assert set(reminded) == {identity for (identity,) in side.rows("select id from raw.service_reminder_events")}
-    assert any(item.number > 1 for item in attempts) is failing
-
-
-def test_what_a_deaf_receiver_missed_is_caught_up(side: Side) -> None:
-    """Three attempts, then the status is not told again; get-message tells it."""
-    ids = [side.send_message(number) for number in NUMBERS]
-    side.platform.advance(timedelta(seconds=1))
-    side.platform.set(webhooks_to="http://127.0.0.1:9/webhooks")
-    side.platform.advance(timedelta(hours=1))
-
-    result = run_drain(side.settings)
-
-    assert result.asked > 0
-    assert side.truth(ids) == side.messages()
-
-
-def test_forged_and_replayed_bodies_change_nothing(side: Side) -> None:
-    ids = [side.send_message(12)]
-    side.platform.advance(timedelta(minutes=10))
-    for attempt in side.platform.platform.events.deliveries.log:
-        body = body_of(attempt.payload)
-        again = httpx.post(attempt.url, content=body, headers=signed(body, side.platform.webhook_secret))
-        forged = httpx.post(attempt.url, content=body, headers=signed(body, "made-up"))
-        assert (again.status_code, forged.status_code) == (200, 401)
-    body = body_of(message(ids[0][1], "failed"))
-    assert httpx.post(f"{side.address}/webhooks/messages", content=body).status_code == 401
-
-    run_drain(side.settings)
-
-    assert side.truth(ids) == side.messages()
-    assert ("failed",) not in side.rows("select status from raw.message_events")
+    assert any(item.number > 1 for item in attempts)

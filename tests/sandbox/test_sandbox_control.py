@@ -186,9 +186,3 @@ def test_requests_are_counted_by_path(partner: Partner) -> None:
     assert control(partner, "requests")["total"] == 4
     assert partner.platform.requests.count("staff_tasks") == 3
     assert partner.platform.requests.log[-1].practice_id == "loc-001"
-
-
-def test_the_front_page_shows_what_is_inside(partner: Partner) -> None:
-    page = partner.http.get("/")
-    assert page.headers["Content-Type"].startswith("text/html")
-    assert "Harbor Animal Hospital" in page.text
