@@ -1,5 +1,7 @@
 """What happens on a platform in thirty days: a life as it is drawn, and what no draw brings."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -7,9 +9,11 @@ from random import Random
 from typing import Any
 
 from support.mart_builds import build_marts_untested
-from support.receiving_side import receiving
 from support.story import MOVING, START, Chapter, Follower, following
 
+import sandbox
+from pipelines.cli.demo_webhooks import receiver
+from pipelines.cli.sandbox import Platform
 from pipelines.jobs.build import build_marts
 
 STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
@@ -97,6 +101,22 @@ def tell(folder: Path) -> tuple[Chapter, Chapter]:
         follower.platform.advance(timedelta(minutes=7))
         follower.visit(reconcile="full")
         return at_rest, follower.chapter(build_marts)
+
+
+@contextmanager
+def receiving(folder: Path, platform: sandbox.Handle) -> Generator[str]:
+    """The address of vetl's receiver, a process of its own; its inbox lies in the folder, as by default."""
+    described = Platform(
+        base_url=platform.base_url,
+        username=platform.username,
+        password=platform.password,
+        role=platform.role,
+        webhook_secret=platform.webhook_secret,
+        practices=tuple(platform.describe()["practices"]),
+        clock=platform.now(),
+    )
+    with receiver(folder, described) as address:
+        yield address
 
 
 def a_month(follower: Follower) -> None:
