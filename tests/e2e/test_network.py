@@ -10,17 +10,10 @@ from support.worlds import at
 
 from pipelines.core.errors import Unreachable
 from pipelines.core.results import Progress, Waiting
-from pipelines.partner import retrying
 
 Opened = Callable[..., Any]
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
 BUSY = {"practices": 1, "calls": 400, "days": 40}
-
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Backoff as in earnest, in a fiftieth of the time."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
 
 
 def behind(practices: Any, door: Door, timeout_seconds: float = 10) -> None:

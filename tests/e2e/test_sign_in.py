@@ -9,17 +9,10 @@ from support.lying_proxy import lying
 from support.worlds import at
 
 from pipelines.core.errors import ConfigurationError, SignInRefused
-from pipelines.partner import retrying
 
 Opened = Callable[..., Any]
 SMALL = {"practices": 1, "calls": 60, "days": 6}
 REFUSED = {"success": False, "data": None, "message": "no"}
-
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Backoff as in earnest, in a fiftieth of the time."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
 
 
 def test_a_token_that_is_good_for_three_uses_reads_all_lists_and_is_told(opened: Opened) -> None:
