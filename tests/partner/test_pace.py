@@ -44,9 +44,7 @@ def test_turns_of_several_senders_are_never_closer_than_the_ceiling_allows(steps
             asked_at = clock.seconds
             asyncio.run(senders[sender].turn())
             turns.append(clock.seconds)
-            assert clock.seconds - asked_at <= 60 / (SHARE * PER_MINUTE) + 1e-5, (
-                "nobody else has asked meanwhile"
-            )
+            assert clock.seconds - asked_at <= 60 / (SHARE * PER_MINUTE) + 1e-5, "nobody else has asked meanwhile"
 
         gaps = [later - earlier for earlier, later in pairwise(turns)]
         assert all(gap >= 60 / PER_MINUTE - 1e-5 for gap in gaps)

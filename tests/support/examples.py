@@ -8,4 +8,5 @@ USUAL = 50
 
 def examples(few: int) -> int:
     """So many in `make test`, and more as the profile has more."""
+    assert settings.default
     return few * settings.default.max_examples // USUAL

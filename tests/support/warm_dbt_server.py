@@ -149,7 +149,7 @@ def _say_less() -> None:
         if (level or event.level_tag()).value != "debug":
             tell(manager, event, level, **more)
 
-    EventManager.fire_event = fire_event
+    EventManager.fire_event = fire_event  # pyright: ignore[reportAttributeAccessIssue] - it takes what that takes
 
 
 def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parsed | None) -> None:
