@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import yaml
 from support.dbt_build import Build
+from support.written_out import reads
 
 from pipelines.bundled import dashboards, dbt_project
 from pipelines.endpoints import REGISTRY
@@ -36,6 +37,13 @@ def generic_tests(build: Build) -> Iterator[dict[str, Any]]:
 
 def layer(model: dict[str, Any]) -> str:
     return model["fqn"][1]
+
+
+def test_no_model_is_too_long_when_it_is_written_out(filled: Build) -> None:
+    """Spark writes a common table expression out wherever it is named: a chain of them outgrows its memory."""
+    models = {f"{model['schema']}.{model['name']}": model for model in nodes(filled, "model")}
+
+    assert {name: number for name, number in reads(models).items() if number > 100} == {}
 
 
 def test_every_description_begins_with_the_grain(filled: Build) -> None:
@@ -171,6 +179,17 @@ def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
     }
 
     assert grains == {name: tested[name] for name in grains}
+
+
+def test_every_computed_mart_has_unit_tests(filled: Build) -> None:
+    """Marts that only pass columns on have nothing to compute."""
+    with_unit_tests = {test["model"] for test in filled.manifest["unit_tests"].values()}
+    passing = r"ref\b|config\b|take_out|note_|changed"  # what names rows, and computes nothing
+    computing = {
+        path.stem for path in MARTS if re.search(rf"\bcase\b|\bcount\(|\{{\{{-? (?!{passing})", path.read_text())
+    }
+
+    assert computing <= with_unit_tests | OF_NO_ROWS
 
 
 def test_columns_that_hold_personal_data_are_marked(filled: Build) -> None:
