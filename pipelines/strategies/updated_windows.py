@@ -63,7 +63,7 @@ def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventio
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
     certain = closed.covered if tail.certified else closed.certain
     suspects = (*(("start", "end") if closed.found.strays else ()), *(("page", "per_page") if tail.lies else ()))
-    return Outcome(not doubts, certain.through(start), reason, _notes(conventions, reading), suspects)
+    return Outcome(not doubts, certain.through(start), reason, _notes(conventions, reading, by_id=by_id), suspects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +243,15 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
         yield from get_by_id([identity for identity in here if identity not in met], reading.now)
     yield Flush()
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
-    notes = (note, *_notes(conventions, reading))
+    notes = (note, *_notes(conventions, reading, by_id=by_id))
     return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
 
 
-def _notes(conventions: QueryConventions, reading: Reading) -> tuple[str, ...]:
+def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> tuple[str, ...]:
     if conventions.end is not Result.IGNORED:
         return ()
-    told = "the end of a range is ignored by the server, so rows of the last day and a half may be hidden"
-    return (
-        f"{reading.endpoint.name}: {told}; they are read again at each sync, and certified when they are older",
+    hidden = "the end of a range is ignored by the server, so rows of the last day and a half may be hidden"
+    told = (
+        f"{reading.endpoint.name}: {hidden}; they are read again at each sync, and certified when they are older"
     )
+    return (told if by_id else f"{told}. A deletion cannot be told from that and is not marked",)

@@ -23,6 +23,7 @@ class Server:
         parameters: Query names that the user has written into `vetl.toml`, by list.
         drawn: What is special about it.
         hidden: Lists of which the server does not show all rows, or so that nobody can be certain of them.
+        keeps: Lists of which a row that was deleted without a trace cannot be told from one that is hidden.
         endpoints: The lists that are read in this story; a few, so that there can be many stories.
         exits: Exit codes that a sync at rest may end with; 0 alone where nothing about it must be told.
     """
@@ -31,6 +32,7 @@ class Server:
     parameters: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     drawn: list[str] = field(default_factory=list[str])
     hidden: set[str] = field(default_factory=set[str])
+    keeps: set[str] = field(default_factory=set[str])
     endpoints: tuple[str, ...] = ()
     exits: tuple[int, ...] = (0,)
 
@@ -127,8 +129,9 @@ def ignored_bound(server: Server, rng: Random) -> None:
     """The start or the end of a range makes no difference, whatever it is called."""
     name = rng.choice(RANGED)
     server.on(name, ignored=[rng.choice(["start", "end"])])
-    if server.switches[name].get("default_end") == "midnight" and "end" in server.switches[name]["ignored"]:
-        server.hidden.add(name)
+    if "end" in server.switches[name]["ignored"]:
+        server.keeps |= {name} & {"appointments"}  # which has no get by id
+        server.hidden |= {name} if server.switches[name].get("default_end") == "midnight" else set()
 
 
 def ignored_page(server: Server, rng: Random) -> None:
