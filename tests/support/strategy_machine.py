@@ -228,7 +228,8 @@ class StrategyMachine(RuleBasedStateMachine):
         if told.quiet and told.outcome:
             misled = base is not None and not known
             most = self.most_quiet(told) * (MISLED if misled else 1) + (0 if known else self.LEARNING)
-            most += 0 if "status" in learnt else self.STATUS
+            undecided = learnt.get("status", {"result": "undecided"})["result"] == "undecided"
+            most += self.STATUS if undecided else 0
             most += self.OTHER_NAMES if self.source.manners.names != QueryNames() else 0
             assert asked.requests <= most, f"{asked} of a list at rest, at most {most}"
 
