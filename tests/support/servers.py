@@ -163,7 +163,7 @@ def empty_pages(server: Server, rng: Random) -> None:
 
 
 def sign_in_refusals(server: Server, rng: Random) -> None:
-    server.switches["sign_in_refusals"] = rng.choice([0.02, 0.1])
+    server.switches["sign_in_refusals"] = rng.choice([0.02, 0.04])
 
 
 def token_uses(server: Server, rng: Random) -> None:
