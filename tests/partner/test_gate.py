@@ -112,6 +112,19 @@ def test_first_come_first_served() -> None:
     play(scene, ceiling=2)
 
 
+def test_a_quota_per_minute_has_no_burst() -> None:
+    async def scene(limiter: RateLimiter, time: HeldTime) -> None:
+        started: list[float] = []
+
+        async def note() -> None:
+            started.append(time.seconds)
+
+        await asyncio.gather(*(passed(limiter, note) for _ in range(5)))
+        assert started == [1000.0, 1000.5, 1001.0, 1001.5, 1002.0]
+
+    play(scene, per_minute=120)
+
+
 @pytest.mark.parametrize("steps_before_the_end", range(6))
 def test_a_waiter_that_gives_up_leaves_no_place_taken(steps_before_the_end: int) -> None:
     """At whatever moment: before its turn, just as it is given the place, or inside."""
