@@ -123,7 +123,7 @@ def described(partner: Partner) -> Any:
 @pytest.mark.parametrize("chain", CHAINS)
 def test_chains_of_calls_stay_within_the_description(partner: Partner, chain: str) -> None:
     schema = described(partner).include(operation_id=[name for name, _ in CHAINS[chain]])
-    assert CHAINS[chain] <= set(explored(partner, schema, GenerationMode.POSITIVE, 8))
+    assert CHAINS[chain] <= set(explored(partner, schema, GenerationMode.POSITIVE, 15))
 
 
 def test_every_operation_is_in_a_chain(partner: Partner) -> None:
@@ -133,7 +133,7 @@ def test_every_operation_is_in_a_chain(partner: Partner) -> None:
 
 
 def test_wrong_calls_are_refused_as_described(partner: Partner) -> None:
-    answers = explored(partner, described(partner), GenerationMode.NEGATIVE, 12)
+    answers = explored(partner, described(partner), GenerationMode.NEGATIVE, 20)
     assert sum(number for (_, status), number in answers.items() if status == 400) > 30
 
 
@@ -142,4 +142,4 @@ def test_what_is_not_described_is_noticed(partner: Partner, kind: Any) -> None:
     schema = described(partner).include(path_regex="staff_tasks")
     partner.platform.faults.set([Fault(kind, path="*/staff_tasks*", in_a_row=None)])
     with pytest.raises(FailureGroup):
-        explored(partner, schema, GenerationMode.POSITIVE, 3)
+        explored(partner, schema, GenerationMode.POSITIVE, 5)
