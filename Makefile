@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy check format bench chaos fuzz answers spark cluster clients superset docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers spark cluster clients superset docs release audit clean lock
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl anew.
@@ -31,8 +31,8 @@ demo: setup  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
 test: setup  ## Every test that needs nothing but Python
-	$(PYTEST) --ignore tests/browser --ignore tests/deployed
-	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make chaos, make fuzz, make spark, make cluster, make bench."
+	$(PYTEST) --ignore tests/browser --ignore tests/deployed --ignore tests/spark
+	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make test-spark (some models on Spark), make chaos, make fuzz, make spark, make cluster, make bench."
 
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
 	$(PYTEST) -q $(QUICK)
@@ -47,6 +47,11 @@ test-deploy: setup  ## The files of deploy/, and their processes with Postgres; 
 	  apt-get install --yes --quiet --no-install-recommends caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
 	  { echo "The deployment's tests need caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/deployed
+
+test-spark: setup $(SPARK)/.installed  ## Some models on Spark, as DuckDB makes them; installs Java from Debian where it may
+	@command -v java >/dev/null || apt-get install --yes --quiet --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1 || \
+	  { echo "The tests of Spark need Java 17: install it, for example with apt-get install openjdk-17-jre-headless" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/spark
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos

@@ -6,7 +6,7 @@ import polars as pl
 
 from pipelines.core.endpoint import NewestFirst
 from pipelines.core.pages import Changes, Row
-from pipelines.core.steps import MergeRows
+from pipelines.core.steps import MergeRows, MissingRecords
 from pipelines.loading import drift
 from pipelines.loading.connection import same_key
 from pipelines.loading.context import Commit, Tally, added, counted, frame_of, registered_frames
@@ -14,7 +14,7 @@ from pipelines.loading.control import lookups, quarantine, restatements
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.tables import row_hash
-from pipelines.loading.versions import TARGET, touch, write
+from pipelines.loading.versions import TARGET, mark_deleted, touch, write
 
 _SEALED = "_sealed_before"
 
@@ -38,6 +38,23 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     if not endpoint.strategy.has_list:
         lookups.keep_read(commit, latest)
     return added([*noted, *_store(commit, latest)])
+
+
+def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) -> dict[str, Changes]:
+    """The source does not have these ids: remembered, and where they are in raw they are marked as deleted."""
+    ids = {(practice_id, str(item)): save.read_at for practice_id, save in saves for item in save.ids}
+    if not ids:
+        return {}
+    with registered_frames(commit.connection, missing=lookups.keep_missing(commit, ids)):
+        gone = frame_of(
+            commit.connection,
+            f"select stored.rowid as {TARGET}, stored.practice_id, stored.id, missing.read_at as _deleted_at"
+            f" from {commit.table.raw} as stored join missing on {same_key('stored', 'missing', ('id',))}"
+            " where stored._deleted_at is null",
+        )
+    mark_deleted(commit, gone.select(TARGET, "_deleted_at"))
+    found = gone.select("practice_id", "id", noticed_at="_deleted_at")
+    return added([counted(deleted=gone), restatements.record_restatements(commit, found, ("id",))])
 
 
 def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.DataFrame:

@@ -11,9 +11,8 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails, Learnt, MergeRows, MissingRecords, MoveCursor, ReplaceDays, Save
 from pipelines.loading.context import Commit, Tally, added
-from pipelines.loading.control.lookups import keep_missing
 from pipelines.loading.control.state import keep_certificates, keep_cursors, keep_learnt
-from pipelines.loading.merge import merge_rows
+from pipelines.loading.merge import mark_missing, merge_rows
 from pipelines.loading.phone_calls.days import replace_days
 from pipelines.loading.phone_calls.details import attach_details
 from pipelines.loading.phone_calls.times import days_between
@@ -93,7 +92,7 @@ def _store(commit: Commit, saves: Mapping[str, Sequence[Save]]) -> dict[str, Cha
         batch = [saved for one in side_by_side for saved in one]
         tallies += [
             merge_rows(commit, [(of, save) for of, save in batch if isinstance(save, MergeRows)]),
-            keep_missing(commit, [(of, save) for of, save in batch if isinstance(save, MissingRecords)]),
+            mark_missing(commit, [(of, save) for of, save in batch if isinstance(save, MissingRecords)]),
             replace_days(commit, [(of, save) for of, save in batch if isinstance(save, ReplaceDays)]),
             attach_details(commit, [(of, save) for of, save in batch if isinstance(save, AttachDetails)]),
         ]

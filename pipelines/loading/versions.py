@@ -3,7 +3,7 @@
 import polars as pl
 
 from pipelines.loading.context import Commit, registered_frames
-from pipelines.loading.control import dirty_days, mentions
+from pipelines.loading.control import dirty_days, lookups
 
 TARGET = "_target"
 """The row id, in the raw table, of the row that an incoming one takes the place of; null for a new one."""
@@ -34,7 +34,7 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
             " select written.*, ? as _run_id, null as _deleted_at from written",
             [commit.run_id],
         )
-    mentions.record_mentions(commit, frame)
+    lookups.record_mentions(commit, frame)
 
 
 def touch(commit: Commit, frame: pl.DataFrame) -> None:

@@ -25,7 +25,6 @@ from pipelines.loading.context import Commit
 from pipelines.loading.control import (
     attempts,
     lookups,
-    mentions,
     poll_schedule,
     practices,
     quarantine,
@@ -72,14 +71,14 @@ class Warehouse:
         try:
             with told_in_one_line(path):
                 migrated = migrate(connection, bundled.migrations())
-                watched = mentions.mentions_of(endpoints)
+                watched = lookups.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
                     for endpoint in (*endpoints, *RECEIVED)
                 }
                 with transaction(connection):
                     ensure(connection, tables.values())
-                    mentions.ensure(connection, watched)
+                    lookups.ensure_mentions(connection, watched)
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
                     # `vetl status` reads what lies beside the file, which an older vetl has written.

@@ -1,4 +1,4 @@
-"""Runs that Celery gives to workers: two shards at the same time, and a worker that is killed."""
+"""Runs that Celery and Kubernetes give to workers: two shards at the same time, and a worker that is killed."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from support import truth
-from support.dagster_site import Site, workers_site
+from support.dagster_site import Site, kubernetes_site, workers_site
 from support.processes import until
 
 import sandbox
@@ -20,9 +20,9 @@ SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.2)
 SHARDS = "[warehouse.shards]\nnorth = ['loc-001', 'loc-002']\nsouth = ['loc-003', 'loc-004']\n"
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Generator[Site]:
-    with workers_site(tmp_path, practices=4, days=10, calls=120, more=SHARDS) as site:
+@pytest.fixture(params=[workers_site, kubernetes_site])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Site]:
+    with request.param(tmp_path, practices=4, days=10, calls=120, more=SHARDS) as site:
         yield site
 
 

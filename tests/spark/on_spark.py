@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,9 +48,18 @@ class SparkBuild:
 
 
 def build(
-    settings: Settings, python: Path, scratch: Path, master: str, advance: Advance = lambda _done, _total: None
+    settings: Settings,
+    python: Path,
+    scratch: Path,
+    master: str,
+    advance: Advance = lambda _done, _total: None,
+    *,
+    models: Sequence[str] = (),
 ) -> SparkBuild:
-    """Export, build with every test, publish; `scratch` takes all that is written."""
+    """Export, build with every test, publish; `scratch` takes all that is written.
+
+    With `models` these and what they are made from are built, and nothing is published.
+    """
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "conf").mkdir(parents=True)
     lines = "".join(f"{key} {value}\n" for key, value in _DEFAULTS.items())
@@ -65,20 +75,23 @@ def build(
     )
     exported = run_export(on_spark)
     work = scratch / "build"
-    result = dbt_on_spark(on_spark, work, python=str(python), extra=(), advance=advance)
+    selected = ("--select", *(f"+{model}" for model in models)) if models else ()
+    result = dbt_on_spark(on_spark, work, python=str(python), extra=selected, advance=advance)
     if not result.failures:
         _write_views(python, work)
+    if not result.failures and not models:
         publish_from(on_spark, work)
     return SparkBuild(exported.files, result, work / "tables", warehouse.published)
 
 
 def _write_views(python: Path, work: Path) -> None:
     state = state_folder(work / "lake")
-    nodes = json.loads((state / "target" / "manifest.json").read_text("utf-8"))["nodes"].values()
+    nodes = json.loads((state / "target" / "manifest.json").read_text("utf-8"))["nodes"]
+    built = json.loads((state / "target" / "run_results.json").read_text("utf-8"))["results"]
     views = [
         f"{node['schema']}.{node['name']}"
-        for node in nodes
-        if node["resource_type"] == "model" and node["config"]["materialized"] == "view"
+        for node in (nodes.get(result["unique_id"], {}) for result in built)
+        if node.get("resource_type") == "model" and node["config"]["materialized"] == "view"
     ]
     command = [python, "-c", _WRITE, work / "tables", *views]
     # Where dbt ran, which is where Spark keeps its catalogue.

@@ -1,6 +1,7 @@
 """`dagster dev` over a sandbox, with a `dagster.yaml` that ships."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,8 @@ from typing import Any
 
 import dagster as dg
 import pytest
+import yaml
+from support.kubernetes_api import Cluster, kubernetes
 from support.practice_site import write_settings
 from support.processes import answers, free_port, graphql, postgres, running, until
 
@@ -153,34 +156,78 @@ def site_of(
 
 
 @contextmanager
+def _on_postgres(folder: Path, dagster_yaml: str, beside: Mapping[str, str], **site: Any) -> Generator[Site]:
+    port = free_port()
+    beside = {
+        **beside,
+        "DAGSTER_PG_HOST": "127.0.0.1",
+        "DAGSTER_PG_USER": "dagster",
+        "DAGSTER_PG_PASSWORD": "secret",
+        "DAGSTER_PG_DB": "postgres",
+        "DAGSTER_PG_PORT": str(port),
+    }
+    with postgres(folder, port), pytest.MonkeyPatch.context() as patch:
+        for name, value in beside.items():
+            patch.setenv(name, value)
+        with site_of(folder, dagster_yaml=dagster_yaml, beside=beside, **site) as made:
+            for key in ("username", "password", "role"):
+                patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(made.platform, key))
+            yield made
+
+
+@contextmanager
 def workers_site(folder: Path, beside: Mapping[str, str] | None = None, **site: Any) -> Generator[Site]:
     """The same with Postgres, Redis and two workers of Celery, to whom runs are given; `site` is for `site_of`."""
     with ExitStack() as stack:
-        ports = {name: free_port() for name in ("postgres", "redis")}
-        stack.enter_context(postgres(folder, ports["postgres"]))
-        quiet = ["--port", str(ports["redis"]), "--bind", "127.0.0.1", "--save", ""]
+        port = free_port()
+        quiet = ["--port", str(port), "--bind", "127.0.0.1", "--save", ""]
         stack.enter_context(running(["redis-server", *quiet], folder, dict(os.environ)))
-        redis = f"redis://127.0.0.1:{ports['redis']}"
-        beside = {
-            **(beside or {}),
-            "DAGSTER_PG_HOST": "127.0.0.1",
-            "DAGSTER_PG_USER": "dagster",
-            "DAGSTER_PG_PASSWORD": "secret",
-            "DAGSTER_PG_DB": "postgres",
-            "DAGSTER_PG_PORT": str(ports["postgres"]),
-            "CELERY_BROKER_URL": f"{redis}/0",
-            "CELERY_RESULT_BACKEND": f"{redis}/1",
-        }
-        patch = stack.enter_context(pytest.MonkeyPatch.context())
-        for name, value in beside.items():
-            patch.setenv(name, value)
-        shipped = "deploy/workers/dagster.yaml"
-        made = stack.enter_context(site_of(folder, dagster_yaml=shipped, beside=beside, **site))
-        for key in ("username", "password", "role"):
-            patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(made.platform, key))
+        redis = f"redis://127.0.0.1:{port}"
+        queues = {"CELERY_BROKER_URL": f"{redis}/0", "CELERY_RESULT_BACKEND": f"{redis}/1"}
+        beside = {**(beside or {}), **queues}
+        made = stack.enter_context(_on_postgres(folder, "deploy/workers/dagster.yaml", beside, **site))
         environment = {**made.environment, "PATH": f"{BIN}:{os.environ['PATH']}"}  # it starts Celery by its name
         for name in ("one", "two"):
             worker = [str(BIN / "dagster-celery"), "worker", "start", "-A", "dagster_celery.app", "-n", name]
             settings = ["-y", str(ROOT / "deploy/workers/celery.yaml")]
             stack.enter_context(running([*worker, *settings], folder, environment))
         yield made
+
+
+@contextmanager
+def kubernetes_site(folder: Path, **site: Any) -> Generator[Site]:
+    """The same with Dagster's launcher for Kubernetes, as `deploy/helm/workers.yaml` has it: a job for each run."""
+    values = yaml.safe_load((ROOT / "deploy/helm/workers.yaml").read_text("utf-8"))["runLauncher"]
+    here = folder / "kubernetes"
+    here.mkdir()
+    launcher = {
+        "module": "dagster_k8s",
+        "class": values["type"],
+        "config": {
+            "run_k8s_config": _snake(values["config"]["k8sRunLauncher"]["runK8sConfig"]),
+            "load_incluster_config": False,
+            "kubeconfig_file": str(here / "config"),
+            "job_image": "vetl",
+            "service_account_name": "dagster",
+            "instance_config_map": "dagster-instance",
+            "dagster_home": str(folder / "dagster"),
+        },
+    }
+    shipped = yaml.safe_load((ROOT / "deploy/workers/dagster.yaml").read_text("utf-8"))
+    (here / "dagster.yaml").write_text(yaml.safe_dump({**shipped, "run_launcher": launcher}), "utf-8")
+    cluster = Cluster({}, here)
+    with (
+        kubernetes(cluster, here / "config"),
+        _on_postgres(folder, str(here / "dagster.yaml"), {}, **site) as made,
+    ):
+        cluster.environment = {**made.environment, "PATH": f"{BIN}:{os.environ['PATH']}"}
+        yield made
+    assert cluster.jobs
+    for job in cluster.jobs.values():
+        affinity = job["spec"]["template"]["spec"]["affinity"]["podAffinity"]
+        assert affinity["requiredDuringSchedulingIgnoredDuringExecution"]
+
+
+def _snake(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The three parts of a job as the chart names them in `dagster.yaml`; what is in them has Kubernetes' own names."""
+    return {re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name): part for name, part in config.items()}

@@ -1,17 +1,31 @@
-"""What the source was asked for by id: when, and whether it was there."""
+"""Ids of lists that are read by reference: what rows mention, what the source was asked for and when, what it lacks.
 
-from collections.abc import Mapping, Sequence
+Mentions are kept as rows come in: what is still to be looked up costs no search through raw.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+import duckdb
 import polars as pl
 
-from pipelines.core.pages import Changes
-from pipelines.core.steps import MissingRecords
-from pipelines.loading.connection import same_key
-from pipelines.loading.context import Commit, added, counted, frame_of, registered_frames
-from pipelines.loading.control import restatements
+from pipelines.core.endpoint import ByReference, Endpoint
+from pipelines.loading.connection import quoted, same, same_key
+from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.instants import INSTANT
-from pipelines.loading.versions import mark_deleted
+
+Mention = tuple[str, str]
+"""The column that mentions, and the list (by its name) that the ids are of."""
+
+
+def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ...]]:
+    """The columns of each raw table that mention ids of another list, by the table's name."""
+    mentions: dict[str, tuple[Mention, ...]] = {}
+    for endpoint in endpoints:
+        if isinstance(endpoint.strategy, ByReference):
+            for table, column in endpoint.strategy.mentions:
+                mentions[table] = (*mentions.get(table, ()), (column, endpoint.name))
+    return mentions
 
 
 def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
@@ -27,25 +41,66 @@ def keep_looks(commit: Commit, practice_id: str, ids: Sequence[str], read_at: da
     _replace(commit, "control.lookups", _asked({(practice_id, item): read_at for item in ids}))
 
 
-def keep_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) -> dict[str, Changes]:
-    """The source does not have these ids: remembered, and where they are in raw they are marked as deleted."""
-    ids = {(practice_id, str(item)): save.read_at for practice_id, save in saves for item in save.ids}
-    if not ids:
-        return {}
+def keep_missing(commit: Commit, ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
+    """The source does not have these ids, by practice and id: `practice_id`, `id` and `read_at`, as remembered."""
     missing = _asked(ids)
     _replace(commit, "control.missing_records", missing)
     _remove(commit, "control.lookups", missing)
     _remove(commit, "control.mentions", missing)
-    with registered_frames(commit.connection, missing=missing):
-        gone = frame_of(
-            commit.connection,
-            "select stored.rowid as _target, stored.practice_id, stored.id, missing.read_at as _deleted_at"
-            f" from {commit.table.raw} as stored join missing on {same_key('stored', 'missing', ('id',))}"
-            " where stored._deleted_at is null",
-        )
-    mark_deleted(commit, gone.select("_target", "_deleted_at"))
-    found = gone.select("practice_id", "id", noticed_at="_deleted_at")
-    return added([counted(deleted=gone), restatements.record_restatements(commit, found, ("id",))])
+    return missing
+
+
+def record_mentions(commit: Commit, rows: pl.DataFrame) -> None:
+    """Remember what rows that were just written mention and what nobody has asked the source for."""
+    columns = [
+        rows.select("practice_id", endpoint=pl.lit(endpoint), id=column)
+        for column, endpoint in commit.table.mentions
+    ]
+    if not columns:
+        return
+    ids = pl.concat(columns).unique().filter(pl.col("id") != "")  # null is no mention either
+    if not ids.is_empty():
+        _insert_unknown(commit, ids)
+
+
+def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
+    known = " union all ".join(
+        f"select known.practice_id, known.endpoint, known.id from control.{table} as known join ids"
+        f" on {same_key('known', 'ids', ('id',))} and {same('known', 'ids', 'endpoint')}"
+        for table in ("lookups", "missing_records", "mentions")
+    )
+    with registered_frames(commit.connection, ids=ids):
+        new = ids.join(frame_of(commit.connection, known), on=ids.columns, how="anti")
+    if new.is_empty():
+        return
+    with registered_frames(commit.connection, new=new):
+        commit.connection.execute("insert into control.mentions by name select * from new")
+
+
+def ensure_mentions(connection: duckdb.DuckDBPyConnection, mentions: Mapping[str, tuple[Mention, ...]]) -> None:
+    """Search raw once for what a column mentions that was not watched before: in a file of an earlier vetl."""
+    rows = connection.execute("select value from control.meta where name = 'mentions_watched'").fetchall()
+    watched = {value for (value,) in rows}
+    for table, mention_columns in mentions.items():
+        for column, endpoint in mention_columns:
+            watch = f"{table}.{column} -> {endpoint}"
+            if watch not in watched:
+                _search(connection, table, column, endpoint)
+                connection.execute("insert into control.meta values ('mentions_watched', ?)", [watch])
+
+
+def _search(connection: duckdb.DuckDBPyConnection, table: str, column: str, endpoint: str) -> None:
+    asked_for = " union all ".join(
+        f"select practice_id, id from control.{name} where endpoint = $endpoint"
+        for name in ("lookups", "missing_records", "mentions")
+    )
+    connection.execute(
+        "insert into control.mentions by name with mentioned as ("
+        f" select distinct practice_id, {quoted(column)} as id from raw.{quoted(table)}"
+        f" where {quoted(column)} <> '') select practice_id, $endpoint as endpoint, id"
+        f" from mentioned anti join ({asked_for}) using (practice_id, id)",
+        {"endpoint": endpoint},
+    )
 
 
 def _asked(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:

@@ -17,8 +17,7 @@ from pipelines.loading.context import Commit, added, counted, frame_of, register
 from pipelines.loading.control import quarantine, restatements
 from pipelines.loading.extras import told_alike, told_by
 from pipelines.loading.instants import INSTANT
-from pipelines.loading.phone_calls.keys import with_ordinals
-from pipelines.loading.phone_calls.matching import DayChanges, compare
+from pipelines.loading.phone_calls.matching import DayChanges, compare, with_ordinals
 from pipelines.loading.phone_calls.records import as_days
 from pipelines.loading.phone_calls.rows import append, forget_details, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import add_called_at_by_zone, days_between

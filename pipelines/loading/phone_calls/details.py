@@ -13,7 +13,7 @@ from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails
 from pipelines.loading import drift
 from pipelines.loading.context import Commit, added, registered_frames
-from pipelines.loading.control import dirty_days, mentions, quarantine
+from pipelines.loading.control import dirty_days, lookups, quarantine
 from pipelines.loading.extras import together, told_alike
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW, only_one, pair
@@ -106,7 +106,7 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
     attached = rows.filter(differs).select("practice_id", TARGET, "called_at", EXTRA, *DETAILS)
     if attached.is_empty():
         return
-    mentions.record_mentions(commit, attached)
+    lookups.record_mentions(commit, attached)
     dirty_days.note_stored(commit, attached)
     # An id belongs to one call: whoever held it before does not any more.
     before = stored.join(pairs, on=TARGET, how="anti").join(

@@ -8,9 +8,11 @@ import polars as pl
 
 from pipelines.loading.extras import together
 from pipelines.loading.frames import EXTRA
-from pipelines.loading.phone_calls.keys import IDENTITY, ORDINAL, with_ordinals
 from pipelines.loading.versions import TARGET
 
+ORDINAL = "_ordinal"
+IDENTITY = ("practice_id", "called_at_local", "direction", "phone_number")
+"""Calls that agree in these are told apart by their ordinal only."""
 _NTH = "_nth"
 
 
@@ -86,6 +88,16 @@ def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[st
         doubtful=_doubtful(equal),
         unchanged=same.join(touched, on=TARGET, how="anti").select("practice_id"),
     )
+
+
+def with_ordinals(calls: pl.DataFrame) -> pl.DataFrame:
+    """Number the calls of one identity, in the frame's order, from 0."""
+    # Few calls share an identity, and one number tells which may: only those are worth grouping by four columns.
+    marks = calls.select(pl.struct(IDENTITY).hash()).to_series()
+    crowded = calls.select(IDENTITY).with_row_index("_row").filter(marks.is_duplicated())
+    nth = crowded.select("_row", pl.int_range(pl.len()).over(IDENTITY).alias(ORDINAL))
+    ordinals = pl.zeros(calls.height, dtype=pl.Int64, eager=True).scatter(nth["_row"], nth[ORDINAL])
+    return calls.with_columns(ordinals.alias(ORDINAL))
 
 
 def _numbered(new: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:

@@ -1,15 +1,18 @@
 """The rows of `raw.phone_calls`: how new ones get there, and what the matching needs of those that are there."""
 
+import hashlib
+
 import polars as pl
 
 from pipelines.loading.connection import quoted
 from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import dirty_days, state
 from pipelines.loading.frames import EXTRA
-from pipelines.loading.phone_calls.keys import SALT, call_key, practice_salt
-from pipelines.loading.phone_calls.matching import DETAILS, SAME_ROW
+from pipelines.loading.phone_calls.matching import DETAILS, ORDINAL, SAME_ROW
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET
+
+_SALT = "_salt"
 
 
 def append(commit: Commit, rows: pl.DataFrame) -> None:
@@ -18,16 +21,33 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
     secrets = state.salts(commit.connection, rows["practice_id"].unique())
-    salts = {practice_id: practice_salt(secret, practice_id) for practice_id, secret in secrets.items()}
-    salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(SALT))
+    salts = {practice_id: _practice_salt(secret, practice_id) for practice_id, secret in secrets.items()}
+    salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(_SALT))
     dirty_days.note_new(commit, rows)
     with registered_frames(commit.connection, fresh=salted):
         commit.connection.execute(
             f"insert into {commit.table.raw} by name"
-            f" select {own}, {call_key('fresh')} as call_key, fresh._loaded_at,"
+            f" select {own}, {_call_key('fresh')} as call_key, fresh._loaded_at,"
             f" ? as _run_id, {row_hash(commit.table.hashed, 'fresh')} as _row_hash, fresh.{EXTRA} from fresh",
             [commit.run_id],
         )
+
+
+def _practice_salt(salt: str, practice_id: str) -> str:
+    """The secret that goes into the keys of one practice's calls."""
+    return hashlib.sha256(f"{salt}/{practice_id}".encode()).hexdigest()[:20]
+
+
+def _call_key(source: str) -> str:
+    """SQL for `call_key`, of the rows named `source`, with the practice's salt as column `_salt`.
+
+    The salt keeps a published key from being traced back to a phone number by trying them all. With it the
+    text fits one block of MD5, so that a key costs as little as it can.
+    """
+    minute = f"epoch_us({source}.called_at_local) // 60000000"
+    parts = (minute, f"{source}.direction", f"{source}.phone_number", f"{source}.{ORDINAL}")
+    text = ", '|', ".join(f"coalesce(cast({part} as varchar), '')" for part in parts)
+    return f"left(md5(concat({source}.{_SALT}, {text})), 16)"
 
 
 def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:

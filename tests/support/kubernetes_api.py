@@ -1,0 +1,102 @@
+"""As much of Kubernetes' interface as Dagster's launcher asks for; a job's container is a process of this machine."""
+
+import json
+import re
+import subprocess
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_JOB = re.compile(r"^/apis/batch/v1/namespaces/default/jobs/([\w-]+)/status$")
+
+
+@dataclass
+class Cluster:
+    """`jobs` as they were posted, by name. Processes have `environment`, which stands for secrets and image."""
+
+    environment: Mapping[str, str]
+    folder: Path
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+
+    def create(self, job: dict[str, Any]) -> None:
+        name = job["metadata"]["name"]
+        [container] = job["spec"]["template"]["spec"]["containers"]
+        told = {one["name"]: one["value"] for one in container.get("env", ()) if "value" in one}
+        with (self.folder / f"{name}.log").open("wb") as log:
+            self._processes[name] = subprocess.Popen(
+                container["args"],
+                cwd=self.folder,
+                env={**self.environment, **told},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.jobs[name] = job
+
+    def status(self, name: str) -> dict[str, int]:
+        code = self._processes[name].poll()
+        return {"active": 1} if code is None else {"succeeded": 1} if code == 0 else {"failed": 1}
+
+    def end(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+            process.wait(60)
+
+
+@contextmanager
+def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
+    """Serve the cluster on a port of its own, which `kubeconfig` then names."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            job = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            cluster.create(job)
+            self._answer(201, job)
+
+        def do_GET(self) -> None:
+            asked = _JOB.match(self.path)
+            if asked and asked[1] in cluster.jobs:
+                self._answer(200, {**cluster.jobs[asked[1]], "status": cluster.status(asked[1])})
+            elif self.path.startswith(
+                "/api/v1/namespaces/default/pods"
+            ):  # asked for what may be told of a failure
+                self._answer(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": []})
+            else:
+                self._answer(404, {"kind": "Status", "status": "Failure", "code": 404})
+
+        def _answer(self, code: int, told: Mapping[str, Any]) -> None:
+            body = json.dumps(told).encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_args: object) -> None:
+            """Not among the tests' output."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    address = f"http://127.0.0.1:{server.server_address[1]}"
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "here",
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        "clusters": [{"name": "here", "cluster": {"server": address}}],
+        "users": [{"name": "me", "user": {}}],
+    }
+    kubeconfig.write_text(yaml.safe_dump(config), "utf-8")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        cluster.end()
+        server.server_close()
