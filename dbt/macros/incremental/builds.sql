@@ -19,17 +19,20 @@
     {%- set models = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'incremental') | list -%}
     {%- set held = [] -%}
     {%- for model in models -%}
-        {% do run_query("drop table if exists control.changed_in_" ~ model.alias) %}
         {% do held.append(adapter.get_relation(database=target.database, schema=model.schema, identifier=model.alias)) %}
+    {%- endfor -%}
+    {#- Notes of the build before, also of marts that took in changes in an earlier version. -#}
+    {%- set notes = "select table_name from duckdb_tables() where schema_name = 'control' and starts_with(table_name, 'changed_')"
+        ~ " and database_name = current_database()" -%}
+    {%- for note in run_query(notes).columns[0].values() -%}
+        {% do run_query("drop table control." ~ note) %}
     {%- endfor -%}
     {%- set is_full = none in held or flags.FULL_REFRESH or last != [text] or not env_var('VETL_BUILD_FINGERPRINT', '') -%}
     {%- if is_full -%}
         {%- for table in held | reject('none') -%}
             {% do adapter.drop_relation(table) %}
         {%- endfor -%}
-        {% do run_query("drop table if exists control.changed_episodes") %}
     {%- endif -%}
-    {% do run_query("create table if not exists control.changed_episodes (episode_id varchar)") %}
     {% do run_query(
         "create or replace table control.building as select " ~ is_full ~ " as is_full, (select any_value(build_id)"
         ~ " from control.builds where is_complete and not " ~ is_full ~ ") as previous_id"
@@ -66,7 +69,6 @@
         {%- for file in run_query(shards).columns[0].values() or [target.database] -%}
             {% do run_query('delete from "' ~ file ~ '".control.changes') %}
         {%- endfor -%}
-        {% do run_query("delete from control.changed_episodes") %}
     {%- endif -%}
     {% do run_query("drop table control.building") %}
 {%- endmacro %}

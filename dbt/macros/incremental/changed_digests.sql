@@ -26,33 +26,3 @@
         )
     {%- endif -%}
 {%- endmacro %}
-
-{#-
-    Notes the episodes of which a row of a mart may be another now (decision 0411): those of parties whose digest in
-    `made_from` is another, as they were and as they will be, and those that were lost, or grew too old to be called, since the
-    last build that was complete. Until one is, the notes stay.
--#}
-{% macro note_changed_episodes(made_from) -%}
-    {%- if is_incremental() -%}
-        insert into control.changed_episodes
-        select episode_id from {{ this }}
-        where digest not in (select digest from {{ ref(made_from) }})
-        union
-        select episode_id from {{ ref(made_from) }} where digest in ({{ lacking(made_from) }})
-        union
-        select held.episode_id
-        from {{ this }} as held
-        cross join (
-            select
-                least(coalesce(last.source_clock, timestamptz '-infinity'), clock.source_clock) as earlier,
-                greatest(last.source_clock, clock.source_clock) as later
-            from control.builds as last
-            cross join {{ ref('int_source_clock') }} as clock
-        )
-        where held.booked_at is null and (
-            {%- for days in ('lost_after_days', 'call_back_within_days') %}
-            {{ 'or ' if not loop.first }}held.last_at + interval {{ var(days) * 24 }} hours between earlier and later
-            {%- endfor %}
-        )
-    {%- endif -%}
-{%- endmacro %}

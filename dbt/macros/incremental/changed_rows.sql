@@ -1,14 +1,6 @@
-{#-
-    What changed since the marts were built from all of it (decisions 0403 and 0411): the days of a raw table's rows, and
-    the episodes of demand that the facts of episodes noted.
--#}
+{#- The days of a raw table's rows that changed since the marts were built from all of it (decision 0403). -#}
 {% macro changed_days(table=this.identifier) -%}
     select practice_id, day from {{ ref('stg_control__changes') }} where table_name = '{{ table }}'
-{%- endmacro %}
-
-{#- By one column, at half the price: the namesake of another practice comes along, and is put back as it was. -#}
-{% macro changed_episodes() -%}
-    select episode_id from control.changed_episodes
 {%- endmacro %}
 
 {#-

@@ -1,13 +1,12 @@
 {#-
-    Fails for each combination that occurs twice in an incremental model, of those that occur in an episode (or, `by` days, on
-    a day) that this build took in. A build in full took in all, and runs `unique_combination` too (decision 0408).
+    Fails for each combination that occurs twice in an incremental model, of those that occur on a day that this build took
+    in. A build in full took in all, and runs `unique_combination` too (decision 0408).
 -#}
-{% test unique_among_changed(model, columns, by='episode_id') %}
-    {%- set noted = changed_episodes() if by == 'episode_id' else changed_days('phone_calls') %}
+{% test unique_among_changed(model, columns) %}
     with changed as (
         select distinct {{ columns | join(', ') }}
         from {{ model }}
-        {% if target.type == 'duckdb' %}where ({{ by }}) in ({{ noted }}){% endif %}
+        {% if target.type == 'duckdb' %}where (practice_id, day) in ({{ changed_days('phone_calls') }}){% endif %}
     )
 
     select

@@ -24,7 +24,7 @@ _CONTROL = {
 }
 """Tables of control that grow with the rows; all others are one file."""
 
-_LEFT_OUT = ("meta", "migrations", "building", "changed_episodes")
+_LEFT_OUT = ("meta", "migrations", "building")
 _NOTES = "changed_in_"
 """What a build keeps of itself, and the secrets of the private file."""
 

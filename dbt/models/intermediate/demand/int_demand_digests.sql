@@ -33,11 +33,7 @@ tasks as (
         and finalized_at is not null
 ),
 
-refusals as (
-    select * from {{ ref('int_refusals') }}
-),
-
--- All that a party's timeline and episodes, and the marts of them, are made from, each row as one number.
+-- All that a party's timeline and episodes are made from, each row as one number.
 made_from as (
     select
         contacts.practice_id,
@@ -72,13 +68,6 @@ made_from as (
         false as is_contact,
         {{ row_hash('tasks') }} as row_hash
     from tasks
-    union all
-    select
-        practice_id,
-        party,
-        false as is_contact,
-        {{ row_hash('refusals') }} as row_hash
-    from refusals
 )
 
 select

@@ -1,11 +1,7 @@
--- depends_on: {{ ref('int_source_clock') }}
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
-    pre_hook=[
-        '{{ note_changed_episodes(\'int_demand_timeline\') }}',
-        '{{ take_out_changed(\'int_demand_timeline\') }}',
-    ],
+    pre_hook='{{ take_out_changed(\'int_demand_timeline\') }}',
 ) }}
 
 with timeline as (

@@ -1,17 +1,9 @@
--- depends_on: {{ ref('int_demand_episode_facts') }}
-{{ config(
-    materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='append',
-    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
-    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
-) }}
+-- Written once, when it is published.
+{{ config(materialized='view' if target.type == 'duckdb' else 'table') }}
 
 with contacts as (
     select * from {{ ref('int_demand_timeline') }}
     where kind = 'contact'
-    {% if is_incremental() %}
-    and episode_id in ({{ changed_episodes() }})
-    {% endif %}
 ),
 
 practices as (

@@ -1,9 +1,5 @@
-{{ config(
-    materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='append',
-    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
-    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
-) }}
+-- Written once, when it is published.
+{{ config(materialized='view' if target.type == 'duckdb' else 'table') }}
 
 select
     practice_id,
@@ -22,6 +18,3 @@ select
     appointment_status,
     is_kept
 from {{ ref('int_demand_episodes') }}
-{% if is_incremental() %}
-where episode_id in ({{ changed_episodes() }})
-{% endif %}

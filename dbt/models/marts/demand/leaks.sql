@@ -1,9 +1,5 @@
-{{ config(
-    materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='append',
-    pre_hook='{{ take_out_noted(\'episode_id\', changed_episodes()) }}',
-    post_hook='{{ note_put_in(\'episode_id\', changed_episodes()) }}',
-) }}
+-- Written once, when it is published.
+{{ config(materialized='view' if target.type == 'duckdb' else 'table') }}
 
 select
     practice_id,
@@ -21,6 +17,3 @@ select
     begun_by,
     wanted
 from {{ ref('int_leaks') }}
-{% if is_incremental() %}
-where episode_id in ({{ changed_episodes() }})
-{% endif %}
