@@ -18,6 +18,7 @@ from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import lookups, quarantine
 from pipelines.loading.control.quarantine import BadRow
 from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
+from pipelines.loading.merge import mark_missing
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET, write
 from pipelines.partner.webhooks import MESSAGE_ORDER, rank
@@ -61,7 +62,7 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
         changes = _move_forward(commit, incoming, even_stays=not intake.read_by_id)
     if intake.read_by_id:
         lookups.keep_read(commit, incoming)
-        lookups.keep_missing(commit, [(intake.practice_id, MissingRecords(intake.unknown_ids, intake.read_at))])
+        mark_missing(commit, [(intake.practice_id, MissingRecords(intake.unknown_ids, intake.read_at))])
     return sum((tally[intake.practice_id] for tally in noted if tally), changes)
 
 

@@ -1,4 +1,4 @@
-"""`make test-spark`: some models on Spark over an exported lake, as DuckDB makes them. `make spark` builds all of them."""
+"""`make test-spark`: some models on Spark over a lake, as DuckDB makes them (`make spark`: all models)."""
 
 from pathlib import Path
 

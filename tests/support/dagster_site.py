@@ -196,7 +196,7 @@ def workers_site(folder: Path, beside: Mapping[str, str] | None = None, **site: 
 
 @contextmanager
 def kubernetes_site(folder: Path, **site: Any) -> Generator[Site]:
-    """The same with Dagster's launcher for Kubernetes, as `deploy/helm/workers.yaml` has it: a job for each run."""
+    """The same with Dagster's launcher for Kubernetes as in `deploy/helm/workers.yaml`: a job for each run."""
     values = yaml.safe_load((ROOT / "deploy/helm/workers.yaml").read_text("utf-8"))["runLauncher"]
     here = folder / "kubernetes"
     here.mkdir()
@@ -229,5 +229,5 @@ def kubernetes_site(folder: Path, **site: Any) -> Generator[Site]:
 
 
 def _snake(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The three parts of a job as the chart names them in `dagster.yaml`; what is in them has Kubernetes' own names."""
+    """The parts of a job as the chart names them in `dagster.yaml`; what is in them has Kubernetes' names."""
     return {re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name): part for name, part in config.items()}

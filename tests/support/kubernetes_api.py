@@ -1,4 +1,4 @@
-"""As much of Kubernetes' interface as Dagster's launcher asks for; a job's container is a process of this machine."""
+"""As much of Kubernetes' interface as Dagster's launcher asks for; a job's container is a process here."""
 
 import json
 import re
@@ -64,9 +64,7 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
             asked = _JOB.match(self.path)
             if asked and asked[1] in cluster.jobs:
                 self._answer(200, {**cluster.jobs[asked[1]], "status": cluster.status(asked[1])})
-            elif self.path.startswith(
-                "/api/v1/namespaces/default/pods"
-            ):  # asked for what may be told of a failure
+            elif self.path.startswith("/api/v1/namespaces/default/pods"):  # for what is told of a failure
                 self._answer(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": []})
             else:
                 self._answer(404, {"kind": "Status", "status": "Failure", "code": 404})
@@ -79,7 +77,7 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_args: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             """Not among the tests' output."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

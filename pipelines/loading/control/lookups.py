@@ -1,4 +1,4 @@
-"""Ids of lists that are read by reference: what rows mention, what the source was asked for and when, what it lacks.
+"""Ids of lists that are read by reference: what rows mention, what was asked for and when, what the source lacks.
 
 Mentions are kept as rows come in: what is still to be looked up costs no search through raw.
 """

@@ -214,7 +214,8 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
         return f"{line}; did you mean {hint[1].replace(chr(34), '')}?"
     unknown = _NO_TABLE.search(line)
     if unknown:
-        there = [name for (name,) in connection.execute("select distinct table_name from duckdb_columns()").fetchall()]
+        known = connection.execute("select distinct table_name from duckdb_columns()").fetchall()
+        there = [name for (name,) in known]
         nearest = get_close_matches(unknown[1].rpartition(".")[2], there, n=1)
         return f"{line}; did you mean {nearest[0]}?" if nearest else line
     return line
