@@ -48,11 +48,11 @@ def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure
         for column in columns
         if column.known is not None
     }
-    found = frame.select(is_strange.any().alias(name) for name, is_strange in strange.items())
+    any_strange = frame.select(is_strange.any().alias(name) for name, is_strange in strange.items())
     return [
         (practice_id, Drift("new_value", name, value if is_label(value) else f"(masked, {len(value)} characters)"))
-        for name in found.columns
-        if found[name].item()
+        for name in any_strange.columns
+        if any_strange[name].item()
         for practice_id, value in frame.filter(strange[name])
         .select("practice_id", name)
         .unique()
@@ -63,14 +63,14 @@ def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure
 
 def record_drift(commit: Commit, departures: Iterable[Departure]) -> dict[str, Changes]:
     """Record what is new: by practice, a line for each departure that was not known before."""
-    met = dict.fromkeys(departures)
-    if not met:
+    distinct = dict.fromkeys(departures)
+    if not distinct:
         return {}
-    known = commit.connection.execute(
+    recorded = commit.connection.execute(
         "select practice_id, kind, name, value from control.schema_changes where endpoint = ?",
         [commit.endpoint_name],
     ).fetchall()
-    new = [(of, drift) for of, drift in met if (of, drift.kind, drift.name, drift.value) not in known]
+    new = [(of, drift) for of, drift in distinct if (of, drift.kind, drift.name, drift.value) not in recorded]
     for practice_id, drift in new:
         commit.connection.execute(
             "insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)",

@@ -67,10 +67,10 @@ def forget(
         **{name: "forgotten" for name in names if " " in name.strip()},
         **{email: f"forgotten-{token_hex(8)}@invalid" for email in emails},
         **_fake_numbers(connection, practice_id, phones),
-        **{known: f"forgotten-{token_hex(8)}" for known in ids},
+        **{real_id: f"forgotten-{token_hex(8)}" for real_id in ids},
     }
     own = there.strip(ids, phones, emails)
-    there.rename({known: pseudonyms[known] for known in ids})
+    there.rename({real_id: pseudonyms[real_id] for real_id in ids})
     in_texts = {text: shown for text, shown in pseudonyms.items() if text not in ids or len(text) >= _LONG}
     _replace_mentions(connection, practice_id, in_texts)
     there.hash_anew()
@@ -94,24 +94,24 @@ class _Rows:
 
     def values(self, columns: Iterable[str], ids: set[str]) -> set[str]:
         """What rows of these ids hold in these columns."""
-        found: set[str] = set()
+        held: set[str] = set()
         for table, name in self._each():
             keys = self._keys(table)
             for column in columns:
                 if keys and table.has(column) and (column != "id" or "id" in keys):
-                    found |= self._ask(f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids)
-        return found
+                    held |= self._ask(f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids)
+        return held
 
     def others_phones(self, ids: set[str]) -> set[str]:
         """The telephone numbers of rows that name another client."""
-        found: set[str] = set()
+        phones: set[str] = set()
         for table, name in self._each():
-            known = next((key for key in self._keys(table) if table.has(key)), None)
+            id_column = next((key for key in self._keys(table) if table.has(key)), None)
             for column in _PHONES:
-                if known and table.has(column):
-                    other = f"{known} is not null and not ({_any_of(self._keys(table), 'ids')})"
-                    found |= self._ask(f"select {quoted(column)} from {name} where", other, ids=ids)
-        return found
+                if id_column and table.has(column):
+                    other = f"{id_column} is not null and not ({_any_of(self._keys(table), 'ids')})"
+                    phones |= self._ask(f"select {quoted(column)} from {name} where", other, ids=ids)
+        return phones
 
     def full_names(self, ids: set[str]) -> set[str]:
         """First and last names that stand in two columns, in one."""
@@ -162,10 +162,10 @@ class _Rows:
             (f"control.{name}", "row_key", "endpoint = 'clients'") for name in ("restatements", "quarantine")
         ]
         for name, key, where in columns:
-            for known, shown in pseudonyms.items():
+            for real_id, shown in pseudonyms.items():
                 self.connection.execute(
                     f"update {name} set {key} = ? where {where} and {key} = ? and practice_id = ?",
-                    [shown, known, self.practice_id],
+                    [shown, real_id, self.practice_id],
                 )
 
     def hash_anew(self) -> None:
@@ -255,7 +255,7 @@ def _replace_mentions(
             if not mention.search(text):
                 continue
             is_payload = (name, column) == _SET_ASIDE
-            anew = _GONE if is_payload else mention.sub(lambda found: shown[(found.lastindex or 0) - 1], text)
+            anew = _GONE if is_payload else mention.sub(lambda match: shown[(match.lastindex or 0) - 1], text)
             connection.execute(
                 f"update {name} set {column} = ?::{kind} where practice_id = ? and {column}::varchar = ?",
                 [anew, practice_id, text],

@@ -26,11 +26,11 @@ def parse_column(texts: pl.Series) -> pl.Series:
         return parsed
     # Other forms are rare: each distinct text is read by itself.
     rest = texts.filter(parsed.is_null() & texts.is_not_null()).unique()
-    known = {text: instant for text in rest if (instant := parse(text)) is not None}
-    if not known:
+    instants = {text: instant for text in rest if (instant := parse(text)) is not None}
+    if not instants:
         return parsed
     read = texts.replace_strict(
-        list(known), pl.Series(list(known.values()), dtype=INSTANT), default=None, return_dtype=INSTANT
+        list(instants), pl.Series(list(instants.values()), dtype=INSTANT), default=None, return_dtype=INSTANT
     )
     return parsed.zip_with(parsed.is_not_null(), read)
 

@@ -53,8 +53,8 @@ def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) ->
             " where stored._deleted_at is null",
         )
     mark_deleted(commit, gone.select(TARGET, "_deleted_at"))
-    found = gone.select("practice_id", "id", noticed_at="_deleted_at")
-    return added([counted(deleted=gone), restatements.record_restatements(commit, found, ("id",))])
+    restated = gone.select("practice_id", "id", noticed_at="_deleted_at")
+    return added([counted(deleted=gone), restatements.record_restatements(commit, restated, ("id",))])
 
 
 def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.DataFrame:

@@ -51,9 +51,9 @@ def _applied(connection: duckdb.DuckDBPyConnection, database: str | None = None)
     ).fetchall()
     if not tables:
         return set()
-    [(found,)] = tables
+    [(catalog,)] = tables
     return {
-        name for (name,) in connection.execute(f"select name from {quoted(found)}.control.migrations").fetchall()
+        name for (name,) in connection.execute(f"select name from {quoted(catalog)}.control.migrations").fetchall()
     }
 
 

@@ -150,10 +150,10 @@ def _practices_in(file: Path, lock_wait_seconds: float) -> list[str]:
     with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds):
         pass
     with closing(attach(file, lock_wait_seconds=lock_wait_seconds)) as connection:
-        told = " union ".join(
+        ids = " union ".join(
             f"select {column} as id from {table}" for table, column in _practice_columns(connection, "warehouse")
         )
-        return [name for (name,) in connection.execute(f"select id from ({told}) order by id").fetchall()]
+        return [name for (name,) in connection.execute(f"select id from ({ids}) order by id").fetchall()]
 
 
 def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_seconds: float) -> None:
@@ -186,7 +186,7 @@ def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_second
 
 def _practice_columns(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[str, str]]:
     """Every table whose rows belong to a practice, and the column that says to which."""
-    known = {
+    with_practice = {
         f"{schema}.{quoted(table)}"
         for schema, table in connection.execute(
             "select schema_name, table_name from duckdb_columns()"
@@ -194,7 +194,7 @@ def _practice_columns(connection: duckdb.DuckDBPyConnection, database: str) -> l
             [database],
         ).fetchall()
     }
-    columns = [(table, "practice_id") for table in _tables_of(connection, database) if table in known]
+    columns = [(table, "practice_id") for table in _tables_of(connection, database) if table in with_practice]
     return [*columns, ("control.practices", "id")]
 
 

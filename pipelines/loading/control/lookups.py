@@ -64,13 +64,13 @@ def record_mentions(commit: Commit, rows: pl.DataFrame) -> None:
 
 
 def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
-    known = " union all ".join(
+    noted_ids = " union all ".join(
         f"select known.practice_id, known.endpoint, known.id from control.{table} as known join ids"
         f" on {same_key('known', 'ids', ('id',))} and {same('known', 'ids', 'endpoint')}"
         for table in ("lookups", "missing_records", "mentions")
     )
     with registered_frames(commit.connection, ids=ids):
-        new = ids.join(frame_of(commit.connection, known), on=ids.columns, how="anti")
+        new = ids.join(frame_of(commit.connection, noted_ids), on=ids.columns, how="anti")
     if new.is_empty():
         return
     with registered_frames(commit.connection, new=new):

@@ -37,11 +37,11 @@ def note_phone_numbers(connection: duckdb.DuckDBPyConnection, regions: Mapping[s
         for table in ("phone_numbers", "phone_regions"):
             connection.execute(f"delete from control.{table} where practice_id = ?", [practice])
         connection.execute("insert into control.phone_regions values (?, ?)", [practice, now[practice]])
-    told = " union all ".join(
+    spellings = " union all ".join(
         [_CALLS, *(f"select practice_id, {name} from raw.{table}" for table, name in _LISTS)]
     )
     unread = connection.execute(
-        f"select distinct practice_id, spelling from ({told}) where spelling <> ''"
+        f"select distinct practice_id, spelling from ({spellings}) where spelling <> ''"
         " and list_contains($practices, practice_id) and not regexp_full_match(spelling, $e164)"
         " except select practice_id, spelling from control.phone_numbers",
         {"anew": anew, "practices": list(now), "e164": E164},

@@ -62,12 +62,12 @@ def row_counts(
     column, values = _open_values(table)
     is_open = f"list_contains($values, {column})" if values else "false"
     among = "" if practices is None else "and practice_id in (select unnest($practices))"
-    found = connection.execute(
+    counts = connection.execute(
         f"select practice_id, count(*), count(*) filter (where {is_open}) from {table.raw}"
         f" where _deleted_at is null {among} group by 1",
         ({"values": values} if values else {}) | ({} if practices is None else {"practices": list(practices)}),
     ).fetchall()
-    return {practice_id: (rows, not_final) for practice_id, rows, not_final in found}
+    return {practice_id: (rows, not_final) for practice_id, rows, not_final in counts}
 
 
 def _open_values(table: RawTable) -> tuple[str, list[str]]:
@@ -117,16 +117,16 @@ class _Asked:
                 return self.referenced_ids(stale_before, limit)
 
     def lists(self, rows: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
-        found: dict[str, list[Any]] = {practice_id: [] for practice_id in self._practices}
+        by_practice: dict[str, list[Any]] = {practice_id: [] for practice_id in self._practices}
         for practice_id, value in rows:
-            found[practice_id].append(value)
-        return found
+            by_practice[practice_id].append(value)
+        return by_practice
 
     def mappings(self, rows: Iterable[tuple[str, Any, Any]]) -> dict[str, dict[Any, Any]]:
-        found: dict[str, dict[Any, Any]] = {practice_id: {} for practice_id in self._practices}
+        by_practice: dict[str, dict[Any, Any]] = {practice_id: {} for practice_id in self._practices}
         for practice_id, key, value in rows:
-            found[practice_id][key] = value
-        return found
+            by_practice[practice_id][key] = value
+        return by_practice
 
     def rows(self, columns: str, condition: str = "", **values: Any) -> list[Any]:  # noqa: ANN401
         """Rows of the practices that are not deleted."""

@@ -10,13 +10,13 @@ from pipelines.loading.connection import equal, literal, quoted, same_key
 from pipelines.loading.context import Commit, registered_frames
 
 
-def record_restatements(commit: Commit, found: pl.DataFrame, on: Sequence[str]) -> dict[str, Changes]:
+def record_restatements(commit: Commit, restated: pl.DataFrame, on: Sequence[str]) -> dict[str, Changes]:
     """Record rows just written (or marked as deleted) as restated. Returns how many, by practice.
 
-    `found` has `practice_id` and the columns `on`, which tell the rows, and `noticed_at`, when they were read: of
-    the rows of the raw table that agree in `on`, those that were written by that read are meant.
+    `restated` has `practice_id` and the columns `on`, which tell the rows, and `noticed_at`, when they were read:
+    of the rows of the raw table that agree in `on`, those that were written by that read are meant.
     """
-    if found.is_empty():
+    if restated.is_empty():
         return {}
     has_ids = commit.table.endpoint.strategy.has_ids
     matching = same_key("stored", "found", on) if has_ids else equal("stored", "found", ("practice_id", *on))
@@ -26,7 +26,7 @@ def record_restatements(commit: Commit, found: pl.DataFrame, on: Sequence[str]) 
         f"case when stored.{quoted(name)} is distinct from before.{quoted(name)} then {literal(name)} end"
         for name in (column.name for column in commit.table.hashed)
     )
-    with registered_frames(commit.connection, found=found):
+    with registered_frames(commit.connection, found=restated):
         kept = commit.connection.execute(
             "insert into control.restatements by name"
             " select found.practice_id, $endpoint as endpoint, $run as run_id,"

@@ -42,8 +42,8 @@ def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
     Raises:
         WarehouseError: it cannot be read, or a newer vetl has written it.
     """
-    told = [_read_one(file, migrations) for file in written_files(warehouse) or [warehouse]]
-    there = [snapshot for snapshot in told if snapshot]
+    snapshots = [_read_one(file, migrations) for file in written_files(warehouse) or [warehouse]]
+    there = [snapshot for snapshot in snapshots if snapshot]
     return _of_all(there) if len(there) > 1 else next(iter(there), None)
 
 
@@ -61,15 +61,15 @@ def _of_all(shards: Sequence[Snapshot]) -> Snapshot:
 def _read_one(warehouse: Path, migrations: Path) -> Snapshot | None:
     path = snapshot_path(warehouse)
     try:
-        told = json.loads(path.read_text("utf-8"))
+        document = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError):
         raise WarehouseError(f"{path}: cannot be read; the next sync writes it anew") from None
-    if isinstance(told, list):  # as vetl 0.1.0 wrote it
-        return Snapshot(told)
-    _refuse(warehouse, told["migration"], migrations)
-    return Snapshot(told["lists"], told["written_at"], told["run"], told["not_started"])
+    if isinstance(document, list):  # as vetl 0.1.0 wrote it
+        return Snapshot(document)
+    _refuse(warehouse, document["migration"], migrations)
+    return Snapshot(document["lists"], document["written_at"], document["run"], document["not_started"])
 
 
 def refuse_newer(warehouse: Path, migrations: Path) -> None:
@@ -80,11 +80,11 @@ def refuse_newer(warehouse: Path, migrations: Path) -> None:
     """
     for file in written_files(warehouse):
         try:
-            told = json.loads(snapshot_path(file).read_text("utf-8"))
+            document = json.loads(snapshot_path(file).read_text("utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(told, dict):
-            _refuse(file, str(cast("dict[str, Any]", told).get("migration")), migrations)
+        if isinstance(document, dict):
+            _refuse(file, str(cast("dict[str, Any]", document).get("migration")), migrations)
 
 
 def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:
@@ -104,19 +104,19 @@ def note_not_started(warehouse: Path, error: str) -> None:
     """A command could not begin to read the source: what is here stays, and `vetl status` tells why it is old."""
     path = snapshot_path(warehouse)
     try:
-        told = json.loads(path.read_text("utf-8"))
+        document = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return
-    if isinstance(told, dict):
-        _replace(path, json.dumps({**told, "not_started": {"at": now(), "error": error}}, ensure_ascii=False))
+    if isinstance(document, dict):
+        _replace(path, json.dumps({**document, "not_started": {"at": now(), "error": error}}, ensure_ascii=False))
 
 
 def _still(warehouse: Path, run: Mapping[str, Any] | None) -> dict[str, str] | None:
     """What the file says of a sync that could not begin, unless one has begun since: a drain reads no list."""
     try:
-        told = json.loads(snapshot_path(warehouse).read_text("utf-8"))
-        before = told["run"]["run_id"] if told["run"] else None
-        return told["not_started"] if before == (run["run_id"] if run else None) else None
+        document = json.loads(snapshot_path(warehouse).read_text("utf-8"))
+        before = document["run"]["run_id"] if document["run"] else None
+        return document["not_started"] if before == (run["run_id"] if run else None) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -42,8 +42,8 @@ def finish_run(
 
 def last_clock(connection: duckdb.DuckDBPyConnection) -> datetime | None:
     """The platform's clock at the end of the last run that reached it."""
-    (found,) = connection.execute("select max(source_clock) from control.runs").fetchall()
-    return found[0]
+    (row,) = connection.execute("select max(source_clock) from control.runs").fetchall()
+    return row[0]
 
 
 def keep_certificates(
@@ -167,11 +167,11 @@ class Beginnings:
 
 def salts(connection: duckdb.DuckDBPyConnection, practices: Iterable[str]) -> dict[str, str]:
     """The secrets of the call keys of these practices: this file's, made at first use, or one that came along."""
-    known = dict(
+    secrets_by_name = dict(
         connection.execute("select name, value from control.meta where starts_with(name, ?)", [SALT]).fetchall()
     )
-    brought = {practice_id: known.get(f"{SALT}/{practice_id}") for practice_id in practices}
-    if SALT not in known and not all(brought.values()):
-        known[SALT] = token_hex(16)
-        connection.execute("insert into control.meta values (?, ?)", [SALT, known[SALT]])
-    return {practice_id: secret or known[SALT] for practice_id, secret in brought.items()}
+    brought = {practice_id: secrets_by_name.get(f"{SALT}/{practice_id}") for practice_id in practices}
+    if SALT not in secrets_by_name and not all(brought.values()):
+        secrets_by_name[SALT] = token_hex(16)
+        connection.execute("insert into control.meta values (?, ?)", [SALT, secrets_by_name[SALT]])
+    return {practice_id: secret or secrets_by_name[SALT] for practice_id, secret in brought.items()}

@@ -217,9 +217,9 @@ class Status:
 
     def _search_windows(self) -> None:
         """The last window of each list. All that were ever read are searched once, then only the latest."""
-        found = self._by_list(_LAST_WINDOWS, {"since": self._searched_from})
-        self._windows |= found
-        last = max((window[4] for window in found.values()), default=None)
+        windows = self._by_list(_LAST_WINDOWS, {"since": self._searched_from})
+        self._windows |= windows
+        last = max((window[4] for window in windows.values()), default=None)
         self._searched_from = last - _COMMITTED_WITHIN if last else self._searched_from
 
     def _count(self) -> None:
@@ -249,9 +249,9 @@ class Status:
         }
 
 
-def _until(known: str | None, told: str | None) -> str | None:
+def _until(by_cursor: str | None, by_sync: str | None) -> str | None:
     """By the cursor; of calls it knows the day alone, so what the last sync told is better."""
-    return told or known if known is None or "T" not in known else known
+    return by_sync or by_cursor if by_cursor is None or "T" not in by_cursor else by_cursor
 
 
 def certified_through(cursor: Mapping[str, Any]) -> str | None:
@@ -271,8 +271,7 @@ def _attempt(attempt: tuple[Any, ...] | None) -> dict[str, Any] | None:
     if attempt is None:
         return None
     state, reason, command, run_id, finished, _ = attempt
-    told = {"state": state, "reason": reason, "command": command, "run_id": run_id}
-    return {**told, "finished": _iso(finished)}
+    return {"state": state, "reason": reason, "command": command, "run_id": run_id, "finished": _iso(finished)}
 
 
 def _certificate(window: tuple[Any, ...] | None) -> dict[str, Any] | None:

@@ -128,7 +128,7 @@ def _in_step(
     held = [file for file in before.files if file.table == table.full_name] if before else []
     kept = [file for file in held if _still_holds(file, table, partitions)]
     there = {file.partition for file in kept}
-    wanted = {partition: told for partition, told in partitions.items() if partition not in there}
+    wanted = {partition: fingerprint for partition, fingerprint in partitions.items() if partition not in there}
     if not wanted and kept:
         return kept
     return [*kept, *write_partitions(connection, table, wanted, storage, drafts)]

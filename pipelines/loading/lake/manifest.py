@@ -67,18 +67,20 @@ class Manifest:
             LakeError: it is no manifest, or one of a newer vetl.
         """
         try:
-            told: dict[str, Any] = json.loads(text)
-            if told["format"] != FORMAT:
-                raise LakeError(f"{location}/{MANIFEST}: has format {told['format']}, this vetl knows {FORMAT}")
-            tables = {name: _schema(item) for name, item in told["tables"].items()}
-            return cls(told["export"], told["source_clock"], tables, _files(told["files"]))
+            document: dict[str, Any] = json.loads(text)
+            if document["format"] != FORMAT:
+                raise LakeError(
+                    f"{location}/{MANIFEST}: has format {document['format']}, this vetl knows {FORMAT}"
+                )
+            tables = {name: _schema(item) for name, item in document["tables"].items()}
+            return cls(document["export"], document["source_clock"], tables, _files(document["files"]))
         except (ValueError, KeyError, TypeError):
             raise LakeError(f"{location}/{MANIFEST}: is not a manifest of vetl; move it away") from None
 
 
-def _schema(told: Mapping[str, Any]) -> TableSchema:
-    return TableSchema(told["schema_version"], tuple(told["partitioned_by"]), told["columns"])
+def _schema(table: Mapping[str, Any]) -> TableSchema:
+    return TableSchema(table["schema_version"], tuple(table["partitioned_by"]), table["columns"])
 
 
-def _files(told: Iterable[Mapping[str, Any]]) -> tuple[LakeFile, ...]:
-    return tuple(LakeFile(**item) for item in told)
+def _files(files: Iterable[Mapping[str, Any]]) -> tuple[LakeFile, ...]:
+    return tuple(LakeFile(**item) for item in files)

@@ -89,9 +89,9 @@ class Storage:
         """Every file below a folder."""
         selector = fs.FileSelector(self._at(folder), recursive=True, allow_not_found=True)
         with _in_one_line(self.location):
-            found = self._files.get_file_info(selector)
+            entries = self._files.get_file_info(selector)
         skipped = len(self._root) + 1
-        return [item.path[skipped:] for item in found if item.type == fs.FileType.File]
+        return [item.path[skipped:] for item in entries if item.type == fs.FileType.File]
 
     def remove(self, path: str) -> None:
         """Take a file away."""

@@ -101,7 +101,7 @@ class LakeTable:
 
 def lake_tables(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> Iterator[LakeTable]:
     """Every table of these schemas that is exported, in the order of its name."""
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    columns_by_table: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for schema, table, column, kind in connection.execute(
         "select schema_name, table_name, column_name, data_type from duckdb_columns()"
         " where database_name = current_database() and schema_name in $schemas"
@@ -109,8 +109,8 @@ def lake_tables(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -
         {"schemas": list(schemas)},
     ).fetchall():
         if schema != "control" or (table not in _LEFT_OUT and not table.startswith(_NOTES)):
-            found.setdefault((schema, table), []).append((column, kind))
-    for (schema, table), columns in found.items():
+            columns_by_table.setdefault((schema, table), []).append((column, kind))
+    for (schema, table), columns in columns_by_table.items():
         yield LakeTable(schema, table, tuple(columns), *_placed(schema, table, columns))
 
 

@@ -76,8 +76,8 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     then by minute, direction and phone number, where these occur once on either side.
     """
     settled = pair(stored.with_columns(id="_stored_id"), records, ["id", *SAME_ROW])
-    known = stored.select("practice_id", "_stored_id").filter(pl.col("_stored_id").is_not_null())
-    held = pl.struct(ID).is_in(known.select(pl.struct("practice_id", id="_stored_id")).to_series().implode())
+    stored_ids = stored.select("practice_id", "_stored_id").filter(pl.col("_stored_id").is_not_null())
+    held = pl.struct(ID).is_in(stored_ids.select(pl.struct("practice_id", id="_stored_id")).to_series().implode())
     calls = settled.left.sort(pl.col("_stored_id").is_not_null(), "_stored_called_at", "call_key")
     equal = pair(calls.drop("id"), settled.right.sort(held, "created_at", "id"), SAME_ROW)
     by_id = pair(
@@ -93,10 +93,10 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
 def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_fields: Collection[str]) -> None:
     minute = pl.col("created_at").dt.truncate("1m")
-    told = local_minute(pl.col("created_at"), commit.zones) == pl.col("called_at_local")
+    is_same_minute = local_minute(pl.col("created_at"), commit.zones) == pl.col("called_at_local")
     rows = pairs.with_columns(
         together(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
-        called_at=pl.when(told).then(minute).otherwise(pl.col("_stored_called_at")),
+        called_at=pl.when(is_same_minute).then(minute).otherwise(pl.col("_stored_called_at")),
     )
     differs = pl.any_horizontal(
         pl.col("called_at").ne_missing(pl.col("_stored_called_at")),
@@ -124,11 +124,13 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
 
 def _with_a_doubtful_zone(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
     """The practices whose calls mostly do not fit the minutes that the JSON list tells."""
-    here, told, paired = (Counter(frame["practice_id"]) for frame in (stored, records, pairs))
-    alone = {practice_id: min(here[practice_id], told[practice_id]) - paired[practice_id] for practice_id in told}
+    here, listed, paired = (Counter(frame["practice_id"]) for frame in (stored, records, pairs))
+    alone = {
+        practice_id: min(here[practice_id], listed[practice_id]) - paired[practice_id] for practice_id in listed
+    }
     return [name for name, count in alone.items() if count >= _ENOUGH and count > paired[name]]
 
 
 def _doubtful_zone(time_zone: str) -> drift.Drift:
-    told = f"most calls of the JSON list have no counterpart in the CSV in {time_zone}: is the time zone right?"
-    return drift.Drift("time_zone", "created_at", told)
+    doubt = f"most calls of the JSON list have no counterpart in the CSV in {time_zone}: is the time zone right?"
+    return drift.Drift("time_zone", "created_at", doubt)

@@ -122,5 +122,5 @@ def _filled(statement: str) -> str:
 
 
 def _told(name: str) -> str:
-    told = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
-    return f"coalesce({told}) is not null"
+    columns = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
+    return f"coalesce({columns}) is not null"

@@ -38,12 +38,12 @@ def write_parquet(published: Path, files: int) -> Path:
             draft = folder / f".{version}"
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir(parents=True)
-            told = {"version": version, "tables": _write(published, draft, version)}
+            document = {"version": version, "tables": _write(published, draft, version)}
             shutil.rmtree(folder / version, ignore_errors=True)
             draft.replace(folder / version)
             _readable(folder, published)
             new = folder / f".{MANIFEST}"
-            new.write_text(json.dumps(told, indent=2), "utf-8")
+            new.write_text(json.dumps(document, indent=2), "utf-8")
             new.chmod(stat.st_mode & 0o777)
             new.replace(manifest)
         for old in sorted((old for old in folder.iterdir() if old.name.isdigit()), reverse=True)[files:]:

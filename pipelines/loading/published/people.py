@@ -35,7 +35,7 @@ def people_in_words(
     looked_for = sorted(frozenset().union(*parts.values()))
     longest = max((len(part.encode()) for part in looked_for), default=0) + _MARGIN
     has_numbers = any(part.isdecimal() for part in looked_for)
-    found: set[str] = set()
+    personal_parts: set[str] = set()
     for name, columns in marts.items() if looked_for else ():
         personal = [item for item in treatments[name] if treatments[name][item] != "clear"]
         for used, comparable in _comparable(columns, personal, longest, has_numbers=has_numbers):
@@ -46,15 +46,15 @@ def people_in_words(
                 " where part in (select unnest($1::varchar[]))",
                 [looked_for],
             ).fetchall()
-            found.update(part for (part,) in rows)
-    return frozenset(word for word, its_parts in parts.items() if not its_parts.isdisjoint(found))
+            personal_parts.update(part for (part,) in rows)
+    return frozenset(word for word, its_parts in parts.items() if not its_parts.isdisjoint(personal_parts))
 
 
 def _words(
     connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], treatments: Treatments
 ) -> frozenset[str]:
     """Every value in a column of words, but for the practices' own names."""
-    found: set[str] = set()
+    words: set[str] = set()
     for name, columns in marts.items():
         shown = [
             quoted(item)
@@ -63,10 +63,10 @@ def _words(
         ]
         for item in shown:
             rows = connection.execute(f"select distinct {item} from source.marts.{quoted(name)}").fetchall()
-            found.update(word for (word,) in rows if word)
+            words.update(word for (word,) in rows if word)
     if "practices" in marts:
-        found -= {name for (name,) in connection.execute("select name from source.marts.practices").fetchall()}
-    return frozenset(found)
+        words -= {name for (name,) in connection.execute("select name from source.marts.practices").fetchall()}
+    return frozenset(words)
 
 
 def _parts(word: str) -> Iterator[str]:

@@ -139,8 +139,8 @@ def _publish(
         if how != "nothing":
             with _target(connection, draft):
                 _bring(connection, marts, masking, grains if how == "changes" else {})
-                found, named = masked_values(connection), len(masking.people)
-                result = replace(result, masked_values=found, people_in_words=named)
+                masked, named = masked_values(connection), len(masking.people)
+                result = replace(result, masked_values=masked, people_in_words=named)
     if how != "nothing":
         _check(draft, result)
         _give_access(draft, published)
@@ -181,8 +181,8 @@ def _check(draft: Path, result: Published) -> None:
     """Open the new file afresh and see that all is in it."""
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(draft))} as target (read_only)")
-        found = {name: count(connection, "target", name) for name in marts_of(connection, "target")}
-    if found != result.tables:
+        tables = {name: count(connection, "target", name) for name in marts_of(connection, "target")}
+    if tables != result.tables:
         raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
 
 

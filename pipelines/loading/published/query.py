@@ -106,14 +106,14 @@ def looked_at(file: Path, sql: str, *, width: int | None, most: int) -> Generato
     """
     with _statement(file, sql) as (connection, statement):
         relation = statement.run(lambda: connection.sql(sql))
-        found = statement.run(relation.limit(most + 1).to_arrow_table)
-        rows = None if found.num_rows > most else found.num_rows
-        box, columns = _drawn(connection, found.slice(0, most), width)
+        first_rows = statement.run(relation.limit(most + 1).to_arrow_table)
+        rows = None if first_rows.num_rows > most else first_rows.num_rows
+        box, columns = _drawn(connection, first_rows.slice(0, most), width)
 
         def count() -> int:
             return statement.run(lambda: relation.count("*").fetchall())[0][0]
 
-        yield Look(box, min(found.num_rows, most), columns, rows, count)
+        yield Look(box, min(first_rows.num_rows, most), columns, rows, count)
 
 
 def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) -> tuple[str, str]:  # noqa: ANN401 - Arrow's
@@ -214,8 +214,8 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
         return f"{line}; did you mean {hint[1].replace(chr(34), '')}?"
     unknown = _NO_TABLE.search(line)
     if unknown:
-        known = connection.execute("select distinct table_name from duckdb_columns()").fetchall()
-        there = [name for (name,) in known]
+        rows = connection.execute("select distinct table_name from duckdb_columns()").fetchall()
+        there = [name for (name,) in rows]
         nearest = get_close_matches(unknown[1].rpartition(".")[2], there, n=1)
         return f"{line}; did you mean {nearest[0]}?" if nearest else line
     return line

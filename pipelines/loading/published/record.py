@@ -73,10 +73,10 @@ def how_to_publish(
 def read_record(private: Path) -> Record | None:
     """What stands beside the private file; none where it is not there or not understood."""
     try:
-        told = json.loads(_path(private).read_text("utf-8"))
+        document = json.loads(_path(private).read_text("utf-8"))
         return Record(
-            *(told["build_id"], told["masking"], told["whole_bytes"], told["salt"]),
-            *(told["people"], tuple(told["file"])),
+            *(document["build_id"], document["masking"], document["whole_bytes"], document["salt"]),
+            *(document["people"], tuple(document["file"])),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -117,5 +117,5 @@ def people_digest(masking: Masking) -> str:
 
 def _digest(masking: Masking) -> str:
     """Tells one masking from another, and nothing of the key."""
-    told = json.dumps([masking.columns, masking.key is not None], sort_keys=True)
-    return hashlib.scrypt(told.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()
+    text = json.dumps([masking.columns, masking.key is not None], sort_keys=True)
+    return hashlib.scrypt(text.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()
