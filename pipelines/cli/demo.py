@@ -96,8 +96,8 @@ def demo(folder: Path, *, days: int, practices: int, show: bool, as_json: bool, 
 
 def this_command() -> str:
     """How this vetl is called from any folder: by its name where that is found, else by its path."""
-    found, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
-    if found and Path(found).resolve() == here.resolve():
+    on_path, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
+    if on_path and Path(on_path).resolve() == here.resolve():
         return "vetl"
     return quote(str(here)) if here.name == "vetl" else f"{quote(sys.executable)} -m pipelines"
 

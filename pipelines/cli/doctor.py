@@ -99,7 +99,7 @@ def show(report: Report, *, everything: bool = False) -> None:
 def summary(report: Report) -> str:
     """`2 practices, 84 checks: 1 WRONG, 3 ignored, 80 ok; 512 requests, all of them reads`."""
     states = Counter(finding.state for practice in report.practices for finding in practice.findings)
-    told = ", ".join(f"{states[state]} {WORDS.get(state, state)}" for state in IN_ORDER if states[state])
-    checked = f"{count(len(report.practices), 'practice')}, {count(states.total(), 'check')}: {told}"
+    by_state = ", ".join(f"{states[state]} {WORDS.get(state, state)}" for state in IN_ORDER if states[state])
+    checked = f"{count(len(report.practices), 'practice')}, {count(states.total(), 'check')}: {by_state}"
     limited = f", {report.rate_limited} of them met a rate limit" if report.rate_limited else ""
     return f"{checked}; {count(report.requests, 'request')}, none of them writes{limited}"

@@ -92,8 +92,8 @@ def _history() -> Path:
 
 def _complete(words: Sequence[str]) -> None:
     def completed(begun: str, index: int) -> str | None:
-        found = sorted(word for word in words if word.startswith(begun.lower()))
-        return found[index] if index < len(found) else None
+        matches = sorted(word for word in words if word.startswith(begun.lower()))
+        return matches[index] if index < len(matches) else None
 
     readline.set_completer(completed)
     readline.set_completer_delims(" \t\n,()=<>;.")

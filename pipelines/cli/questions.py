@@ -33,9 +33,9 @@ def statement_of(name: str) -> str:
     Raises:
         WrongUse: there is none of this name; one like it is told.
     """
-    known = {question.name: question.statement for question in worked_questions()}
-    if name not in known:
-        nearest = get_close_matches(name, known, n=1)
+    statements = {question.name: question.statement for question in worked_questions()}
+    if name not in statements:
+        nearest = get_close_matches(name, statements, n=1)
         hint = f"did you mean {nearest[0]}?" if nearest else "`vetl query --list` names them"
         raise WrongUse(f"--question {name}: there is no such question; {hint}")
-    return known[name]
+    return statements[name]

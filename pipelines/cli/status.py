@@ -55,15 +55,15 @@ class Standing:
         read = [item for item in self.snapshot.lists if item["endpoint"] not in _RECEIVED]
         states = Counter(_state(item) for item in read)
         practices = len({item["practice_id"] for item in read})
-        told = [f"{states[state]} {state}" for state in _WORST_FIRST if states[state]]
+        parts = [f"{states[state]} {state}" for state in _WORST_FIRST if states[state]]
         held = sum(item["quarantined"] for item in self.snapshot.lists)
-        told += [f"{count(held, 'row')} quarantined"] if held else []
-        lists = f"{count(len(read), 'list')} of {count(practices, 'practice')}: {', '.join(told)}"
+        parts += [f"{count(held, 'row')} quarantined"] if held else []
+        lists = f"{count(len(read), 'list')} of {count(practices, 'practice')}: {', '.join(parts)}"
         return f"{lists}; {_last_run(self.snapshot)}"
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain JSON values."""
-        told = {
+        document = {
             "exit_code": self.exit_code,
             "summary": self.summary,
             "warehouse": self.warehouse,
@@ -72,7 +72,7 @@ class Standing:
             "lists": self.snapshot.lists,
             "inbox": self.inbox,
         }
-        return {**told, "error": self.error} if self.wrong else told
+        return {**document, "error": self.error} if self.wrong else document
 
 
 def status(practices: Sequence[str] | None, *, watch: bool, as_json: bool) -> int:
@@ -132,10 +132,12 @@ def look_at(warehouse: Path, inbox_file: Path, practices: Sequence[str] | None =
 
 
 def _narrowed(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
-    known = dict.fromkeys(item["practice_id"] for item in snapshot.lists)
+    practice_ids = dict.fromkeys(item["practice_id"] for item in snapshot.lists)
     for name in practices or ():
-        if name not in known:
-            raise ConfigurationError(f"practice {name} has nothing in the warehouse; known are {', '.join(known)}")
+        if name not in practice_ids:
+            raise ConfigurationError(
+                f"practice {name} has nothing in the warehouse; known are {', '.join(practice_ids)}"
+            )
     lists = [item for item in snapshot.lists if not practices or item["practice_id"] in practices]
     return Snapshot(lists, snapshot.written_at, snapshot.run, snapshot.not_started)
 
@@ -215,11 +217,11 @@ def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
     if inbox["error"]:
         say(inbox["error"])
         return
-    told = [f"{count(inbox['waiting'], 'webhook')} waiting"]
-    told += [f"the oldest since {local(inbox['oldest'])}"] if inbox["oldest"] else []
-    told += [f"the last came {local(inbox['last_received'])}"] if inbox["last_received"] else []
-    told += [f"{inbox['quarantined']} quarantined"] if inbox.get("quarantined") else []
-    print_line(f"{', '.join(told)}; {short(inbox['path'])}")
+    parts = [f"{count(inbox['waiting'], 'webhook')} waiting"]
+    parts += [f"the oldest since {local(inbox['oldest'])}"] if inbox["oldest"] else []
+    parts += [f"the last came {local(inbox['last_received'])}"] if inbox["last_received"] else []
+    parts += [f"{inbox['quarantined']} quarantined"] if inbox.get("quarantined") else []
+    print_line(f"{', '.join(parts)}; {short(inbox['path'])}")
 
 
 def broken_warehouse(path: Path) -> str | None:
@@ -236,13 +238,13 @@ def inbox_status(path: Path) -> dict[str, Any] | None:
     """What waits in the inbox, or why it cannot be read; `None` where there is no inbox."""
     if not path.exists():
         return None
-    told: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
+    document: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
     try:
         backlog = look(path)
     except InboxError as error:
-        return {**told, "error": str(error)}
+        return {**document, "error": str(error)}
     return {
-        **told,
+        **document,
         "waiting": backlog.waiting,
         "oldest": backlog.oldest,
         "last_received": backlog.last_received,

@@ -97,8 +97,8 @@ def print_table(title: str, columns: Sequence[str | Column], rows: Sequence[Sequ
         console.width = 10_000
     if title:
         console.print(Text(title, style="bold"))
-    told = [index for index in range(len(named)) if not terminal or _tells(named[index], index, cells)]
-    widths = _widths(named, told, cells, console.width)
+    telling = [index for index in range(len(named)) if not terminal or _tells(named[index], index, cells)]
+    widths = _widths(named, telling, cells, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for index, width in widths.items():
         numeric = bool(rows) and all(isinstance(row[index], (*NUMBERS, type(None))) for row in rows)
@@ -108,7 +108,7 @@ def print_table(title: str, columns: Sequence[str | Column], rows: Sequence[Sequ
         table.add_row(*(Text(row[index], style=STATES.get(row[index], "")) for index in widths))
     if rows:
         console.print(table)
-    hidden = ", ".join(named[index].name for index in told if index not in widths)
+    hidden = ", ".join(named[index].name for index in telling if index not in widths)
     if hidden:
         console.print(Text(f"not shown at this width: {hidden}", style="dim"))
 
@@ -118,9 +118,9 @@ def _tells(column: Column, index: int, rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _widths(
-    columns: Sequence[Column], told: Sequence[int], rows: Sequence[Sequence[str]], width: int
+    columns: Sequence[Column], telling: Sequence[int], rows: Sequence[Sequence[str]], width: int
 ) -> dict[int, int]:
-    """How wide each column is that is shown, of those that are `told`, by its index.
+    """How wide each column is that is shown, of those that are `telling`, by its index.
 
     Where some may leave, they do so in their order before any is wrapped. Where none may (answers of any shape),
     columns are wrapped between words, and the last ones leave only where words would be broken.
@@ -137,7 +137,7 @@ def _widths(
     ]
     needed = needed if may_leave else least
     may_leave = may_leave or {index: index for index in range(1, len(columns))}
-    shown = list(told)
+    shown = list(telling)
     while sum(needed[index] + GAP for index in shown) - GAP > width and may_leave:
         leaving = max(may_leave, key=may_leave.__getitem__)
         del may_leave[leaving]

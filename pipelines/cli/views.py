@@ -41,11 +41,11 @@ def sync_summary(result: SyncResult, verb: str) -> str:
     states = Counter(item.state for item in result.results)
     practices = len({item.practice_id for item in result.results})
     changes = sum((item.changes for item in result.results), Changes())
-    told = ", ".join(f"{states[state]} {state}" for state in STATES_IN_ORDER if states[state])
+    by_state = ", ".join(f"{states[state]} {state}" for state in STATES_IN_ORDER if states[state])
     rows = f"{count(changes.inserted, 'row')} new, {changes.updated:,} changed, {changes.deleted:,} deleted"
     requests = count(sum(item.requests for item in result.results), "request")
     of = f"{count(len(result.results), 'list')} of {count(practices, 'practice')}"
-    return f"{verb} {of}: {told}; {rows}, {requests}"
+    return f"{verb} {of}: {by_state}; {rows}, {requests}"
 
 
 def _sync_row(item: EndpointResult) -> tuple[object, ...]:

@@ -158,8 +158,8 @@ def published_clear(settings: Settings) -> list[str]:
         for column, treatment in columns.items()
         if treatment == "clear"
     ]
-    told = f"[privacy] publishes as they are, for all who may read {settings.warehouse.published}: "
-    return [told + ", ".join(clear)] if clear else []
+    clause = f"[privacy] publishes as they are, for all who may read {settings.warehouse.published}: "
+    return [clause + ", ".join(clear)] if clear else []
 
 
 def roll_back_published(settings: Settings) -> Path:

@@ -48,10 +48,10 @@ def query_names(settings: Settings) -> dict[str, QueryNames]:
     Raises:
         ConfigurationError: `[partner.parameters]` names a list that does not exist.
     """
-    known = [endpoint.name for endpoint in REGISTRY]
-    unknown = [name for name in settings.partner.parameters if name not in known]
+    names = [endpoint.name for endpoint in REGISTRY]
+    unknown = [name for name in settings.partner.parameters if name not in names]
     if unknown:
         raise ConfigurationError(
-            f"partner.parameters.{unknown[0]}: there is no such list; known are {', '.join(known)}"
+            f"partner.parameters.{unknown[0]}: there is no such list; known are {', '.join(names)}"
         )
     return {endpoint.name: settings.partner.query_names(endpoint.name, endpoint.names) for endpoint in REGISTRY}

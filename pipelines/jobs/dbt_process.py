@@ -160,8 +160,8 @@ def without_values(message: str) -> str:
 
 def _told(message: str) -> str:
     """Of a test that rows do not pass, how many they are, instead of dbt's own words."""
-    found = _ROWS.match(message)
-    return f"rows that do not pass: {found[1]}" if found else without_values(message)
+    match = _ROWS.match(message)
+    return f"rows that do not pass: {match[1]}" if match else without_values(message)
 
 
 def one_line(message: str) -> str:

@@ -54,10 +54,10 @@ def _in_words(_logger: object, _method: str, event: MutableMapping[str, Any]) ->
     return f"{level}: {sentence(name, event)}"
 
 
-def sentence(name: str, told: Mapping[str, Any]) -> str:
+def sentence(name: str, fields: Mapping[str, Any]) -> str:
     """An event as a sentence; one that has none keeps its name and its values."""
     try:
-        return SENTENCES[name].format(**told)
+        return SENTENCES[name].format(**fields)
     except (KeyError, ValueError):
-        values = " ".join(f"{key}={value}" for key, value in told.items())
+        values = " ".join(f"{key}={value}" for key, value in fields.items())
         return f"{name.replace('_', ' ')} {values}".strip()

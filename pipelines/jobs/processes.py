@@ -63,8 +63,8 @@ def side_by_side(reads: Sequence[ShardRead], sync: Sync, progress: ReportProgres
         # A worker of Celery may start no processes: one shard after the other.
         return _together(reads, [_read_here(sync, read, progress) for read in reads])
     context = get_context("spawn")
-    told: SimpleQueue[Told] = context.SimpleQueue()
-    listener = Thread(target=_listen, args=(told, progress), daemon=True)
+    reports: SimpleQueue[Told] = context.SimpleQueue()
+    listener = Thread(target=_listen, args=(reports, progress), daemon=True)
     listener.start()
     outcomes: dict[int, SyncResult | VetlError] = {}
     try:
@@ -72,7 +72,7 @@ def side_by_side(reads: Sequence[ShardRead], sync: Sync, progress: ReportProgres
             min(len(reads), os.cpu_count() or 1),
             mp_context=context,
             initializer=_begin,
-            initargs=(told, _log.get_effective_level() if structlog.is_configured() else None),
+            initargs=(reports, _log.get_effective_level() if structlog.is_configured() else None),
         ) as pool:
             futures = {pool.submit(_outcome, sync, read): number for number, read in enumerate(reads)}
             try:
@@ -86,7 +86,7 @@ def side_by_side(reads: Sequence[ShardRead], sync: Sync, progress: ReportProgres
                 raise
             pool.shutdown(cancel_futures=True)
     finally:
-        told.put(None)
+        reports.put(None)
         listener.join()
     for outcome in outcomes.values():
         if isinstance(outcome, ConfigurationError):
@@ -134,8 +134,8 @@ def _failed(read: ShardRead, error: VetlError) -> list[EndpointResult]:
     ]
 
 
-def _listen(told: "SimpleQueue[Told]", progress: ReportProgress) -> None:
-    while (item := told.get()) is not None:
+def _listen(reports: "SimpleQueue[Told]", progress: ReportProgress) -> None:
+    while (item := reports.get()) is not None:
         with suppress(Exception):  # what cannot be shown must not hold up who tells it
             if isinstance(item, tuple):
                 level, event = item
@@ -148,14 +148,14 @@ _tell: Callable[[Told], None]
 """In a process of a shard: the way to the one that has started it."""
 
 
-def _begin(told: "SimpleQueue[Told]", log_level: int | None) -> None:
+def _begin(reports: "SimpleQueue[Told]", log_level: int | None) -> None:
     """What a process of a shard does first. It ends with the one that has started it, whatever ends that."""
     global _tell  # noqa: PLW0603 - an initializer has no other place
-    _tell = told.put
+    _tell = reports.put
 
     def forward(_logger: object, method: str, event: MutableMapping[str, Any]) -> Any:  # noqa: ANN401 - structlog's
         # As texts: an error could not be made anew by the one who reads it.
-        told.put(
+        reports.put(
             (
                 method,
                 {key: value if isinstance(value, int | float) else str(value) for key, value in event.items()},

@@ -56,12 +56,12 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
     by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
     practices = sorted({row.practice_id for row in before if row.endpoint in by_day})
-    known = [practice.id for practice in settings.practices if practice.id in practices]
-    if known:
+    configured = [practice.id for practice in settings.practices if practice.id in practices]
+    if configured:
         days = [row.first_day for row in before if row.endpoint in by_day and row.first_day]
         result = run_sync(
             settings,
-            practices=known,
+            practices=configured,
             endpoints=sorted(by_day),
             since=min(days, default=None),
             progress=progress,
@@ -99,8 +99,8 @@ def _take_in_deliveries(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
 def _delivery(row: Held) -> tuple[bytes, datetime]:
     """The body of a delivery and when it came: kept as it was, or in the row that it had become."""
     try:
-        found = json.loads(row.payload)
-        return json.dumps(found["body"]).encode(), datetime.fromisoformat(found["received_at"])
+        event = json.loads(row.payload)
+        return json.dumps(event["body"]).encode(), datetime.fromisoformat(event["received_at"])
     except (ValueError, TypeError, KeyError):
         return row.payload.encode(), row.first_seen
 

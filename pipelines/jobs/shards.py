@@ -140,11 +140,11 @@ def _balanced(practices: Sequence[str], shards: int, held: Layout) -> dict[str, 
 
 
 def _part(settings: Settings, name: str, own: Sequence[str]) -> Settings:
-    known: dict[str, Practice] = {practice.id: practice for practice in settings.practices}
+    practices_by_id: dict[str, Practice] = {practice.id: practice for practice in settings.practices}
     file = shard_file(settings.warehouse.path, name)
     return settings.model_copy(
         update={
             "warehouse": settings.warehouse.model_copy(update={"path": file, "shards": 1}),
-            "practices": tuple(known[practice] for practice in own),
+            "practices": tuple(practices_by_id[practice] for practice in own),
         }
     )

@@ -132,15 +132,17 @@ def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequen
     Raises:
         ConfigurationError: none is configured, or one that is named is not.
     """
-    known = {practice.id: practice for practice in settings.practices}
-    if not known:
+    practices_by_id = {practice.id: practice for practice in settings.practices}
+    if not practices_by_id:
         raise ConfigurationError("practices: none is configured; add them to vetl.toml, which `vetl init` writes")
     if not wanted:
         return settings.practices
-    unknown = [name for name in wanted if name not in known]
+    unknown = [name for name in wanted if name not in practices_by_id]
     if unknown:
-        raise ConfigurationError(f"practice {unknown[0]} is not configured; known are {', '.join(known)}")
-    return [known[name] for name in dict.fromkeys(wanted)]
+        raise ConfigurationError(
+            f"practice {unknown[0]} is not configured; known are {', '.join(practices_by_id)}"
+        )
+    return [practices_by_id[name] for name in dict.fromkeys(wanted)]
 
 
 def chosen_endpoints(wanted: Sequence[str] | None) -> Sequence[Endpoint]:
@@ -149,8 +151,8 @@ def chosen_endpoints(wanted: Sequence[str] | None) -> Sequence[Endpoint]:
     Raises:
         ConfigurationError: there is no such list.
     """
-    known = {endpoint.name: endpoint for endpoint in REGISTRY}
-    unknown = [name for name in wanted or () if name not in known]
+    endpoints_by_name = {endpoint.name: endpoint for endpoint in REGISTRY}
+    unknown = [name for name in wanted or () if name not in endpoints_by_name]
     if unknown:
-        raise ConfigurationError(f"endpoint {unknown[0]} does not exist; known are {', '.join(known)}")
+        raise ConfigurationError(f"endpoint {unknown[0]} does not exist; known are {', '.join(endpoints_by_name)}")
     return [endpoint for endpoint in REGISTRY if not wanted or endpoint.name in wanted]

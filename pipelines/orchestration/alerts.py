@@ -48,13 +48,13 @@ Channel = Callable[[Alert], None]
 
 def channels(settings: AlertSettings) -> list[Channel]:
     """The channels that `[alerts]` configures."""
-    found: list[Channel] = []
+    configured: list[Channel] = []
     if settings.webhook:
         address = settings.webhook.get_secret_value()
-        found.append(lambda alert: post(address, alert))
+        configured.append(lambda alert: post(address, alert))
     if settings.email_to:
-        found.append(lambda alert: mail(settings, alert))
-    return found
+        configured.append(lambda alert: mail(settings, alert))
+    return configured
 
 
 def post(address: str, alert: Alert) -> None:
@@ -112,8 +112,8 @@ def alert_of(context: dg.RunFailureSensorContext) -> Alert:
     lines: list[str] = []
     for event in context.get_step_failure_events():
         data = event.step_failure_data
-        told = data.user_failure_data.description if data.user_failure_data else None
-        lines.append(f"{event.step_key}: {told or _kind(data.error) or 'failed'}")
+        description = data.user_failure_data.description if data.user_failure_data else None
+        lines.append(f"{event.step_key}: {description or _kind(data.error) or 'failed'}")
     return Alert(
         context.dagster_run.job_name, context.dagster_run.run_id, tuple(lines) or ("it ended without a step",)
     )

@@ -65,8 +65,8 @@ class Areas:
 
     def _most_common(self, identity: str) -> str:
         readers = [child for child in self._children.get(identity, ()) if child in self._models]
-        found = Counter(fqn[2] for fqn in (self._models[child]["fqn"] for child in readers) if fqn[1] in _BY_AREA)
-        return min(found, key=lambda area: (-found[area], area)) if found else ELSEWHERE
+        counts = Counter(fqn[2] for fqn in (self._models[child]["fqn"] for child in readers) if fqn[1] in _BY_AREA)
+        return min(counts, key=lambda area: (-counts[area], area)) if counts else ELSEWHERE
 
     def description(self, table: str) -> str:
         """What a raw table holds, as the dbt source describes it."""

@@ -36,9 +36,11 @@ class Verdict:
     def result(self, key: dg.AssetKey, name: str) -> dg.AssetCheckResult:
         """The same for Dagster."""
         severity = dg.AssetCheckSeverity.ERROR if self.is_error else dg.AssetCheckSeverity.WARN
-        found = {"found": table(self.columns, self.rows), "count": len(self.rows)} if self.rows else {"count": 0}
+        metadata = (
+            {"found": table(self.columns, self.rows), "count": len(self.rows)} if self.rows else {"count": 0}
+        )
         return dg.AssetCheckResult(
-            passed=not self.rows, asset_key=key, check_name=name, severity=severity, metadata=found
+            passed=not self.rows, asset_key=key, check_name=name, severity=severity, metadata=metadata
         )
 
     def line(self) -> str:
@@ -78,16 +80,16 @@ def quarantined(lists: Sequence[Standing], _settings: Settings, _now: datetime) 
 
 def known_fields(lists: Sequence[Standing], _settings: Settings, _now: datetime) -> Verdict:
     """The list has the fields of the contract and no others; new ones are kept in `_extra`."""
-    return _drift(lists, lambda told: not told.startswith("new_value"))
+    return _drift(lists, lambda departure: not departure.startswith("new_value"))
 
 
 def known_values(lists: Sequence[Standing], _settings: Settings, _now: datetime) -> Verdict:
     """Its enumerations have the values of the contract; unknown ones are kept as they are."""
-    return _drift(lists, lambda told: told.startswith("new_value"))
+    return _drift(lists, lambda departure: departure.startswith("new_value"))
 
 
 def _drift(lists: Sequence[Standing], counts: Callable[[str], bool]) -> Verdict:
-    rows = [(item.practice_id, told) for item in lists for told in item.drift if counts(told)]
+    rows = [(item.practice_id, departure) for item in lists for departure in item.drift if counts(departure)]
     return Verdict(("practice", "differs from the contract"), rows)
 
 

@@ -13,8 +13,8 @@ PRACTICES = dg.DynamicPartitionsDefinition(name=NAME)
 
 def add_missing(instance: dg.DagsterInstance, settings: Settings) -> None:
     """Make a partition of each configured practice, so that what is told of it has a place."""
-    known = set(instance.get_dynamic_partitions(NAME))
-    missing = [practice.id for practice in settings.practices if practice.id not in known]
+    partitions = set(instance.get_dynamic_partitions(NAME))
+    missing = [practice.id for practice in settings.practices if practice.id not in partitions]
     if missing:
         instance.add_dynamic_partitions(NAME, missing)
 
@@ -34,12 +34,12 @@ def chosen(context: dg.AssetExecutionContext) -> Sequence[str] | None:
 )
 def practices_sensor(context: dg.SensorEvaluationContext, vetl: VetlResource) -> dg.SensorResult | dg.SkipReason:
     """Compare the partitions with the settings; neither the platform nor the warehouse is asked."""
-    known = context.instance.get_dynamic_partitions(NAME)
+    partitions = context.instance.get_dynamic_partitions(NAME)
     configured = [practice.id for practice in vetl.settings().practices]
-    added = [name for name in configured if name not in set(known)]
-    retired = [name for name in known if name not in set(configured)]
+    added = [name for name in configured if name not in set(partitions)]
+    retired = [name for name in partitions if name not in set(configured)]
     if not added and not retired:
-        return dg.SkipReason(f"{len(known)} practices, as vetl.toml has them")
+        return dg.SkipReason(f"{len(partitions)} practices, as vetl.toml has them")
     return dg.SensorResult(
         dynamic_partitions_requests=[
             *([PRACTICES.build_add_request(added)] if added else []),

@@ -209,8 +209,8 @@ class Receiver:
 
     async def _receive(self, request: Request, body: Body, signing: Signing) -> Verdict | None:
         """Fill the body with the raw bytes, or tell why not. The length told only serves to refuse early."""
-        told = request.headers.get("content-length", "")
-        if told.isdecimal() and int(told) > self._bounds.body_bytes:
+        length = request.headers.get("content-length", "")
+        if length.isdecimal() and int(length) > self._bounds.body_bytes:
             return TOO_LARGE
         try:
             async with asyncio.timeout(self._bounds.body_seconds):
@@ -235,10 +235,10 @@ class Receiver:
         return Verdict("refused", status, why)
 
 
-def _say(level: int, event: str, **told: Any) -> None:  # noqa: ANN401 - structlog's own
+def _say(level: int, event: str, **fields: Any) -> None:  # noqa: ANN401 - structlog's own
     """A line in the log. Where it cannot be written, perhaps on the same full disk, the answer is no other."""
     with suppress(OSError, ValueError):
-        _log.log(level, event, **told)
+        _log.log(level, event, **fields)
 
 
 def _is_json(request: Request) -> bool:

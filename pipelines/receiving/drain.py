@@ -60,10 +60,10 @@ def _of_group(practice_id: str, channel: Channel, items: Sequence[Waiting]) -> l
     bad = [_bad(item, problem) for item, delivery in read_items if (problem := _problem(item, delivery))]
     good = [(item, delivery) for item, delivery in read_items if not _problem(item, delivery)]
     events = [row(delivery, item.entry.received_at) for item, delivery in good]
-    found = [Intake(practice_id, EVENTS[channel], events, last, bad)]
+    per_table = [Intake(practice_id, EVENTS[channel], events, last, bad)]
     if channel is Channel.MESSAGES:
-        found.append(Intake(practice_id, MESSAGES, [message(delivery) for _, delivery in good], last))
-    return found
+        per_table.append(Intake(practice_id, MESSAGES, [message(delivery) for _, delivery in good], last))
+    return per_table
 
 
 def _problem(item: Waiting, delivery: Delivery) -> str | None:

@@ -160,14 +160,14 @@ class Inbox:
     def waiting(self, limit: int) -> list[Waiting]:
         """The oldest deliveries that are not drained, in the order in which they came."""
         with told_in_one_line(self._path):
-            found = self._connection.execute(
+            rows = self._connection.execute(
                 "select number, channel, practice_id, body, received_at from deliveries"
                 " where drained_at is null order by number limit ?",
                 [limit],
             ).fetchall()
         return [
             Waiting(number, Entry(Channel(channel), practice_id, body, datetime.fromisoformat(received_at)))
-            for number, channel, practice_id, body, received_at in found
+            for number, channel, practice_id, body, received_at in rows
         ]
 
     def settle(self, numbers: Sequence[int]) -> None:

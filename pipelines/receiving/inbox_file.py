@@ -35,15 +35,15 @@ def make(path: Path) -> None:
 
 def identities(path: Path) -> list[Identity | None]:
     """Which files these are: the database and its log; `None` where there is none."""
-    found: list[Identity | None] = []
+    files: list[Identity | None] = []
     for name in (path, path.with_name(f"{path.name}-wal")):
         try:
             status = name.stat()
         except OSError:
-            found.append(None)
+            files.append(None)
         else:
-            found.append((status.st_dev, status.st_ino))
-    return found
+            files.append((status.st_dev, status.st_ino))
+    return files
 
 
 ROOM = 2 * 1_048_576

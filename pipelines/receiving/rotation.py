@@ -44,12 +44,12 @@ class Rotation:
             _log.info("secrets_read", active=len(self._trust.secrets))
 
     def _stamps(self) -> list[tuple[int, int, int] | None]:
-        found: list[tuple[int, int, int] | None] = []
+        stamps: list[tuple[int, int, int] | None] = []
         for file in self._files:
             try:
                 status = file.stat()
             except OSError:
-                found.append(None)
+                stamps.append(None)
             else:
-                found.append((status.st_ino, status.st_size, status.st_mtime_ns))
-        return found
+                stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
+        return stamps

@@ -201,14 +201,14 @@ def load_settings(config: Path | None = None) -> Settings:
     """
     sources = Sources.find(config)
     table = sources.read_toml()
-    known = _known_keys()
-    sources.refuse_unknown_sections(table, known)
+    keys = _known_keys()
+    sources.refuse_unknown_sections(table, keys)
     sources.refuse_secrets(table, ENVIRONMENT_ONLY)
     try:
         # The stub of a frozen model does not show BaseSettings' own arguments.
         settings = Settings(**table, _env_file=sources.dotenv_files)  # pyright: ignore[reportCallIssue]
     except ValidationError as error:
-        raise sources.explain(error, known) from None
+        raise sources.explain(error, keys) from None
     except SettingsError as error:
         raise sources.explain_undecoded(error) from None
     settings = _anchored(settings, sources.folder)

@@ -62,14 +62,14 @@ class DefinitionsSettings(BaseModel):
 
     def variables(self) -> dict[str, Any]:
         """What dbt is told: the variables that are set, in one order."""
-        told = self.model_dump(mode="json", exclude_none=True, exclude={"phone_regions"})
-        hours = told.pop("opening_hours", None)
+        variables = self.model_dump(mode="json", exclude_none=True, exclude={"phone_regions"})
+        hours = variables.pop("opening_hours", None)
         if hours:
-            told |= {
+            variables |= {
                 "opening_hour": hours["opens"],
                 "closing_hour": hours["closes"],
                 "opening_weekdays": hours["weekdays"],
             }
-        if "follow_up_task_types" in told:
-            told["follow_up_task_types"] = {"default": [], **told["follow_up_task_types"]}
-        return dict(sorted(told.items()))
+        if "follow_up_task_types" in variables:
+            variables["follow_up_task_types"] = {"default": [], **variables["follow_up_task_types"]}
+        return dict(sorted(variables.items()))

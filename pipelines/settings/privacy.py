@@ -24,11 +24,11 @@ class PrivacySettings(Section):
         Raises:
             ConfigurationError: `columns` names one that is not personal, or not there.
         """
-        known = [f"{mart}.{column}" for mart, columns in personal.items() for column in columns]
+        personal_columns = [f"{mart}.{column}" for mart, columns in personal.items() for column in columns]
         for column in self.columns:
-            if column not in known:
+            if column not in personal_columns:
                 raise ConfigurationError(
-                    f"privacy.columns: {column} is no personal column{nearest(column, known)}"
+                    f"privacy.columns: {column} is no personal column{nearest(column, personal_columns)}"
                 )
         by_class: dict[PersonalClass, Treatment] = {item: getattr(self, item) for item in CLASSES}
         return {

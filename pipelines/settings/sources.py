@@ -63,15 +63,15 @@ class Sources:
         except tomllib.TOMLDecodeError as error:
             raise _one_line(f"{self.config}: is not TOML: {error}") from None
 
-    def refuse_unknown_sections(self, table: Mapping[str, Any], known: Collection[str]) -> None:
+    def refuse_unknown_sections(self, table: Mapping[str, Any], sections: Collection[str]) -> None:
         """A misspelled section would otherwise be silently without effect."""
         for name in table:
-            if name not in known:
-                raise _one_line(f"{self.config}: unknown key {name}{nearest(name, known)}")
+            if name not in sections:
+                raise _one_line(f"{self.config}: unknown key {name}{nearest(name, sections)}")
         for variable, origin in self._variables():
             section, delimiter, _ = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
-            if delimiter and section not in known:
-                raise _one_line(f"{origin}: unknown section {section}{nearest(section, known)}")
+            if delimiter and section not in sections:
+                raise _one_line(f"{origin}: unknown section {section}{nearest(section, sections)}")
 
     def refuse_secrets(self, table: Mapping[str, Any], secrets: Mapping[str, Collection[str]]) -> None:
         """Secrets belong into the environment or `.env`."""
@@ -143,10 +143,10 @@ def _key(location: Location) -> str:
     return text.lstrip(".")
 
 
-def nearest(name: str, known: Collection[str]) -> str:
+def nearest(name: str, candidates: Collection[str]) -> str:
     """What to add to a line about a name that is not known."""
-    alike = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {alike[0]}?" if alike else f"; known are {', '.join(sorted(known))}"
+    alike = get_close_matches(name, list(candidates), n=1)
+    return f"; did you mean {alike[0]}?" if alike else f"; known are {', '.join(sorted(candidates))}"
 
 
 def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -> str:

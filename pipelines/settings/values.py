@@ -90,8 +90,8 @@ SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts")
 
 def duckdb_file(path: Path) -> Path:
     """A file that DuckDB opens. It is a catalog by its own name, which must not be that of a schema in it."""
-    if found := sorted(_CANNOT_BE_NAMED & set(path.name)) or sorted(_CANNOT_BE_PASSED & set(str(path))):
-        raise ValueError(f"must not hold the character {found[0]!a}: dbt could not open it")
+    if forbidden := sorted(_CANNOT_BE_NAMED & set(path.name)) or sorted(_CANNOT_BE_PASSED & set(str(path))):
+        raise ValueError(f"must not hold the character {forbidden[0]!a}: dbt could not open it")
     if (name := path.name.split(".")[0].lower()) in SCHEMAS:
         raise ValueError(
             f"must not be called {name}: DuckDB could not tell the file from its schema {name}; "
