@@ -141,8 +141,8 @@ class ReadyPages:
         rows = [row for day in self._ready.call_days[first : last + 1] for row in day]
         shown = rows[number * size : (number + 1) * size]
         numbers = {"X-Total-Count": len(rows), "X-Page": number, "X-Per-Page": size}
-        told = [(name.encode(), str(value).encode()) for name, value in numbers.items()]
-        return HEADER + b"".join(shown), [(b"content-type", b"text/csv"), *told]
+        headers = [(name.encode(), str(value).encode()) for name, value in numbers.items()]
+        return HEADER + b"".join(shown), [(b"content-type", b"text/csv"), *headers]
 
     def _appointments_page(self, query: dict[str, list[str]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
         times = self._ready.appointment_times

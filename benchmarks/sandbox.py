@@ -31,9 +31,9 @@ _LINE = "{:44}{:>14}"
 class Client:
     """One connection that is kept."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._connection = http.client.HTTPConnection(told["base_url"].removeprefix("http://"), timeout=600)
-        credentials = {name: told[name] for name in ("username", "password", "role")}
+    def __init__(self, greeting: dict[str, Any]) -> None:
+        self._connection = http.client.HTTPConnection(greeting["base_url"].removeprefix("http://"), timeout=600)
+        credentials = {name: greeting[name] for name in ("username", "password", "role")}
         body, _ = self.ask("POST", SIGN_IN, {"Content-Type": "application/json"}, json.dumps(credentials))
         self._token = json.loads(body)["data"]["token"]
 
@@ -63,12 +63,12 @@ def main() -> None:
     given = parser.parse_args()
     sizes = [f"--{name}={getattr(given, name)}" for name in ("practices", "calls", "days")]
     began = time.monotonic()
-    with _served(*sizes) as (process, told):
+    with _served(*sizes) as (process, greeting):
         _say("ready after", f"{time.monotonic() - began:.1f} s")
-        _draw(told, process.pid, began)
-    with _served("--practices=1", "--days=60", "--calls=200000") as (process, told):
+        _draw(greeting, process.pid, began)
+    with _served("--practices=1", "--days=60", "--calls=200000") as (process, greeting):
         # The same few pages again and again, or every page a different one of ever other ranges.
-        reader = Reader(told, process.pid, given.seconds)
+        reader = Reader(greeting, process.pid, given.seconds)
         _csv("CSV, pages that are ready", reader, lambda n: f"page={n % IN_FLIGHT}")
         _csv("CSV, each page rendered", reader, lambda n: f"page={n % 30}&unread={n}")
         _json("JSON, 100 calls a page, rendered", reader)
@@ -86,9 +86,9 @@ def _served(*arguments: str) -> Generator[tuple[subprocess.Popen[str], dict[str,
         process.wait()
 
 
-def _draw(told: dict[str, Any], pid: int, began: float) -> None:
-    client = Client(told)
-    practices = [practice["id"] for practice in told["practices"]]
+def _draw(greeting: dict[str, Any], pid: int, began: float) -> None:
+    client = Client(greeting)
+    practices = [practice["id"] for practice in greeting["practices"]]
     calls = sum(
         int(client.get(f"/phone_calls?format=csv&per_page={PAGE}", practice)[1]["X-Total-Count"])
         for practice in practices
@@ -106,15 +106,15 @@ def _draw(told: dict[str, Any], pid: int, began: float) -> None:
 class Reader:
     """Asks for pages during some seconds, several in flight, and drops them."""
 
-    told: dict[str, Any]
+    greeting: dict[str, Any]
     pid: int
     seconds: float
 
     def pages(self, path: Callable[[int], str]) -> tuple[int, float]:
         """How many pages came, and the seconds of CPU that they took the server."""
-        practice = self.told["practices"][0]["id"]
+        practice = self.greeting["practices"][0]["id"]
         numbers, done = count(), [0] * IN_FLIGHT
-        clients = [Client(self.told) for _ in range(IN_FLIGHT)]
+        clients = [Client(self.greeting) for _ in range(IN_FLIGHT)]
         for client in clients:
             client.get(path(next(numbers)), practice)
         began, until = _cpu(self.pid), time.monotonic() + self.seconds

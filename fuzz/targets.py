@@ -42,9 +42,9 @@ def tried(*calls: Callable[[], object]) -> None:
         try:
             call()
         except VetlError as error:
-            told = str(error)
-            assert "\n" not in told, "an error of several lines"
-            assert len(told) < LONGEST_ERROR, "an error of many words"
+            message = str(error)
+            assert "\n" not in message, "an error of several lines"
+            assert len(message) < LONGEST_ERROR, "an error of many words"
 
 
 def protocol_target(data: bytes) -> None:
@@ -84,8 +84,8 @@ def _rendered(record: Any) -> None:  # noqa: ANN401 - any JSON value
 def webhooks_target(data: bytes) -> None:
     """Secrets and a signature on lines of their own, then a body, on each of the receiver's addresses."""
     secrets, signature, body = (*data.split(b"\n", 2), b"", b"")[:3]
-    known = webhooks.secrets_from(secrets.decode("utf-8", "replace"))
-    signing = webhooks.Signing(known)
+    active = webhooks.secrets_from(secrets.decode("utf-8", "replace"))
+    signing = webhooks.Signing(active)
     signing.update(body)
     signed_by = signing.signers(signature.decode("latin-1"))
     for channel in Channel:

@@ -41,8 +41,8 @@ class VirtualClock:
     def now(self) -> datetime:
         """The time, in UTC."""
         passed = 0.0 if self._frozen else self._monotonic() - self._began
-        told = self._start + timedelta(seconds=passed)
-        return told.replace(microsecond=told.microsecond // 1000 * 1000)
+        instant = self._start + timedelta(seconds=passed)
+        return instant.replace(microsecond=instant.microsecond // 1000 * 1000)
 
     def advance(self, by: timedelta) -> datetime:
         """Move forward and tell the new time.

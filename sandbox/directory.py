@@ -47,8 +47,8 @@ class Directory:
     def patient_with_remote_id(self, remote_id: str) -> Record | None:
         """By the id in the practice management system."""
         snapshot = self._patients.snapshot(self._now, self._switches)
-        found = snapshot.frame.filter(pl.col("remote_patient_id") == remote_id).head(1)
-        return _first(self._patients.records(found, snapshot))
+        rows = snapshot.frame.filter(pl.col("remote_patient_id") == remote_id).head(1)
+        return _first(self._patients.records(rows, snapshot))
 
     def clients_named(self, first: str, last: str, phone: str | None, email: str | None) -> list[Record]:
         """By both names and what else is given, in any case of letters."""
@@ -67,8 +67,8 @@ class Directory:
 def _row(table: Table, row_id: str, now: datetime, switches: Switches) -> Record:
     """A drawn row as it is, or the record of one that was written."""
     snapshot = table.snapshot(now, switches)
-    found = table.find(row_id, snapshot)
-    return snapshot.frame.row(found, named=True) if isinstance(found, int) else found or {}
+    match = table.find(row_id, snapshot)
+    return snapshot.frame.row(match, named=True) if isinstance(match, int) else match or {}
 
 
 def _same(column: str, text: str) -> pl.Expr:

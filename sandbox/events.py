@@ -97,8 +97,8 @@ class Events:
             table = ground.table(practice_id, "ai_outbound")
             snapshot = table.snapshot(ground.now(), ground.switches)
             place = snapshot.place(number)
-            found = [] if place is None else table.records(snapshot.frame.slice(place, 1), snapshot)
-        for request in found:
+            requests = [] if place is None else table.records(snapshot.frame.slice(place, 1), snapshot)
+        for request in requests:
             self.outreach_finished(practice_id, request, None if appointment is None else str(appointment), None)
 
     def _reminders_between(self, practice_id: str, since: datetime, until: datetime) -> None:

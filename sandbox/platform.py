@@ -143,10 +143,10 @@ class Platform:
 
     def takes_token(self, token: str) -> bool:
         """Whether a token is still good; that uses it once."""
-        known, most = self._tokens.get(token), self.switches.token_uses
-        if known is None or self.now() >= known.expires or (most is not None and known.uses >= most):
+        issued, most = self._tokens.get(token), self.switches.token_uses
+        if issued is None or self.now() >= issued.expires or (most is not None and issued.uses >= most):
             return False
-        known.uses += 1
+        issued.uses += 1
         return True
 
     def told_zone(self, practice: Practice) -> str:
@@ -192,10 +192,10 @@ class Platform:
 
     def cached(self, key: Hashable) -> tuple[bytes, Any] | None:
         """A page that was rendered before, if it is still kept."""
-        found = self._pages.get(key)
-        if found is not None:
+        page = self._pages.get(key)
+        if page is not None:
             self._pages.move_to_end(key)
-        return found
+        return page
 
     def keep(self, key: Hashable, body: bytes, headers: Any) -> None:  # noqa: ANN401 - what the caller wants back
         """Keep a rendered page; the least used ones make room."""

@@ -127,10 +127,10 @@ class Table:
 
     def snapshot(self, now: datetime, switches: Switches) -> Snapshot:
         """The list at `now`; made anew only where something has changed."""
-        known = self._snapshot
-        if known is None or now >= known.until or known.switches is not switches:
-            known = self._snapshot = self._draw(now, switches)
-        return known
+        snapshot = self._snapshot
+        if snapshot is None or now >= snapshot.until or snapshot.switches is not switches:
+            snapshot = self._snapshot = self._draw(now, switches)
+        return snapshot
 
     @property
     def rows_at_hand(self) -> int:
@@ -180,8 +180,8 @@ class Table:
     def get(self, row_id: str, now: datetime, switches: Switches) -> Record | None:
         """The record with this id, or with this second id where the list has one."""
         snapshot = self.snapshot(now, switches)
-        found = self.find(row_id, snapshot)
-        return self.records(snapshot.frame.slice(found, 1), snapshot)[0] if isinstance(found, int) else found
+        match = self.find(row_id, snapshot)
+        return self.records(snapshot.frame.slice(match, 1), snapshot)[0] if isinstance(match, int) else match
 
     def find(self, row_id: str, snapshot: Snapshot) -> Record | int | None:
         """The written record with this id or second id, or the place of the drawn row."""

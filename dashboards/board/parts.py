@@ -39,8 +39,8 @@ class View:
             MissingError: the file has no such mart or column.
         """
         days = self.scope.earlier if before else self.scope.parameters
-        known = {**days, "channel": self.scope.channel}
-        return self.file.ask(sql, **{name: value for name, value in known.items() if f"${name}" in sql})
+        parameters = {**days, "channel": self.scope.channel}
+        return self.file.ask(sql, **{name: value for name, value in parameters.items() if f"${name}" in sql})
 
     def define(self, column: Column) -> str:
         """The catalogue's words for a figure, and where it stands."""

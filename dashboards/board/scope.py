@@ -108,11 +108,11 @@ def said(scope: Scope, words: Words) -> str:
 
 
 def _practices(file: Published) -> list[Practice]:
-    found = file.ask(
+    rows = file.ask(
         """select practice_id, name, group_name, time_zone, history_start, as_of_local, today
            from marts.practices order by name, practice_id"""
     )
-    return [Practice(*row) for row in found.iter_rows()]
+    return [Practice(*row) for row in rows.iter_rows()]
 
 
 def _chosen_practices(every: Sequence[Practice]) -> list[Practice]:

@@ -54,10 +54,10 @@ def main() -> None:
 def section(changelog: str, version: str) -> str:
     """What the changelog says of this version: the text below `## [1.2.3] - 2026-01-31`."""
     heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$"
-    found = re.search(rf"{heading}\n(.*?)(?=^## |^\[|\Z)", changelog, re.MULTILINE | re.DOTALL)
-    if not found or not found[1].strip():
+    match = re.search(rf"{heading}\n(.*?)(?=^## |^\[|\Z)", changelog, re.MULTILINE | re.DOTALL)
+    if not match or not match[1].strip():
         sys.exit(f"CHANGELOG.md has no section '## [{version}] - YYYY-MM-DD', or nothing in it")
-    return found[1].strip() + "\n"
+    return match[1].strip() + "\n"
 
 
 def beside_git(archive: Path, tracked: set[str]) -> list[str]:
@@ -86,9 +86,9 @@ def try_installed(python: str, wheel: Path, version: str, materials: Path | None
         packages = len(run(inside, "-m", "pip", "list", "--format", "freeze").splitlines()) - 1
         size = sum(path.stat().st_size for path in (place / "venv").rglob("*") if path.is_file())
         vetl = str(place / "venv" / "bin" / "vetl")
-        told = run(vetl, "--version", folder=place)
-        if told != f"vetl {version}":
-            sys.exit(f"{wheel.name} calls itself {told!r}")
+        version_line = run(vetl, "--version", folder=place)
+        if version_line != f"vetl {version}":
+            sys.exit(f"{wheel.name} calls itself {version_line!r}")
         run(vetl, "demo", "--days", "30", "--practices", "1", "--quiet", folder=place)
         asked = ("select count(*) from marts.phone_calls", "--format", "csv")
         calls = run(vetl, "query", *asked, folder=place / "demo").splitlines()[-1]

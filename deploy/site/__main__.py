@@ -111,7 +111,7 @@ def tables() -> str:
         path = Path(folder) / "vetl.duckdb"
         Warehouse.open(path, REGISTRY, lock_wait_seconds=0).close()
         with duckdb.connect(path, read_only=True) as connection:
-            found = connection.execute(
+            columns = connection.execute(
                 "select schema_name, table_name, column_name, data_type from duckdb_columns()"
                 " where database_name = 'vetl' and not internal"
                 " order by schema_name desc, table_name, column_index"
@@ -125,11 +125,11 @@ def tables() -> str:
         "rows, `control` is what vetl knows of its own work. Contract: [how a list is read](../lossless.md).",
         "",
     ]
-    told = ""
-    for schema, table, column, kind in found:
-        if told != f"{schema}.{table}":
-            told = f"{schema}.{table}"
-            lines += ["", f"## {told}", "", "| column | type |", "| --- | --- |"]
+    heading = ""
+    for schema, table, column, kind in columns:
+        if heading != f"{schema}.{table}":
+            heading = f"{schema}.{table}"
+            lines += ["", f"## {heading}", "", "| column | type |", "| --- | --- |"]
         lines.append(f"| `{column}` | {kind} |")
     return "\n".join([*lines, ""])
 
@@ -154,11 +154,11 @@ def marts() -> str:
             lines += [f"## marts.{model['name']}", "", _words(model["description"], blocks), ""]
             lines += ["| column | type | |", "| --- | --- | --- |"]
             for column in model.get("columns", ()):
-                told = _words(column.get("description", ""), blocks).replace("|", "\\|")
+                description = _words(column.get("description", ""), blocks).replace("|", "\\|")
                 personal = column.get("config", {}).get("meta", {}).get("personal")
-                told += f" Personal: `{personal}`." if personal else ""
-                kind = _VARIABLE.sub(lambda found: str(variables[found[1]]), column.get("data_type", ""))
-                lines.append(f"| `{column['name']}` | {kind} | {told} |")
+                description += f" Personal: `{personal}`." if personal else ""
+                kind = _VARIABLE.sub(lambda match: str(variables[match[1]]), column.get("data_type", ""))
+                lines.append(f"| `{column['name']}` | {kind} | {description} |")
             lines.append("")
     return "\n".join(lines)
 
@@ -187,13 +187,13 @@ def metrics() -> str:
 def _table_of(metrics: list[dict[str, Any]]) -> list[str]:
     lines = ["| metric | label | what it is |", "| --- | --- | --- |"]
     for metric in metrics:
-        told = " ".join(metric["description"].split()).replace("|", "\\|")
-        lines.append(f"| `{metric['name']}` | {metric['label']} | {told} |")
+        description = " ".join(metric["description"].split()).replace("|", "\\|")
+        lines.append(f"| `{metric['name']}` | {metric['label']} | {description} |")
     return [*lines, ""]
 
 
 def _words(text: str, blocks: dict[str, str]) -> str:
-    return " ".join(_ASKED.sub(lambda found: blocks[found[1]], text).split())
+    return " ".join(_ASKED.sub(lambda match: blocks[match[1]], text).split())
 
 
 def _write_decisions(target: Path) -> None:

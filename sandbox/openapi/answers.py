@@ -64,10 +64,10 @@ def csv_page() -> Answer:
 
 def errors(switches: Switches, *statuses: int, acts_for_practice: bool = True) -> dict[str, Answer]:
     """The errors of an operation: its own, and those of every one."""
-    found = {*statuses, 400, 401}
+    codes = {*statuses, 400, 401}
     if acts_for_practice:
-        found |= {switches.missing_practice_status, switches.foreign_practice_status}
-    return {str(status): _error(status) for status in sorted(found)}
+        codes |= {switches.missing_practice_status, switches.foreign_practice_status}
+    return {str(status): _error(status) for status in sorted(codes)}
 
 
 def _error(status: int) -> Answer:

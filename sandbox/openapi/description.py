@@ -42,7 +42,8 @@ def describe(switches: Switches) -> Description:
     """An OpenAPI 3.1 description of everything that a partner may do."""
     records = resource_schemas(switches)
     resources = {
-        f"{ROOT}{path}": {"parameters": [_PRACTICE]} | {method: _sorted(path, told) for method, told in of.items()}
+        f"{ROOT}{path}": {"parameters": [_PRACTICE]}
+        | {method: _sorted(path, definition) for method, definition in of.items()}
         for path, of in paths(switches).items()
     }
     return {
@@ -65,12 +66,14 @@ def describe(switches: Switches) -> Description:
     }
 
 
-def _sorted(path: str, told: Operation) -> Operation:
-    return {"tags": [_SECTIONS[path.split("/")[1]]]} | told
+def _sorted(path: str, definition: Operation) -> Operation:
+    return {"tags": [_SECTIONS[path.split("/")[1]]]} | definition
 
 
 def _sign_in(switches: Switches) -> Operation:
     token = answer("A token, good for a while", record({"token": TEXT}))
     answers = {str(switches.sign_in_status): token, **errors(switches, acts_for_practice=False)}
-    told = operation("signIn", "Sign in", answers, body="SignIn", says="Send the token as Authorization: Bearer.")
-    return _sorted("/sign-in", told) | {"security": []}
+    definition = operation(
+        "signIn", "Sign in", answers, body="SignIn", says="Send the token as Authorization: Bearer."
+    )
+    return _sorted("/sign-in", definition) | {"security": []}

@@ -17,7 +17,7 @@ _REPEATED: Final = (
 
 def event_schemas(message: Schema, request: Schema) -> dict[str, Schema]:
     """The payloads."""
-    told = {
+    envelope = {
         "event": choice([f"message.{status}" for status in STATUSES]),
         "event_id": TEXT | {"description": "Of this delivery: de-duplicate on it"},
         "clinic_id": TEXT | {"description": "The practice"},
@@ -25,7 +25,7 @@ def event_schemas(message: Schema, request: Schema) -> dict[str, Schema]:
         "timestamp": INSTANT | {"description": "When it was sent"},
     }
     return {
-        "MessageEvent": record(message["properties"] | told),
+        "MessageEvent": record(message["properties"] | envelope),
         "AiOutboundEvent": _outcome(request["properties"]),
         "ServiceReminderEvent": _reminder(),
     }
@@ -94,7 +94,7 @@ def _outcome(request: dict[str, Schema]) -> Schema:
 
 def _reminder() -> Schema:
     item = record({"id": TEXT, "code": TEXT, "description": TEXT, "due_at": INSTANT})
-    told = record(
+    payload = record(
         {
             **dict.fromkeys(("practice_id", "practice_name", "id", "client_id", "remote_client_id"), TEXT),
             "patient_id": TEXT,
@@ -107,5 +107,5 @@ def _reminder() -> Schema:
         }
     )
     custom = record({"server_id": TEXT, "client_id": TEXT}) | {"description": "Practices with a server id"}
-    told["properties"]["custom_fields"] = custom
-    return told
+    payload["properties"]["custom_fields"] = custom
+    return payload

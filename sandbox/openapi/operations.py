@@ -29,14 +29,14 @@ def operation(
     says: str = "",
 ) -> Operation:
     """One method of one path; `name` is its id, whose first word in capitals is what it is about."""
-    told: Operation = {"operationId": name, "summary": summary}
+    definition: Operation = {"operationId": name, "summary": summary}
     if says:
-        told["description"] = says
+        definition["description"] = says
     if takes:
-        told["parameters"] = list(takes)
+        definition["parameters"] = list(takes)
     if body is not None:
-        told["requestBody"] = {"required": True, "content": {"application/json": {"schema": ref(body)}}}
-    return told | {"responses": dict(answers)}
+        definition["requestBody"] = {"required": True, "content": {"application/json": {"schema": ref(body)}}}
+    return definition | {"responses": dict(answers)}
 
 
 def link(operation_id: str, pointer: str = "/data/id", into: str = "id") -> dict[str, Any]:
@@ -91,8 +91,8 @@ def _list(name: str, switches: Switches) -> Operation:
 
 def _get(name: str, switches: Switches, more: str = "") -> Operation:
     what = NAMES[name]
-    found = {"200": answer("The record", ref(what)), **errors(switches, 404)}
-    return operation(f"get{what}", "Get one by its id", found, takes=[p.in_path(f"Its id {more}".strip())])
+    answers = {"200": answer("The record", ref(what)), **errors(switches, 404)}
+    return operation(f"get{what}", "Get one by its id", answers, takes=[p.in_path(f"Its id {more}".strip())])
 
 
 def _calls(switches: Switches) -> Operation:
@@ -102,30 +102,32 @@ def _calls(switches: Switches) -> Operation:
 
 
 def _clients(switches: Switches) -> Operation:
-    found = answer(f"At most {MOST_CLIENTS} clients", array(ref("Client"), most=MOST_CLIENTS))
-    found["links"] = {
+    clients = answer(f"At most {MOST_CLIENTS} clients", array(ref("Client"), most=MOST_CLIENTS))
+    clients["links"] = {
         "GetClient": link("getClient", "/data/0/id"),
         "ListPatients": link("listPatients", "/data/0/id", "client_id"),
     }
     takes = p.client_parameters()
-    return operation("listClients", "Look up clients", {"200": found, **errors(switches)}, takes=takes)
+    return operation("listClients", "Look up clients", {"200": clients, **errors(switches)}, takes=takes)
 
 
 def _patients(switches: Switches) -> Operation:
-    found = answer("The client's patients", array(ref("Patient")))
-    found["links"] = {"GetPatient": link("getPatient", "/data/0/id")}
+    patients = answer("The client's patients", array(ref("Patient")))
+    patients["links"] = {"GetPatient": link("getPatient", "/data/0/id")}
     takes = p.patient_parameters()
-    return operation("listPatients", "List a client's patients", {"200": found, **errors(switches)}, takes=takes)
+    return operation(
+        "listPatients", "List a client's patients", {"200": patients, **errors(switches)}, takes=takes
+    )
 
 
 def _create_message(switches: Switches) -> Operation:
-    sent, known = answer("Sent", ref("Message")), answer("Suppressed, or the reference's message", ref("Message"))
-    for made in (sent, known):
+    sent, ok = answer("Sent", ref("Message")), answer("Suppressed, or the reference's message", ref("Message"))
+    for made in (sent, ok):
         made["links"] = {"GetMessage": link("getMessage")}
     return operation(
         "createMessage",
         "Send a message",
-        {"201": sent, "200": known, **errors(switches, 429, 502)},
+        {"201": sent, "200": ok, **errors(switches, 429, 502)},
         body="NewMessage",
         says="Within 8am to 9pm of the practice, at most 120 a minute. Opt-out is no error: 200, suppressed.",
     )
@@ -133,20 +135,20 @@ def _create_message(switches: Switches) -> Operation:
 
 def _create_outreach(switches: Switches) -> Operation:
     accepted = answer("Accepted", ref("AiOutboundRequest"))
-    known = answer("Suppressed at intake, or the request that the partner's id has", ref("AiOutboundRequest"))
-    for made in (accepted, known):
+    ok = answer("Suppressed at intake, or the request that the partner's id has", ref("AiOutboundRequest"))
+    for made in (accepted, ok):
         made["links"] = {"GetAiOutboundRequest": link("getAiOutboundRequest")}
-    made = {"201": accepted, "200": known, **errors(switches)}
+    made = {"201": accepted, "200": ok, **errors(switches)}
     return operation("createAiOutboundRequest", "Contact a client", made, body="NewAiOutboundRequest", says=_OWN)
 
 
 def _open_times(switches: Switches) -> Operation:
     slot = record({"uuid": TEXT, "start": INSTANT, "end": INSTANT})
-    found = answer("Free slots", array(slot))
+    slots = answer("Free slots", array(slot))
     booked = {"operationId": "createAppointment", "requestBody": {"slot_id": "$response.body#/data/0/uuid"}}
-    found["links"] = {"CreateAppointment": booked}
+    slots["links"] = {"CreateAppointment": booked}
     takes = p.day_parameters()
-    return operation("listOpenTimes", "Find a slot", {"200": found, **errors(switches)}, takes=takes, says=_OWN)
+    return operation("listOpenTimes", "Find a slot", {"200": slots, **errors(switches)}, takes=takes, says=_OWN)
 
 
 def _create_appointment(switches: Switches) -> Operation:

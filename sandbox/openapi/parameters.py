@@ -16,8 +16,8 @@ _BOUND: Final[Schema] = {"type": "string", "anyOf": [{"format": "date-time"}, {"
 
 def query(name: str, schema: Schema, description: str = "", *, required: bool = False) -> Parameter:
     """One query parameter."""
-    told = {"description": description} if description else {}
-    return {"name": name, "in": "query", "required": required, "schema": schema, **told}
+    described = {"description": description} if description else {}
+    return {"name": name, "in": "query", "required": required, "schema": schema, **described}
 
 
 def in_path(description: str) -> Parameter:
@@ -39,8 +39,8 @@ def list_parameters(name: str, switches: Switches) -> list[Parameter]:
         shown.append(query(of.start, bound, f"Start of updated_at; {how}", required=of.start_required))
         shown.append(query(of.end, bound, f"End; {of.default_end} if not given"))
     if statuses:
-        known = choice(statuses) if of.unknown_status == "refuse" else TEXT
-        shown.append(query(of.status, known, f"Only these; another value: {of.unknown_status}"))
+        schema = choice(statuses) if of.unknown_status == "refuse" else TEXT
+        shown.append(query(of.status, schema, f"Only these; another value: {of.unknown_status}"))
     return [*shown, *_paging(of, min(of.default_size, of.maximum_size), of.maximum_size)]
 
 

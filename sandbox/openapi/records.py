@@ -73,8 +73,8 @@ def resource_schemas(switches: Switches) -> dict[str, Schema]:
 
 
 def _schema(resource: Resource, switches: Switches) -> Schema:
-    known = _KNOWN[resource.name]
-    return record({name: known.get(name) or _by_name(resource, name, switches) for name in resource.fields})
+    schemas = _KNOWN[resource.name]
+    return record({name: schemas.get(name) or _by_name(resource, name, switches) for name in resource.fields})
 
 
 def _by_name(resource: Resource, name: str, switches: Switches) -> Schema:

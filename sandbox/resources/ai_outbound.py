@@ -24,8 +24,8 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         .when(pl.col("status") == "failed")
         .then(pl.lit("Dispatch did not complete within 96 hours"))
     )
-    known = with_people(rows, scene.people)
-    return known.select(
+    joined = with_people(rows, scene.people)
+    return joined.select(
         "channel",
         "purpose",
         "status",
@@ -39,7 +39,7 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         client_id=text_id("client_number"),
         patient_id=text_id("patient_number"),
         contact_number="client_phone",
-        context=text.outreach_contexts(known["context"], known["patient_name"]),
+        context=text.outreach_contexts(joined["context"], joined["patient_name"]),
     )
 
 

@@ -32,8 +32,8 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
     stranger = pl.format(
         f"{practice.country_code}{practice.area_code}9{{}}", pl.col("line").cast(pl.String).str.zfill(6)
     )
-    known = with_people(rows, scene.people)
-    return known.select(
+    joined = with_people(rows, scene.people)
+    return joined.select(
         "created_at",
         "direction",
         "state",
@@ -52,7 +52,7 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         patient_id=text_id("patient_number"),
         remote_patient_id="patient_remote_patient_id",
         phone_number=pl.col("client_phone").fill_null(stranger),
-        summary=text.call_summaries(known["summary"], known["patient_name"]),
+        summary=text.call_summaries(joined["summary"], joined["patient_name"]),
     )
 
 

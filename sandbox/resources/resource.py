@@ -115,7 +115,7 @@ def instant(value: object) -> datetime | None:
     if isinstance(value, datetime):
         return value
     try:
-        told = datetime.fromisoformat(value) if isinstance(value, str) else None
+        parsed = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    return told if told is None or told.tzinfo else told.replace(tzinfo=UTC)
+    return parsed if parsed is None or parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -17,8 +17,8 @@ FIELDS: Final = (
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
     """Tasks with the fields of the contract."""
-    known = with_people(rows, scene.people)
-    return known.select(
+    joined = with_people(rows, scene.people)
+    return joined.select(
         "task_type",
         "status",
         "cancellation_allowed",
@@ -26,7 +26,7 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
         "finalized_at",
         "created_at",
         "updated_at",
-        title=text.task_titles(known["title"], known["patient_name"]),
+        title=text.task_titles(joined["title"], joined["patient_name"]),
         description=pl.when(pl.col("client_name").is_not_null()).then(
             pl.format("{}\n{}", "client_name", pl.col("client_phone"))
         ),

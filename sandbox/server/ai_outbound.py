@@ -25,12 +25,12 @@ async def create_request(request: Request) -> Response:
         given, callback = _given(body, platform, practice)
         table = platform.table(practice.id, "ai_outbound")
         partner_id = given["partner_request_id"]
-        known = None if partner_id is None else table.get(partner_id, platform.now(), platform.switches)
+        existing = None if partner_id is None else table.get(partner_id, platform.now(), platform.switches)
         body.finish()
-        row_id = known["id"] if known else platform.desk.create_outreach(practice, given, callback)
+        row_id = existing["id"] if existing else platform.desk.create_outreach(practice, given, callback)
         shown = table.shown(row_id, platform.now(), platform.switches)
-    suppressed = known is None and shown["status"] == "suppressed"
-    return success(shown, status=200 if suppressed or known is not None else 201)
+    suppressed = existing is None and shown["status"] == "suppressed"
+    return success(shown, status=200 if suppressed or existing is not None else 201)
 
 
 def _given(body: Body, platform: Platform, practice: Practice) -> tuple[dict[str, Any], str | None]:

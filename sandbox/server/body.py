@@ -95,8 +95,8 @@ class Body:
         if value is None:
             return None
         try:
-            told = datetime.fromisoformat(value)
-            return told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)
+            parsed = datetime.fromisoformat(value)
+            return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             self.fault(name, f"{name} must be an ISO 8601 date-time")
             return None
@@ -123,13 +123,13 @@ class Body:
             return []
         if not least <= len(value) <= most:
             self.fault(name, f"{name} must have {f'{least} to ' if least else 'at most '}{most} items")
-        found: list[Body] = []
+        children: list[Body] = []
         for place, item in enumerate(value):
             if isinstance(item, dict):
-                found.append(Body(item, self._below(f"{name}.{place}"), self._errors))
+                children.append(Body(item, self._below(f"{name}.{place}"), self._errors))
             else:
                 self.fault(f"{name}.{place}", f"{name}.{place} must be an object")
-        return found
+        return children
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name

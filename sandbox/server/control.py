@@ -76,14 +76,14 @@ async def webhook_faults(request: Request) -> Response:
 
 
 async def _rules(
-    request: Request, strikes: Strikes[Any], presets: Mapping[str, Sequence[Any]], known: TypeAdapter[list[Any]]
+    request: Request, strikes: Strikes[Any], presets: Mapping[str, Sequence[Any]], adapter: TypeAdapter[list[Any]]
 ) -> dict[str, Any]:
     if request.method == "DELETE":
         strikes.set(())
     elif request.method == "POST":
         given: dict[str, Any] = await json_object(request)
         try:
-            rules = presets[given["preset"]] if "preset" in given else known.validate_python(given.get("rules"))
+            rules = presets[given["preset"]] if "preset" in given else adapter.validate_python(given.get("rules"))
         except (KeyError, ValidationError) as error:
             raise Invalid([FieldError("rules", f"not faults: {error}")]) from error
         strikes.set(rules, given.get("seed"))

@@ -46,15 +46,16 @@ history_start = {since}
 
 def greeting(handle: Handle, *, as_json: bool) -> str:
     """Everything a client needs to know: as one line of JSON, or for people, with commands to paste."""
-    told: dict[str, Any] = handle.describe()
+    description: dict[str, Any] = handle.describe()
     if as_json:
-        return json.dumps(told)
+        return json.dumps(description)
     first, *others = [
-        f"{practice['id']}  {practice['time_zone']}  {practice['name']}" for practice in told["practices"][:_NAMED]
+        f"{practice['id']}  {practice['time_zone']}  {practice['name']}"
+        for practice in description["practices"][:_NAMED]
     ]
-    more = len(told["practices"]) - _NAMED
+    more = len(description["practices"]) - _NAMED
     others += [f"and {more} more"] if more > 0 else []
-    text = _TEXT.format(**told, first=first, others="".join(f"{'':18}{line}\n" for line in others))
+    text = _TEXT.format(**description, first=first, others="".join(f"{'':18}{line}\n" for line in others))
     pasted = commands(handle.base_url, handle.platform)
     return text + "".join(f"\n{title}:\n{indent(lines, '  ')}" for title, lines in pasted.items())
 
@@ -62,12 +63,12 @@ def greeting(handle: Handle, *, as_json: bool) -> str:
 def commands(base_url: str, platform: Platform) -> dict[str, str]:
     """Lines to paste into a shell, by what they are for."""
     partner = platform.credentials
-    told = {name: getattr(partner, name) for name in ("username", "password", "role", "webhook_secret")}
-    credentials = json.dumps({name: told[name] for name in ("username", "password", "role")})
+    account = {name: getattr(partner, name) for name in ("username", "password", "role", "webhook_secret")}
+    credentials = json.dumps({name: account[name] for name in ("username", "password", "role")})
     practice = next(iter(platform.world.practices))
     return {
         "With curl": _CURL.format(base_url=base_url, credentials=credentials, practice=practice),
-        "With vetl, in an empty folder": _VETL.format(base_url=base_url, **told),
+        "With vetl, in an empty folder": _VETL.format(base_url=base_url, **account),
     }
 
 

@@ -58,13 +58,13 @@ async def home(request: Request) -> Response:
 
 def _tiles(platform: Platform) -> str:
     rules = ", ".join(rule.kind for rule in platform.faults.rules)
-    told = {
+    figures = {
         "practices": f"{len(platform.world.practices):,}",
         "days of history": f"{platform.world.days:,}",
         "requests so far": f"{len(platform.requests):,}",
         "faults": escape(rules or "none"),
     }
-    tiles = "".join(f'<div class="tile"><b>{shown}</b>{name}</div>' for name, shown in told.items())
+    tiles = "".join(f'<div class="tile"><b>{shown}</b>{name}</div>' for name, shown in figures.items())
     return f'<div class="tiles">{tiles}</div>'
 
 

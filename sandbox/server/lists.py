@@ -99,9 +99,9 @@ def _list(request: Request, name: str, *, ranged: bool) -> Response:
         table = platform.table(practice.id, name)
         snapshot = table.snapshot(platform.now(), platform.switches)
         key = snapshot.serial, request.url.query
-        known = platform.cached(key)
-        if known is not None and switches.keeps_places:
-            return json_response(known[0])
+        page = platform.cached(key)
+        if page is not None and switches.keeps_places:
+            return json_response(page[0])
         rows = snapshot.matches(switches, chosen)
         body = page_body(table, snapshot, rows, paging, with_total_pages=name != "booking_sessions")
         platform.keep(key, body, None)

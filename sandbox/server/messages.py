@@ -30,13 +30,13 @@ async def create_message(request: Request) -> Response:
             raise Refusal(429, "At most 120 messages a minute", _RETRY_AFTER)
         wanted = _wanted(body, platform, practice)
         reference = wanted.reference_id if wanted else body.text("reference_id")
-        known = platform.desk.messages.find(practice.id, reference) if reference else None
-        if known is None:
+        existing = platform.desk.messages.find(practice.id, reference) if reference else None
+        if existing is None:
             _check_time(body, platform.now(), practice)
         body.finish()
         assert wanted is not None
-        if known is not None:
-            return _answer(platform, known, 200)
+        if existing is not None:
+            return _answer(platform, existing, 200)
         try:
             message = platform.desk.messages.create(practice, wanted)
         except ProviderUnavailableError:

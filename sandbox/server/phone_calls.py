@@ -31,14 +31,14 @@ async def phone_calls(request: Request) -> Response:
         table = platform.table(practice.id, "phone_calls")
         snapshot = table.snapshot(platform.now(), platform.switches)
         key = snapshot.serial, request.url.query, as_csv
-        known = platform.cached(key)
-        if known is None or not switches.keeps_places:
+        page = platform.cached(key)
+        if page is None or not switches.keeps_places:
             if client_id is not None:
                 chosen &= table.of_client(client_id, snapshot)
             rows = snapshot.matches(switches, chosen)
-            known = _page(table, snapshot, rows, paging, as_csv=as_csv)
-            platform.keep(key, *known)
-    body, headers = known
+            page = _page(table, snapshot, rows, paging, as_csv=as_csv)
+            platform.keep(key, *page)
+    body, headers = page
     return Response(body, 200, headers, "text/csv") if as_csv else json_response(body)
 
 

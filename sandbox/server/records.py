@@ -29,18 +29,18 @@ def getter(name: str) -> Callable[[Request], Awaitable[Response]]:
 
 def _body(platform: Platform, table: Table, row_id: str) -> bytes:
     snapshot = table.snapshot(platform.now(), platform.switches)
-    found = table.find(row_id, snapshot)
-    if found is None:
+    match = table.find(row_id, snapshot)
+    if match is None:
         raise Refusal(404, "Not found")
-    if not isinstance(found, int):
-        return encoded(table.stamped(found, snapshot.switches))
-    block, place = divmod(found, _RENDERED_TOGETHER)
+    if not isinstance(match, int):
+        return encoded(table.stamped(match, snapshot.switches))
+    block, place = divmod(match, _RENDERED_TOGETHER)
     key = snapshot.serial, "records", block
-    known = platform.cached(key)
-    if known is None:
-        known = _rendered(table, snapshot, block)
-        platform.keep(key, *known)
-    bodies, ends = known
+    rendered = platform.cached(key)
+    if rendered is None:
+        rendered = _rendered(table, snapshot, block)
+        platform.keep(key, *rendered)
+    bodies, ends = rendered
     return bodies[ends[place] : ends[place + 1]]
 
 

@@ -31,8 +31,8 @@ def spoils(kind: str) -> bool:
 def _with_first_record(body: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     answer = orjson.loads(body)
     data = answer.get("data")
-    found = data.get("content", data) if isinstance(data, dict) else data
-    record = found[0] if isinstance(found, list) and found else found
+    content = data.get("content", data) if isinstance(data, dict) else data
+    record = content[0] if isinstance(content, list) and content else content
     if isinstance(record, dict) and "id" in record:
         change(record)
     return orjson.dumps(answer)

@@ -75,10 +75,11 @@ def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) ->
     return lives(SCHEMA, born, _phases(created, course, dice), month.horizon)
 
 
-def _referrals(known: Referral, size: int) -> Referral:
+def _referrals(referral: Referral, size: int) -> Referral:
     """Only those from a session know where the client came from, and these come first."""
-    missing = np.full(size - len(known.source), v.NONE, dtype=np.uint8)
-    return Referral(*(np.concatenate([codes, missing]) for codes in (known.source, known.campaign, known.medium)))
+    missing = np.full(size - len(referral.source), v.NONE, dtype=np.uint8)
+    drawn = (referral.source, referral.campaign, referral.medium)
+    return Referral(*(np.concatenate([codes, missing]) for codes in drawn))
 
 
 def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Millis, dice: Dice) -> _Course:

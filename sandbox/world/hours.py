@@ -104,9 +104,9 @@ def to_local(instants: Millis, zone: str) -> Millis:
 def to_instant(local: Millis, zone: str) -> Millis:
     """The reverse of `to_local`; a repeated hour is its first one, a missing one the hour after."""
     naive = pl.Series(local).cast(pl.Datetime("ms"))
-    known = naive.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+    instants = naive.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     later = naive.dt.offset_by("1h").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-    return known.fill_null(later).dt.convert_time_zone("UTC").cast(pl.Int64).to_numpy()
+    return instants.fill_null(later).dt.convert_time_zone("UTC").cast(pl.Int64).to_numpy()
 
 
 def within(local_hours: tuple[int, int], instants: Millis, zone: str) -> Millis:

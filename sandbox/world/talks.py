@@ -60,14 +60,14 @@ def draw_callers(people: People, created: Millis, dice: Dice) -> Callers:
     """Callers; outbound calls go to clients, inbound ones may come from strangers."""
     size = len(created)
     direction = dice.pick(v.DIRECTIONS, shares.DIRECTIONS, size)
-    known = dice.happens(0.8, size) | (direction == v.DIRECTIONS["outbound"])
-    client = np.where(known, dice.place(len(people), size), NO_REFERENCE).astype(np.int32)
-    visited = known & (people.first_visit[client] < created)
+    is_client = dice.happens(0.8, size) | (direction == v.DIRECTIONS["outbound"])
+    client = np.where(is_client, dice.place(len(people), size), NO_REFERENCE).astype(np.int32)
+    visited = is_client & (people.first_visit[client] < created)
     patient = people.patient_of(client, dice.luck(size))
     return Callers(
         direction=direction,
         caller_type=np.select(
-            [visited, known], [v.CALLER_TYPES["existing"], v.CALLER_TYPES["new"]], v.CALLER_TYPES["unknown"]
+            [visited, is_client], [v.CALLER_TYPES["existing"], v.CALLER_TYPES["new"]], v.CALLER_TYPES["unknown"]
         ),
         client=client,
         patient=np.where(dice.happens(0.85, size), patient, NO_REFERENCE),

@@ -65,8 +65,8 @@ def _work_list(view: View) -> None:
         tries = st.number_input("Tried at least", 1, 99, 1, key="tries", bind="query-params")
     asked = {**place, "wanted": wanted, "tries": tries}
     people = view.file.ask(COUNT, **asked).item()
-    who, known = WHO[view.file.names_people]
-    table = view.file.ask(LIST.format(who=who, known=known, within=WITHIN, most=MOST), **asked)
+    who, contacts = WHO[view.file.names_people]
+    table = view.file.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), **asked)
     if table.get_column("phone_number").is_null().all():
         table = table.drop("phone_number")
     words = view.words

@@ -103,11 +103,11 @@ def _five(view: View) -> None:
 
 def _biggest_leak(view: View) -> None:
     scope, words = view.scope, view.words
-    found = view.ask(WHERE_MOST_IS_LOST)
-    if found.is_empty():
+    worst = view.ask(WHERE_MOST_IS_LOST)
+    if worst.is_empty():
         st.info("Nobody who wanted an appointment went without one in this period.")
         return
-    practice_id, channel, leaked, episodes = found.row(0)
+    practice_id, channel, leaked, episodes = worst.row(0)
     name = next(practice.name for practice in scope.practices if practice.id == practice_id)
     share = words.percent(leaked / episodes)
     few = " These are few: the share says little." if episodes < FEW else ""
@@ -123,8 +123,8 @@ def _biggest_leak(view: View) -> None:
 
 
 def _begun(channel: str | None) -> str:
-    known = {"call": "phone calls", "session": "online booking", "task": "staff tasks", "outreach": "outreach"}
-    return known.get(channel or "", named(channel))
+    phrases = {"call": "phone calls", "session": "online booking", "task": "staff tasks", "outreach": "outreach"}
+    return phrases.get(channel or "", named(channel))
 
 
 def _demand(view: View) -> None:
