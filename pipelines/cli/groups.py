@@ -1,6 +1,4 @@
 """The commands that stand under a word of their own: `lake`, `quarantine`, `sandbox`, `webhooks`."""
-# ruff: noqa: PLC0415 - imports inside the commands keep the start fast
-# ruff: noqa: FBT002 - a flag of a command is a boolean with a default
 
 from typing import Annotated
 

@@ -78,7 +78,7 @@ class Capabilities(BaseModel):
 
 def _parameter(stored: Any, configured: str) -> Parameter:  # noqa: ANN401 - JSON as it was stored
     try:
-        known = Parameter.model_validate(stored)
+        parameter = Parameter.model_validate(stored)
     except ValidationError:
         return Parameter(name=configured, configured=configured)
-    return known if known.configured == configured else Parameter(name=configured, configured=configured)
+    return parameter if parameter.configured == configured else Parameter(name=configured, configured=configured)

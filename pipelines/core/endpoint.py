@@ -25,11 +25,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a raw table. `known` are the values that the contract lists, where it lists them."""
+    """A column of a raw table. `values` are those that the contract lists, where it lists them."""
 
     name: str
     kind: Kind
-    known: frozenset[str] | None = None
+    values: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +151,11 @@ _KINDS: dict[Any, Kind] = {
 
 
 def _column(name: str, annotation: Any, metadata: tuple[Any, ...]) -> Column:  # noqa: ANN401 - a type form
-    known = next((frozenset(item.values) for item in metadata if isinstance(item, KnownValues)), None)
+    values = next((frozenset(item.values) for item in metadata if isinstance(item, KnownValues)), None)
     bare, inner = _bare(annotation)
     aware = any(item in (*metadata, *inner) for item in get_args(Instant)[1:])
     kind = Kind.INSTANT if bare is datetime and aware else _KINDS[bare]
-    return Column(name, kind, known)
+    return Column(name, kind, values)
 
 
 def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type form

@@ -18,7 +18,7 @@ _FORMULA = re.compile(r"\s*[=@]|\s*[+-](?![\d\s().-]*\Z)")
 
 def printable(value: str) -> str:
     """The text with what would steer a terminal written out, as `x1b`."""
-    return _STEERS.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
+    return _STEERS.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
 
 
 def cell(value: object) -> str:

@@ -58,7 +58,7 @@ class ListKnowledge:
         return self.reading.endpoint.name
 
 
-def ask(known: ListKnowledge, query: Query) -> Asking:
+def ask(knowledge: ListKnowledge, query: Query) -> Asking:
     """One page, or nothing where the server refuses this question.
 
     Raises:
@@ -71,32 +71,32 @@ def ask(known: ListKnowledge, query: Query) -> Asking:
         raise
     except RequestRefused as refusal:
         answer = refusal
-    known.answers[frozenset(query.items())] = answer
+    knowledge.answers[frozenset(query.items())] = answer
     return None if isinstance(answer, RequestRefused) else answer
 
 
-def recall(known: ListKnowledge, query: Query) -> Asking:
+def recall(knowledge: ListKnowledge, query: Query) -> Asking:
     """The answer that this question had, or else gets."""
-    if frozenset(query.items()) not in known.answers:
-        yield from ask(known, query)
-    answer = known.answers[frozenset(query.items())]
+    if frozenset(query.items()) not in knowledge.answers:
+        yield from ask(knowledge, query)
+    answer = knowledge.answers[frozenset(query.items())]
     return None if isinstance(answer, RequestRefused) else answer
 
 
-def refusal_of(known: ListKnowledge, query: Query) -> Plan[RequestRefused | None]:
+def refusal_of(knowledge: ListKnowledge, query: Query) -> Plan[RequestRefused | None]:
     """How the server refuses a question, where it does."""
-    yield from recall(known, query)
-    answer = known.answers[frozenset(query.items())]
+    yield from recall(knowledge, query)
+    answer = knowledge.answers[frozenset(query.items())]
     return answer if isinstance(answer, RequestRefused) else None
 
 
-def fields_at_fault(known: ListKnowledge) -> Plan[Sequence[str]]:
+def fields_at_fault(knowledge: ListKnowledge) -> Plan[Sequence[str]]:
     """The parameters that the server asks for when it is asked for nothing in particular.
 
     Raises:
         NotFound, RequestRefused: it has no such list.
     """
-    refusal = yield from refusal_of(known, {})
+    refusal = yield from refusal_of(knowledge, {})
     if refusal is None:
         return ()
     if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in VALIDATION):
@@ -104,11 +104,11 @@ def fields_at_fault(known: ListKnowledge) -> Plan[Sequence[str]]:
     return [name for name, _ in refusal.fields if name]
 
 
-def is_unknown(known: ListKnowledge, name: str, query: Query) -> Plan[bool]:
+def is_unknown(knowledge: ListKnowledge, name: str, query: Query) -> Plan[bool]:
     """Whether the refusal of a query says of a parameter what it says of one that does not exist."""
-    said = _said_of(name, (yield from refusal_of(known, query)))
+    said = _said_of(name, (yield from refusal_of(knowledge, query)))
     return said is not None and said == _said_of(
-        NO_SUCH_NAME, (yield from refusal_of(known, {NO_SUCH_NAME: query[name]}))
+        NO_SUCH_NAME, (yield from refusal_of(knowledge, {NO_SUCH_NAME: query[name]}))
     )
 
 

@@ -21,14 +21,14 @@ CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service
 Found = Plan[list[Finding]]
 
 
-def check_calls(known: ListKnowledge, rows: Sequence[Row]) -> Found:
+def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Found:
     """The CSV's paging, the filters that the contract describes, and the practice's time zone."""
     return [
-        *(yield from _csv(known)),
-        *(yield from _strictness(known)),
-        (yield from _intent_filter(known)),
-        (yield from _client_filter(known, rows)),
-        (yield from _zone(known)),
+        *(yield from _csv(knowledge)),
+        *(yield from _strictness(knowledge)),
+        (yield from _intent_filter(knowledge)),
+        (yield from _client_filter(knowledge, rows)),
+        (yield from _zone(knowledge)),
     ]
 
 
@@ -42,19 +42,19 @@ def _read(query: Mapping[str, str]) -> Plan[CallsPage | None]:
     return page
 
 
-def _csv(known: ListKnowledge) -> Found:
-    endpoint = known.endpoint
-    one = yield from _read({**known.whole, "per_page": "1", "page": "0"})
-    two = yield from _read({**known.whole, "per_page": "1", "page": "1"})
-    over = yield from _read({**known.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
-    json = yield from recall(known, {**known.whole, "per_page": "1"})
+def _csv(knowledge: ListKnowledge) -> Found:
+    endpoint = knowledge.endpoint
+    one = yield from _read({**knowledge.whole, "per_page": "1", "page": "0"})
+    two = yield from _read({**knowledge.whole, "per_page": "1", "page": "1"})
+    over = yield from _read({**knowledge.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
+    json = yield from recall(knowledge, {**knowledge.whole, "per_page": "1"})
     if one is None or two is None or json is None:
         remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
         return [Finding(endpoint, "csv", "contradicts", "refused", "format=csv is refused", remedy)]
     if one.total_count < 2:  # noqa: PLR2004 - two pages are told apart
         return [Finding(endpoint, "csv", "unknown", "", "fewer than two calls")]
-    obeyed = one.rows == two.rows == 1 and (one.frame != two.frame or (yield from _tens_differ(known)))
-    agree = one.total_count == json.total_count or (yield from _totals_agree(known))
+    obeyed = one.rows == two.rows == 1 and (one.frame != two.frame or (yield from _tens_differ(knowledge)))
+    agree = one.total_count == json.total_count or (yield from _totals_agree(knowledge))
     most = "refused" if over is None else f"cut to {over.per_page}"
     evidence = f"{'as many' if agree else 'not as many'} calls as in JSON; per_page={LARGEST_CSV + 1} is {most}"
     if obeyed and agree:
@@ -65,98 +65,102 @@ def _csv(known: ListKnowledge) -> Found:
     ]
 
 
-def _tens_differ(known: ListKnowledge) -> Plan[bool]:
+def _tens_differ(knowledge: ListKnowledge) -> Plan[bool]:
     """Two calls in a row may look the same in the CSV, which has neither ids nor seconds; ten and ten do not."""
-    first = yield from _read({**known.whole, "per_page": "10", "page": "0"})
-    second = yield from _read({**known.whole, "per_page": "10", "page": "1"})
+    first = yield from _read({**knowledge.whole, "per_page": "10", "page": "0"})
+    second = yield from _read({**knowledge.whole, "per_page": "10", "page": "1"})
     return first is not None and second is not None and first.frame != second.frame
 
 
-def _totals_agree(known: ListKnowledge) -> Plan[bool]:
+def _totals_agree(knowledge: ListKnowledge) -> Plan[bool]:
     """A call may have come between the two requests: a few looks settle it."""
     for _ in range(3):
-        shown = yield from _read({**known.whole, "per_page": "1", "page": "0"})
-        listed = yield from ask(known, {**known.whole, "per_page": "1"})
+        shown = yield from _read({**knowledge.whole, "per_page": "1", "page": "0"})
+        listed = yield from ask(knowledge, {**knowledge.whole, "per_page": "1"})
         if shown is not None and listed is not None and shown.total_count == listed.total_count:
             return True
     return False
 
 
-def _strictness(known: ListKnowledge) -> Found:
+def _strictness(knowledge: ListKnowledge) -> Found:
     """Contract, Phone calls: another date format, or an unknown direction, is a 400."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
-        page = yield from ask(known, {**known.whole, name: value, **known.smallest})
+        page = yield from ask(knowledge, {**knowledge.whole, name: value, **knowledge.smallest})
         if page is not None:
             evidence = f"a bad {name} is taken; the contract says 400"
-            found.append(Finding(known.endpoint, f"bad {name}", "note", "taken", evidence))
-    return found
+            findings.append(Finding(knowledge.endpoint, f"bad {name}", "note", "taken", evidence))
+    return findings
 
 
-def _intent_filter(known: ListKnowledge) -> Plan[Finding]:
+def _intent_filter(knowledge: ListKnowledge) -> Plan[Finding]:
     """The boolean filter, whose name is not shown: proven by rows of either kind."""
     for name in INTENT_NAMES:
         kinds: list[bool] = []
         for value in (True, False):
-            page = yield from ask(known, {**known.whole, **known.smallest, name: str(value).lower()})
+            page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: str(value).lower()})
             kinds.append(page is not None and all(row.get("booking_intent") is value for row in page.rows))
             if page is not None and not page.rows:
                 kinds[-1] = False
         if all(kinds):
-            return Finding(known.endpoint, "intent filter", "ok", name, "true and false show calls of their kind")
+            return Finding(
+                knowledge.endpoint, "intent filter", "ok", name, "true and false show calls of their kind"
+            )
     return Finding(
-        known.endpoint, "intent filter", "unknown", "", "no name tried is honoured; vetl does not need it"
+        knowledge.endpoint, "intent filter", "unknown", "", "no name tried is honoured; vetl does not need it"
     )
 
 
-def _client_filter(known: ListKnowledge, rows: Sequence[Row]) -> Plan[Finding]:
+def _client_filter(knowledge: ListKnowledge, rows: Sequence[Row]) -> Plan[Finding]:
     """The client filter, whose name is not shown: proven by the calls of two clients."""
     clients = list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))[:2]
     for name in CLIENT_NAMES if len(clients) > 1 else ():
         proven = 0
         for client in clients:
-            page = yield from ask(known, {**known.whole, **known.largest, name: client})
+            page = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest, name: client})
             if page is None or not page.rows:
                 break
             proven += all(str(row.get("client_id")) == client for row in page.rows)
         if proven == len(clients):
-            return Finding(known.endpoint, "client filter", "ok", name, "two clients show their own calls only")
+            return Finding(
+                knowledge.endpoint, "client filter", "ok", name, "two clients show their own calls only"
+            )
     return Finding(
-        known.endpoint, "client filter", "unknown", "", "no name tried is honoured; vetl does not need it"
+        knowledge.endpoint, "client filter", "unknown", "", "no name tried is honoured; vetl does not need it"
     )
 
 
-def _zone(known: ListKnowledge) -> Plan[Finding]:
+def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
     """Calls of the last days, and of days on which the configured zone and the others that fit so far differ."""
-    latest = yield from _latest_day(known)
-    configured = known.reading.time_zone.key
+    latest = yield from _latest_day(knowledge)
+    configured = knowledge.reading.time_zone.key
     if latest is None:
-        return check_zone(known.endpoint, configured, [])
-    calls = yield from _pairs(known, latest - SPAN, latest)
+        return check_zone(knowledge.endpoint, configured, [])
+    calls = yield from _pairs(knowledge, latest - SPAN, latest)
     seen: set[date] = set()
     for _ in range(ZONE_LOOKS):
-        start = known.reading.history_start
+        start = knowledge.reading.history_start
         day = telling_day(configured, rivals(configured, calls), start, latest, seen)
         if day is None or not fits(configured, calls):
             break
         seen.add(day)
-        calls += yield from _pairs(known, day - BESIDE, day + BESIDE)
-    return check_zone(known.endpoint, configured, calls)
+        calls += yield from _pairs(knowledge, day - BESIDE, day + BESIDE)
+    return check_zone(knowledge.endpoint, configured, calls)
 
 
-def _pairs(known: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
+def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
     """The calls of some days in both forms."""
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
-    listed = yield from ask(known, {**days, **known.largest})
+    listed = yield from ask(knowledge, {**days, **knowledge.largest})
     if listed is None or not listed.rows:
         return []
     shown = yield from _read({**days, "per_page": str(LARGEST_CSV)})
     return pairs(listed.rows, shown.frame if shown else ())
 
 
-def _latest_day(known: ListKnowledge) -> Plan[date | None]:
+def _latest_day(knowledge: ListKnowledge) -> Plan[date | None]:
     """The day of the newest call, by the CSV: the last day of the whole history that has one."""
-    reading = known.reading
+    reading = knowledge.reading
     end = reading.local_now.date() + timedelta(days=1)
     length = SPAN
     while True:

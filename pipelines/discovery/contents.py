@@ -21,33 +21,33 @@ SHOWN = 5
 Found = Plan[list[Finding]]
 
 
-def check_contents(known: ListKnowledge, page: Page, record: type[BaseModel]) -> Found:
+def check_contents(knowledge: ListKnowledge, page: Page, record: type[BaseModel]) -> Found:
     """Everything that one page of rows tells; it is read once more to see whether its order is stable."""
-    again = yield from ask(known, {**known.whole, **known.largest})
+    again = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest})
     stable = again is not None and [*map(key_of, again.rows)] == [*map(key_of, page.rows)]
-    return [_order(known, page.rows, stable=stable), *drift(known.endpoint, page.rows, record)]
+    return [_order(knowledge, page.rows, stable=stable), *drift(knowledge.endpoint, page.rows, record)]
 
 
-def check_total_pages(known: ListKnowledge, page: Page, *, promised: bool) -> Iterator[Finding]:
+def check_total_pages(knowledge: ListKnowledge, page: Page, *, promised: bool) -> Iterator[Finding]:
     """Contract, Endpoints: every paged list but the booking sessions tells `total_pages`."""
     there = page.total_pages is not None
     if there != promised:
-        found = "there" if there else "missing"
+        answer = "there" if there else "missing"
         evidence = "the contract says otherwise; vetl uses total_count alone"
-        yield Finding(known.endpoint, "total_pages", "note", found, evidence)
+        yield Finding(knowledge.endpoint, "total_pages", "note", answer, evidence)
 
 
-def _order(known: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Finding:
+def _order(knowledge: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Finding:
     orders = [
         f"{column} {direction}"
         for column in ("created_at", "updated_at")
         for direction in ("descending", "ascending")
         if _is_sorted(rows, column, falling=direction == "descending")
     ]
-    found = " or ".join(orders) or "none that shows"
+    order = " or ".join(orders) or "none that shows"
     evidence = f"{len(rows)} rows; " + ("twice the same" if stable else "another order the second time")
     state = "unknown" if len(rows) < ENOUGH else "note"
-    return Finding(known.endpoint, "order", state, found if state == "note" else "", evidence)
+    return Finding(knowledge.endpoint, "order", state, order if state == "note" else "", evidence)
 
 
 def _is_sorted(rows: Sequence[Row], column: str, *, falling: bool) -> bool:
@@ -68,9 +68,9 @@ def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterat
         values = next((set(item.values) for item in _annotations(field) if isinstance(item, KnownValues)), None)
         if values is None:
             continue
-        met = {str(row[name]) for row in rows if row.get(name) is not None} - values
-        if met:
-            shown = ", ".join(redact(value) for value in sorted(met)[:SHOWN])
+        strange_values = {str(row[name]) for row in rows if row.get(name) is not None} - values
+        if strange_values:
+            shown = ", ".join(redact(value) for value in sorted(strange_values)[:SHOWN])
             yield Finding(
                 endpoint, f"values of {name}", "note", shown, "unknown to the contract; kept as they are"
             )

@@ -85,7 +85,7 @@ def check_practice() -> Checking[Finding]:
 class Discovered:
     """What is known of a list, what a first look at its rows' ids has shown, and the pages that this took."""
 
-    known: Capabilities
+    capabilities: Capabilities
     ids: Identity = field(default_factory=Identity)
     pages: Pages = field(default_factory=dict[Any, Page])
 
@@ -110,12 +110,12 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discove
         if look.ids.verdict == "changing":
             return Discovered(before, look.ids)
     seen = look.decided(before)
-    known = known_already(reading, seen)
-    findings = yield from _parameters(known, [key for key in _keys(reading) if _is_open(seen, key)])
-    now = after(known, seen, findings)
+    knowledge = known_already(reading, seen)
+    findings = yield from _parameters(knowledge, [key for key in _keys(reading) if _is_open(seen, key)])
+    now = after(knowledge, seen, findings)
     start = now.parameters["start"]
     if start.result is now.result("end") is Result.HONOURED and start.bounds is None:
-        now = yield from _with_bounds(known, now)
+        now = yield from _with_bounds(knowledge, now)
     contradicted = set(doubts) & {"start", "end"}
     now = _still_believed(Capabilities.of(reading.capabilities, reading.names), now, contradicted)
     evidence = {**look.evidence, **{finding.check: finding.evidence for finding in findings}}
@@ -130,11 +130,11 @@ def find_status(reading: Reading, conventions: QueryConventions) -> Checking[Que
     if conventions.status is not Result.UNDECIDED:
         return conventions
     everything = reading.whole_history if reading.endpoint.strategy.has_range else Window()
-    known = ListKnowledge(reading, conventions.names, whole=conventions.filters(everything), thorough=False)
-    known.smallest = {conventions.names.per_page: "1"}
+    knowledge = ListKnowledge(reading, conventions.names, whole=conventions.filters(everything), thorough=False)
+    knowledge.smallest = {conventions.names.per_page: "1"}
     before = Capabilities.of({}, reading.names)
-    findings = yield from check_statuses(known, _statuses(reading))
-    status = after(known, before, findings).parameters["status"]
+    findings = yield from check_statuses(knowledge, _statuses(reading))
+    status = after(knowledge, before, findings).parameters["status"]
     if status.result is not Result.UNDECIDED:
         yield Learnt("status", status.model_dump(mode="json"), findings[0].evidence)
     return replace(conventions, names=replace(conventions.names, status=status.name), status=status.result)
@@ -162,69 +162,71 @@ def _is_open(before: Capabilities, key: Key) -> bool:
     return result is Result.UNDECIDED or (result is Result.IGNORED and key != "per_page")
 
 
-def _with_bounds(known: ListKnowledge, now: Capabilities) -> Checking[Capabilities]:
-    page = yield from recall(known, {**known.whole, **known.largest})
-    bounds = yield from granularity(known, timed_rows(page.rows if page else ()))
+def _with_bounds(knowledge: ListKnowledge, now: Capabilities) -> Checking[Capabilities]:
+    page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
+    bounds = yield from granularity(knowledge, timed_rows(page.rows if page else ()))
     start = now.parameters["start"].model_copy(update={"bounds": bounds})
     return Capabilities(parameters={**now.parameters, "start": start})
 
 
 def _examine_list(reading: Reading) -> Found:
     before = Capabilities.of({}, reading.names)
-    known = ListKnowledge(reading, reading.names)
-    findings = yield from _parameters(known)
-    page = yield from recall(known, {**known.whole, **known.largest})
+    knowledge = ListKnowledge(reading, reading.names)
+    findings = yield from _parameters(knowledge)
+    page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
     if page is not None:
-        if reading.endpoint.strategy.has_range and known.bounds != "none":
-            findings += yield from check_edges(known, page.rows)
-        findings += yield from _contents(known, page)
-    decided = after(known, before, findings)
-    if known.bounds != "none" and any(item.check == "bounds" and item.state == "note" for item in findings):
-        start = decided.parameters["start"].model_copy(update={"bounds": known.bounds})
+        if reading.endpoint.strategy.has_range and knowledge.bounds != "none":
+            findings += yield from check_edges(knowledge, page.rows)
+        findings += yield from _contents(knowledge, page)
+    decided = after(knowledge, before, findings)
+    if knowledge.bounds != "none" and any(item.check == "bounds" and item.state == "note" for item in findings):
+        start = decided.parameters["start"].model_copy(update={"bounds": knowledge.bounds})
         decided = Capabilities(parameters={**decided.parameters, "start": start})
     yield from record({}, decided, {finding.check: finding.evidence for finding in findings})
     yield from record_facts(findings)
     return findings
 
 
-def _parameters(known: ListKnowledge, wanted: Collection[Key] = KEYS) -> Found:
+def _parameters(knowledge: ListKnowledge, wanted: Collection[Key] = KEYS) -> Found:
     """Those of the query parameters that are wanted, which the contract does not show."""
     findings: list[Finding] = []
-    if wanted and not known.reading.endpoint.strategy.has_range:
-        yield from fields_at_fault(known)  # a list that is not there says so here
+    if wanted and not knowledge.reading.endpoint.strategy.has_range:
+        yield from fields_at_fault(knowledge)  # a list that is not there says so here
     elif "start" in wanted:
-        findings += yield from check_range(known)
+        findings += yield from check_range(knowledge)
     elif "end" in wanted:
-        findings.append((yield from check_end(known, known.names.end)))
+        findings.append((yield from check_end(knowledge, knowledge.names.end)))
     if "per_page" in wanted:
-        findings += yield from check_size(known)
+        findings += yield from check_size(knowledge)
     if "page" in wanted:
-        findings += yield from check_numbers(known)
-    statuses = _statuses(known.reading)
+        findings += yield from check_numbers(knowledge)
+    statuses = _statuses(knowledge.reading)
     if "status" in wanted and statuses:
-        findings += yield from check_statuses(known, statuses)
-    yield from take_names(known, [finding.check for finding in findings if finding.state == "unknown"], statuses)
+        findings += yield from check_statuses(knowledge, statuses)
+    yield from take_names(
+        knowledge, [finding.check for finding in findings if finding.state == "unknown"], statuses
+    )
     return findings
 
 
-def _contents(known: ListKnowledge, page: Page) -> Found:
-    promised = known.endpoint not in WITHOUT_TOTAL_PAGES
-    told = list(check_total_pages(known, page, promised=promised))
-    return [*told, *(yield from check_contents(known, page, known.reading.endpoint.record))]
+def _contents(knowledge: ListKnowledge, page: Page) -> Found:
+    promised = knowledge.endpoint not in WITHOUT_TOTAL_PAGES
+    findings = list(check_total_pages(knowledge, page, promised=promised))
+    return [*findings, *(yield from check_contents(knowledge, page, knowledge.reading.endpoint.record))]
 
 
 def _examine_calls(reading: Reading) -> Checking[Examination]:
     """The contract shows the parameters of the calls, so none is looked for under another name."""
-    known = ListKnowledge(reading, QueryNames(status="state"))
-    findings = yield from check_range(known, fixed=True)
-    findings += yield from check_size(known, fixed=True)
-    findings += yield from check_numbers(known, fixed=True)
-    findings += yield from check_statuses(known, CALL_STATES.values, column="state", fixed=True)
-    page = yield from recall(known, {**known.whole, **known.largest})
+    knowledge = ListKnowledge(reading, QueryNames(status="state"))
+    findings = yield from check_range(knowledge, fixed=True)
+    findings += yield from check_size(knowledge, fixed=True)
+    findings += yield from check_numbers(knowledge, fixed=True)
+    findings += yield from check_statuses(knowledge, CALL_STATES.values, column="state", fixed=True)
+    page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
     if page is not None:
-        findings += list(check_total_pages(known, page, promised=True))
-        findings += yield from check_contents(known, page, PhoneCall)
-        findings += yield from check_calls(known, page.rows)
+        findings += list(check_total_pages(knowledge, page, promised=True))
+        findings += yield from check_contents(knowledge, page, PhoneCall)
+        findings += yield from check_calls(knowledge, page.rows)
     return Examination(findings, clients_in(page.rows if page else ()))
 
 

@@ -62,38 +62,38 @@ class FirstLook:
 
 def first_look(reading: Reading) -> Plan[FirstLook]:
     """Look at a list that nothing is known of."""
-    found, known = FirstLook(), ListKnowledge(reading, reading.names)
+    result, knowledge = FirstLook(), ListKnowledge(reading, reading.names)
     usual = QueryConventions(reading.names, page_size=reading.endpoint.page_size)
     wide, settled = _windows(reading, usual)
 
     def page(window: Window, number: int) -> Asking:
         query = question(usual.page(window, number).query)
-        answer = yield from _given(known, query)
+        answer = yield from _given(knowledge, query)
         if answer is not None:
-            found.pages.setdefault(frozenset(query.items()), answer)
+            result.pages.setdefault(frozenset(query.items()), answer)
         return answer
 
     first = yield from page(wide, 0)
     if first is None or not first.rows:
-        return found
+        return result
     is_paged = first.total_count > len(first.rows)
     again = yield from page(settled if is_paged else wide, 0)
     if again is None:
-        return found
-    found.ids = yield from look(usual, wide, seen=(first, again))
-    if found.ids.verdict == "changing" or not is_paged or len(again.rows) < ENOUGH:
-        return found
+        return result
+    result.ids = yield from look(usual, wide, seen=(first, again))
+    if result.ids.verdict == "changing" or not is_paged or len(again.rows) < ENOUGH:
+        return result
     second = yield from page(settled, 1)
     if not are_same(first, again) or not are_apart(again, second):
-        return found
-    found.evidence["page"] = "pages 0 and 1 hold different rows, page 0 the same ones when it is asked for again"
+        return result
+    result.evidence["page"] = "pages 0 and 1 hold different rows, page 0 the same ones when it is asked for again"
     if reading.endpoint.strategy.has_range:
-        found.evidence |= yield from _range(known, usual, first)
-    one = yield from ask(known, {**usual.filters(settled), usual.names.per_page: "1"})
+        result.evidence |= yield from _range(knowledge, usual, first)
+    one = yield from ask(knowledge, {**usual.filters(settled), usual.names.per_page: "1"})
     if one is not None and len(one.rows) == 1:
-        found.evidence["per_page"] = f"pages of 1 and of {usual.page_size} rows hold 1 and {len(again.rows)}"
-        found.size = min(usual.page_size, max(len(first.rows), len(again.rows)))
-    return found
+        result.evidence["per_page"] = f"pages of 1 and of {usual.page_size} rows hold 1 and {len(again.rows)}"
+        result.size = min(usual.page_size, max(len(first.rows), len(again.rows)))
+    return result
 
 
 def _windows(reading: Reading, usual: QueryConventions) -> tuple[Window, Window]:
@@ -106,15 +106,15 @@ def _windows(reading: Reading, usual: QueryConventions) -> tuple[Window, Window]
     return Window(start, through), Window(start, through - margins.overlap)
 
 
-def _given(known: ListKnowledge, query: Mapping[str, str]) -> Asking:
+def _given(knowledge: ListKnowledge, query: Mapping[str, str]) -> Asking:
     """A server that counts from 1 may break over page 0."""
     try:
-        return (yield from ask(known, query))
+        return (yield from ask(knowledge, query))
     except Unreachable:
         return None
 
 
-def _range(known: ListKnowledge, usual: QueryConventions, first: Page) -> Plan[dict[Key, str]]:
+def _range(knowledge: ListKnowledge, usual: QueryConventions, first: Page) -> Plan[dict[Key, str]]:
     """Evidence of start and end, both to the second, or of neither."""
     rows = sorted(timed_rows(first.rows), key=lambda item: item[1])
     pair = _neighbours(rows)
@@ -123,14 +123,14 @@ def _range(known: ListKnowledge, usual: QueryConventions, first: Page) -> Plan[d
     (earlier, at), (later, end) = pair
     before = {key_of(row) for row, time in rows if time <= at}
     behind = {key_of(row) for row, time in rows if time >= end}
-    from_later = yield from _keys(known, usual, at + BESIDE, end + 2 * SECOND)
+    from_later = yield from _keys(knowledge, usual, at + BESIDE, end + 2 * SECOND)
     if key_of(later) not in from_later or from_later & before:
         return {}
-    to_earlier = yield from _keys(known, usual, at - SECOND, end - BESIDE)
+    to_earlier = yield from _keys(knowledge, usual, at - SECOND, end - BESIDE)
     if key_of(earlier) not in to_earlier or to_earlier & behind:
         return {}
-    told = "a range that ends seconds beside a row lacks it, and one that ends just behind a row holds it"
-    return {"start": told, "end": told}
+    evidence = "a range that ends seconds beside a row lacks it, and one that ends just behind a row holds it"
+    return {"start": evidence, "end": evidence}
 
 
 def _neighbours(rows: Sequence[Timed]) -> tuple[Timed, Timed] | None:
@@ -150,11 +150,11 @@ def _neighbours(rows: Sequence[Timed]) -> tuple[Timed, Timed] | None:
     return min(pairs, key=lambda pair: pair[1][1] - pair[0][1], default=None)
 
 
-def _keys(known: ListKnowledge, usual: QueryConventions, start: datetime, end: datetime) -> Plan[set[str]]:
+def _keys(knowledge: ListKnowledge, usual: QueryConventions, start: datetime, end: datetime) -> Plan[set[str]]:
     """All rows of a range; none where it is refused, is not on one page, or holds rows that are not of it."""
     names = usual.names
     query = {names.start: written(start, "instant"), names.end: written(end, "instant")}
-    page = yield from ask(known, {**query, names.per_page: str(usual.page_size)})
+    page = yield from ask(knowledge, {**query, names.per_page: str(usual.page_size)})
     if page is None or page.total_count > len(page.rows) or has_strays(usual, Window(start, end), page):
         return set()
     return {key_of(row) for row in page.rows}

@@ -48,11 +48,11 @@ class Identity:
 
 def compared(reads: Sequence[Page]) -> Identity:
     """What several reads of one page tell of its rows' ids."""
-    met: dict[str, list[str]] = {}
+    ids_by_content: dict[str, list[str]] = {}
     for page in reads:
         for content, identity in _alone(page.rows).items():
-            met.setdefault(content, []).append(identity)
-    again = [ids for ids in met.values() if len(ids) > 1]
+            ids_by_content.setdefault(content, []).append(identity)
+    again = [ids for ids in ids_by_content.values() if len(ids) > 1]
     changed = [ids for ids in again if len(set(ids)) > 1]
     if not changed:
         return Identity("stable" if again else "unknown")
@@ -65,8 +65,9 @@ def compared(reads: Sequence[Page]) -> Identity:
     )
     if 2 * len(new_each_time) <= len(again):
         return Identity()
-    told = f"{len(new_each_time)} of {len(again)} rows came back under another id when their page was read again"
-    return Identity("changing" if is_certain else "unknown", f"ids are not stable: {told}")
+    share = f"{len(new_each_time)} of {len(again)} rows"
+    finding = f"ids are not stable: {share} came back under another id when their page was read again"
+    return Identity("changing" if is_certain else "unknown", finding)
 
 
 def _alone(rows: Sequence[Row]) -> dict[str, str]:
@@ -92,22 +93,22 @@ def look(
     `seen`: that page, as often as it was asked for already. Ids that change leave a certificate that says so.
     """
     pages = list(seen)
-    found = compared(pages)
-    while len(pages) < LOOKS or (found.finding and len(pages) < TOO_MANY):
-        if found.verdict != "unknown" or (pages and not pages[0].rows):
+    ids = compared(pages)
+    while len(pages) < LOOKS or (ids.finding and len(pages) < TOO_MANY):
+        if ids.verdict != "unknown" or (pages and not pages[0].rows):
             break
         pages.append((yield from do(conventions.page(window, 0, lenient=True))))
-        found = compared(pages)
-    if found.verdict == "changing":
+        ids = compared(pages)
+    if ids.verdict == "changing":
         evidence = certificate(Pass(window, (pages[-1],), conventions.page_size), kind, retries=len(pages) - 1)
-        yield MergeRows((), pages[-1].server_time, certificate=uncertified(evidence, found.finding))
-    if found.verdict != "unknown":
-        words = found.finding or "rows keep their ids when their page is asked for again"
-        yield Learnt(IDS, found.verdict, words)
-    return found
+        yield MergeRows((), pages[-1].server_time, certificate=uncertified(evidence, ids.finding))
+    if ids.verdict != "unknown":
+        words = ids.finding or "rows keep their ids when their page is asked for again"
+        yield Learnt(IDS, ids.verdict, words)
+    return ids
 
 
-def look_first(reading: Reading, known: Capabilities, seen: Identity) -> Plan[Identity]:
+def look_first(reading: Reading, capabilities: Capabilities, seen: Identity) -> Plan[Identity]:
     """Before a list is read: where it never was, or where its ids were seen to change.
 
     `seen`: what looking at it has shown already.
@@ -115,7 +116,7 @@ def look_first(reading: Reading, known: Capabilities, seen: Identity) -> Plan[Id
     if seen.verdict != "unknown" or (reading.cursor and not were_changing(reading.capabilities)):
         return seen
     try:
-        return (yield from look(conventions_of(reading, known), _all_of(reading)))
+        return (yield from look(conventions_of(reading, capabilities), _all_of(reading)))
     except PracticeRefused:
         raise
     except RequestRefused:
@@ -127,16 +128,18 @@ def look_last(reading: Reading, outcome: Outcome) -> Plan[Outcome]:
     if not (reading.endpoint.strategy.has_list and reading.endpoint.strategy.has_ids):
         return outcome
     # A full reconcile asks everything anew, but how the list is asked for at all is known by the time of a look.
-    known = Capabilities.of(reading.capabilities, reading.names)
-    found = yield from look(conventions_of(reading, known), _all_of(reading))
+    capabilities = Capabilities.of(reading.capabilities, reading.names)
+    ids = yield from look(conventions_of(reading, capabilities), _all_of(reading))
     yield Flush()
-    return unsettled(found, outcome.notes) if found.verdict == "changing" else outcome
+    return unsettled(ids, outcome.notes) if ids.verdict == "changing" else outcome
 
 
-def unsettled(found: Identity, notes: tuple[str, ...] = ()) -> Outcome:
+def unsettled(ids: Identity, notes: tuple[str, ...] = ()) -> Outcome:
     """What is said of a list whose ids change: nothing more of it is taken in, so that nothing grows."""
-    told = "rows cannot be told apart, so the list is not read until they stay; what is here may be double or gone"
-    return Outcome(False, None, f"{found.finding}; {told}", notes)
+    effect = (
+        "rows cannot be told apart, so the list is not read until they stay; what is here may be double or gone"
+    )
+    return Outcome(False, None, f"{ids.finding}; {effect}", notes)
 
 
 def were_changing(capabilities: Mapping[str, Any]) -> bool:

@@ -31,18 +31,18 @@ def capabilities_of(reading: Reading, doubts: Collection[str] = ()) -> Capabilit
     return Capabilities.of({key: value for key, value in stored.items() if key not in doubts}, reading.names)
 
 
-def conventions_of(reading: Reading, known: Capabilities) -> QueryConventions:
+def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
     """How a list is asked for, as far as it is known."""
-    ignored = known.result("start") is Result.IGNORED
-    start, per_page, page = (known.parameters[key] for key in ("start", "per_page", "page"))
+    ignored = capabilities.result("start") is Result.IGNORED
+    start, per_page, page = (capabilities.parameters[key] for key in ("start", "per_page", "page"))
     return QueryConventions(
-        known.names,
+        capabilities.names,
         page_size=min(per_page.size or reading.endpoint.page_size, reading.endpoint.page_size),
         page_base=page.base if page.result is Result.HONOURED else None,
         bounds="none" if ignored else start.bounds or _form(start),
-        end=known.result("end"),
-        status=known.result("status"),
-        end_in_days=known.parameters["end"].bounds == "day",
+        end=capabilities.result("end"),
+        status=capabilities.result("status"),
+        end_in_days=capabilities.parameters["end"].bounds == "day",
         required={start.name: whole_bounds(reading, start.bounds)[0]} if ignored and start.bounds else {},
     )
 
@@ -57,18 +57,18 @@ def known_already(reading: Reading, before: Capabilities) -> ListKnowledge:
     conventions = conventions_of(reading, before)
     proven: set[str] = {key for key in KEYS if before.result(key) is Result.HONOURED}
     ignored = frozenset(key for key in KEYS if before.result(key) is Result.IGNORED)
-    known = ListKnowledge(
+    knowledge = ListKnowledge(
         reading, before.names, proven=proven, bounds=conventions.bounds, thorough=False, ignored=ignored
     )
     start, end = whole_bounds(reading, conventions.bounds)
     ranged = {"start": start, "end": end} if reading.endpoint.strategy.has_range else {}
-    known.whole = {getattr(before.names, key): value for key, value in ranged.items() if key in proven}
-    known.page_base = before.parameters["page"].base
-    known.page_size = before.parameters["per_page"].size
+    knowledge.whole = {getattr(before.names, key): value for key, value in ranged.items() if key in proven}
+    knowledge.page_base = before.parameters["page"].base
+    knowledge.page_size = before.parameters["per_page"].size
     if "per_page" in proven:
-        known.smallest = {before.names.per_page: "1"}
-        known.largest = {before.names.per_page: str(conventions.page_size)}
-    return known
+        knowledge.smallest = {before.names.per_page: "1"}
+        knowledge.largest = {before.names.per_page: str(conventions.page_size)}
+    return knowledge
 
 
 def is_hopeless(finding: Finding) -> bool:
@@ -76,13 +76,15 @@ def is_hopeless(finding: Finding) -> bool:
     return finding.state == "contradicts" and finding.correction is None
 
 
-def after(known: ListKnowledge, before: Capabilities, findings: Sequence[Finding]) -> Capabilities:
+def after(knowledge: ListKnowledge, before: Capabilities, findings: Sequence[Finding]) -> Capabilities:
     """What is known of the list once these findings are in."""
-    found = {finding.check: finding for finding in findings}
-    return Capabilities(parameters={key: _parameter(known, before, key, found.get(key)) for key in KEYS})
+    findings_by_check = {finding.check: finding for finding in findings}
+    return Capabilities(
+        parameters={key: _parameter(knowledge, before, key, findings_by_check.get(key)) for key in KEYS}
+    )
 
 
-def _parameter(known: ListKnowledge, before: Capabilities, key: Key, finding: Finding | None) -> Parameter:
+def _parameter(knowledge: ListKnowledge, before: Capabilities, key: Key, finding: Finding | None) -> Parameter:
     """A parameter that was not asked for stays as it is; so does the name of one that is ignored.
 
     But for a start without which the server refuses the list.
@@ -91,26 +93,26 @@ def _parameter(known: ListKnowledge, before: Capabilities, key: Key, finding: Fi
     if finding is None:
         return earlier
     result = Result.IGNORED if is_hopeless(finding) else RESULTS[finding.state]
-    is_used = result is not Result.IGNORED or (key == "start" and known.required)
-    name = str(getattr(known.names, key)) if is_used else earlier.configured
+    is_used = result is not Result.IGNORED or (key == "start" and knowledge.required)
+    name = str(getattr(knowledge.names, key)) if is_used else earlier.configured
     return Parameter(
         name=name,
         configured=earlier.configured,
         result=result,
-        base=known.page_base if key == "page" and result is Result.HONOURED else None,
-        size=known.page_size if key == "per_page" else None,
-        bounds=_bounds(known, key),
+        base=knowledge.page_base if key == "page" and result is Result.HONOURED else None,
+        size=knowledge.page_size if key == "per_page" else None,
+        bounds=_bounds(knowledge, key),
     )
 
 
-def _bounds(known: ListKnowledge, key: Key) -> Literal["instant", "day"] | None:
+def _bounds(knowledge: ListKnowledge, key: Key) -> Literal["instant", "day"] | None:
     if key == "end":
-        return "day" if known.end_in_days else None
+        return "day" if knowledge.end_in_days else None
     if key != "start":
         return None
-    if known.required and known.taken:
-        return known.taken[1]
-    return "day" if known.bounds == "day" else None
+    if knowledge.required and knowledge.taken:
+        return knowledge.taken[1]
+    return "day" if knowledge.bounds == "day" else None
 
 
 def record(before: Mapping[str, Any], now: Capabilities, evidence: Mapping[str, str]) -> Plan[None]:

@@ -21,64 +21,66 @@ moves a little between two requests then still shows most of them again."""
 Found = Plan[list[Finding]]
 
 
-def check_numbers(known: ListKnowledge, *, fixed: bool = False) -> Found:
+def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Found:
     """Prove the page number's name by two pages with different rows, and from which number on."""
-    configured = known.names.page
-    first = yield from recall(known, {**known.whole, **known.smallest})
+    configured = knowledge.names.page
+    first = yield from recall(knowledge, {**knowledge.whole, **knowledge.smallest})
     if first is None or first.total_count <= len(first.rows):
-        return [Finding(known.endpoint, "page", "unknown", configured, "all rows are on one page")]
-    most = min(A_GOOD_MANY, known.page_size or A_GOOD_MANY)
+        return [Finding(knowledge.endpoint, "page", "unknown", configured, "all rows are on one page")]
+    most = min(A_GOOD_MANY, knowledge.page_size or A_GOOD_MANY)
     rows = str(max(1, min(most, first.total_count // 3)))
-    size = dict.fromkeys(known.smallest, rows)
+    size = dict.fromkeys(knowledge.smallest, rows)
 
     def page(name: str, number: int) -> Asking:
-        return ask(known, {**known.whole, **size, name: str(number)})
+        return ask(knowledge, {**knowledge.whole, **size, name: str(number)})
 
     names = candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
 
     def turns(names: Sequence[str]) -> Plan[bool | None]:
-        beyond = yield from ask(known, {**known.whole, **size, **dict.fromkeys(names, str(first.total_count + 2))})
-        plain = yield from recall(known, {**known.whole, **size})
+        beyond = yield from ask(
+            knowledge, {**knowledge.whole, **size, **dict.fromkeys(names, str(first.total_count + 2))}
+        )
+        plain = yield from recall(knowledge, {**knowledge.whole, **size})
         return None if beyond is None else not are_same(plain, beyond)
 
-    found = yield from find_pages(names, page, partial(likely_first, works=turns))
-    if found.result is Result.IGNORED:
-        return [_ignored(known)]
-    if found.base is None:
+    numbers = yield from find_pages(names, page, partial(likely_first, works=turns))
+    if numbers.result is Result.IGNORED:
+        return [_ignored(knowledge)]
+    if numbers.base is None:
         evidence = "the list moves, or rows of one time change places: what its pages hold does not tell"
-        return [Finding(known.endpoint, "page", "unknown", configured, evidence)]
-    known.page_base = found.base
-    known.names = replace(known.names, page=found.name)
-    known.proven.add("page")
-    evidence = f"{found.name}={found.base} and {found.name}={found.base + 1} hold different rows"
-    state = "note" if found.base else "ok"
+        return [Finding(knowledge.endpoint, "page", "unknown", configured, evidence)]
+    knowledge.page_base = numbers.base
+    knowledge.names = replace(knowledge.names, page=numbers.name)
+    knowledge.proven.add("page")
+    evidence = f"{numbers.name}={numbers.base} and {numbers.name}={numbers.base + 1} hold different rows"
+    state = "note" if numbers.base else "ok"
     findings = [
-        name_finding(known, "page", configured, evidence),
-        Finding(known.endpoint, "first page", state, str(known.page_base), evidence),
+        name_finding(knowledge, "page", configured, evidence),
+        Finding(knowledge.endpoint, "first page", state, str(knowledge.page_base), evidence),
     ]
-    return [*findings, (yield from _beyond(known, first))] if known.thorough else findings
+    return [*findings, (yield from _beyond(knowledge, first))] if knowledge.thorough else findings
 
 
-def _beyond(known: ListKnowledge, first: Page) -> Plan[Finding]:
+def _beyond(knowledge: ListKnowledge, first: Page) -> Plan[Finding]:
     number = first.total_count + BEYOND
-    page = yield from ask(known, {**known.whole, **known.smallest, known.names.page: str(number)})
+    page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.page: str(number)})
     if page is None:
-        return Finding(known.endpoint, "beyond the end", "note", "refused", f"page {number} is refused")
+        return Finding(knowledge.endpoint, "beyond the end", "note", "refused", f"page {number} is refused")
     if page.rows:
         evidence = f"page {number} repeats rows"
-        return Finding(known.endpoint, "beyond the end", "note", "repeats", evidence)
+        return Finding(knowledge.endpoint, "beyond the end", "note", "repeats", evidence)
     agrees = "the same" if page.total_count == first.total_count else "another"
     evidence = f"page {number} is empty and tells {agrees} total"
-    return Finding(known.endpoint, "beyond the end", "ok", "empty", evidence)
+    return Finding(knowledge.endpoint, "beyond the end", "ok", "empty", evidence)
 
 
-def _ignored(known: ListKnowledge) -> Finding:
+def _ignored(knowledge: ListKnowledge) -> Finding:
     return Finding(
-        known.endpoint,
+        knowledge.endpoint,
         "page",
         "contradicts",
         "none",
-        f"{known.names.page} is not honoured, nor is any other name tried: every page repeats the first",
-        f"ask the platform how {known.endpoint} is paged, and set page in [partner.parameters.{known.endpoint}]; "
-        "until then the list cannot be read whole",
+        f"{knowledge.names.page} is not honoured, nor is any other name tried: every page repeats the first",
+        f"ask the platform how {knowledge.endpoint} is paged, and set page in "
+        f"[partner.parameters.{knowledge.endpoint}]; until then the list cannot be read whole",
     )

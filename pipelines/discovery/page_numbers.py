@@ -59,10 +59,10 @@ def find_pages(
     left = list(names)
     while left:
         name = left.pop(0)
-        found = yield from _look(name, ask)
-        if found.result is not Result.IGNORED:
-            return found
-        if found is not REFUSED:
+        numbers = yield from _look(name, ask)
+        if numbers.result is not Result.IGNORED:
+            return numbers
+        if numbers is not REFUSED:
             verdict = IGNORED
         if order is not None:
             left, order = list((yield from order(left))), None
@@ -73,18 +73,18 @@ def _look(name: str, ask: Ask) -> Plan[PageNumbers]:
     for look in range(LOOKS):
         zero, one = (yield from _page(ask, name, 0)), (yield from _page(ask, name, 1))
         if zero is None or not zero.rows or are_same(zero, one):
-            found = yield from _behind_the_second(name, ask, zero, one)
+            numbers = yield from _behind_the_second(name, ask, zero, one)
         elif len(zero.rows) >= ENOUGH and are_apart(zero, one):
             again = yield from _page(ask, name, 0)
-            found = PageNumbers(Result.HONOURED, name, 0) if are_same(zero, again) else UNDECIDED
+            numbers = PageNumbers(Result.HONOURED, name, 0) if are_same(zero, again) else UNDECIDED
         else:
-            found = UNDECIDED
-        if found is IGNORED and zero and len(zero.rows) < FEW and look + 1 < LOOKS:
+            numbers = UNDECIDED
+        if numbers is IGNORED and zero and len(zero.rows) < FEW and look + 1 < LOOKS:
             continue
-        if found is UNDECIDED:
-            found = yield from _by_the_end(name, ask, zero, one)
-        if found is not UNDECIDED:
-            return found
+        if numbers is UNDECIDED:
+            numbers = yield from _by_the_end(name, ask, zero, one)
+        if numbers is not UNDECIDED:
+            return numbers
     return UNDECIDED
 
 

@@ -39,15 +39,15 @@ def _get(ids: Sequence[str], client: Row | None) -> Finding:
 
 def _searches(client: Row | None) -> Found:
     """One search for each field that the client has; by contrast, a search for nobody finds nobody."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for name in SEARCHED:
         value = str((client or {}).get(name) or "")
         if client is None or not value:
             continue
         page = yield from _ask({name: value})
         nobody = yield from _ask({name: NOBODY})
-        found.append(_search(name, client, page, nobody))
-    return found
+        findings.append(_search(name, client, page, nobody))
+    return findings
 
 
 def _search(name: str, client: Row, page: Page | None, nobody: Page | None) -> Finding:

@@ -39,82 +39,83 @@ SLACK = timedelta(days=2)
 """A row may be so much later than an early end and still within it: ends of whole days, in any zone."""
 
 
-def check_range(known: ListKnowledge, *, fixed: bool = False) -> Found:
+def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Found:
     """Prove the names of start and end, or find those that work. `fixed`: the contract shows them.
 
-    Fills in `known`: names, bounds and the query for the whole list.
+    Fills in `knowledge`: names, bounds and the query for the whole list.
     """
-    configured = known.names
-    whole = yield from _try_start(known, configured.start)
-    if whole is None and not fixed and (yield from _may_be_found(known, PARTNERS)):
-        hints = yield from fields_at_fault(known)
-        names = list(PARTNERS) if hints else (yield from likely_first(list(PARTNERS), partial(_any_start, known)))
-        for name in candidates(hints, names):
-            if name != configured.start and (whole := (yield from _try_start(known, name))) is not None:
+    configured = knowledge.names
+    whole = yield from _try_start(knowledge, configured.start)
+    if whole is None and not fixed and (yield from _may_be_found(knowledge, PARTNERS)):
+        hints = yield from fields_at_fault(knowledge)
+        names = list(PARTNERS)
+        ordered = names if hints else (yield from likely_first(names, partial(_any_start, knowledge)))
+        for name in candidates(hints, ordered):
+            if name != configured.start and (whole := (yield from _try_start(knowledge, name))) is not None:
                 break
     if whole is None:
-        start = yield from _no_start(known, fixed=fixed)
+        start = yield from _no_start(knowledge, fixed=fixed)
         if start.state == "contradicts":
             return [start]
-        return [start, (yield from check_end(known, configured.end, fixed=fixed))]
-    if not whole.total_count and not (yield from _shown_by_an_end(known)):
-        return [_too_few(known, "start"), _too_few(known, "end")]
-    known.proven.add("start")
-    found = name_finding(known, "start", configured.start, "a far future gives 0 rows, the past more")
-    return [found, (yield from check_end(known, configured.end, fixed=fixed))]
+        return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
+    if not whole.total_count and not (yield from _shown_by_an_end(knowledge)):
+        return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
+    knowledge.proven.add("start")
+    start = name_finding(knowledge, "start", configured.start, "a far future gives 0 rows, the past more")
+    return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
 
 
-def _may_be_found(known: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
+def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
     """Whether any of these starts may work: all together in the far future change the answer, or are refused.
 
     Where each was refused by itself before, they are not tried again.
     """
-    found = yield from _any_start(known, list(names))
-    return "start" not in known.ignored if found is None else found
+    works = yield from _any_start(knowledge, list(names))
+    return "start" not in knowledge.ignored if works is None else works
 
 
-def _any_start(known: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
-    ahead = written(far_ahead(known.reading.now), "instant")
-    page = yield from ask(known, dict.fromkeys(names, ahead))
+def _any_start(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
+    ahead = written(far_ahead(knowledge.reading.now), "instant")
+    page = yield from ask(knowledge, dict.fromkeys(names, ahead))
     return None if page is None else not page.total_count
 
 
-def _try_start(known: ListKnowledge, name: str) -> Plan[Page | None]:
+def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
     """The whole list under this start, where a start in the far future empties it; an empty one proves less."""
     for bounds in FORMS:
-        for query in _ahead(name, bounds, far_ahead(known.reading.now)):
-            page = yield from recall(known, query)
+        for query in _ahead(name, bounds, far_ahead(knowledge.reading.now)):
+            page = yield from recall(knowledge, query)
             if page is None:
-                yield from fields_at_fault(known)  # a list that is not there says so here
-                if (yield from is_unknown(known, name, query)):
+                yield from fields_at_fault(knowledge)  # a list that is not there says so here
+                if (yield from is_unknown(knowledge, name, query)):
                     break  # an end beside it would not help; a day might, where all faults have one message
                 continue
-            if not (yield from _is_empty(known, query, page)):
-                known.taken = known.taken or (name, bounds)
+            if not (yield from _is_empty(knowledge, query, page)):
+                knowledge.taken = knowledge.taken or (name, bounds)
                 return None
-            whole = yield from _whole(known, name, bounds)
+            whole = yield from _whole(knowledge, name, bounds)
             if whole is not None:
                 return whole
     return None
 
 
-def _is_empty(known: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
+def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
     """Whether an answer holds no row; where its total promises some all the same, whether a second one agrees."""
     if page.total_count and not page.rows:
-        again = yield from ask(known, query)
+        again = yield from ask(knowledge, query)
         return again is not None and not again.rows
     return not page.rows
 
 
-def _whole(known: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
+def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
     """The first page of the whole list, with the configured end where that is taken."""
-    past, late = whole_bounds(known.reading, bounds)
-    for query in ({name: past, known.names.end: late}, {name: past}):
-        whole = yield from recall(known, query)
+    past, late = whole_bounds(knowledge.reading, bounds)
+    for query in ({name: past, knowledge.names.end: late}, {name: past}):
+        whole = yield from recall(knowledge, query)
         if whole is not None:
-            known.names = replace(known.names, start=name)
-            known.bounds = bounds
-            known.whole = query
+            knowledge.names = replace(knowledge.names, start=name)
+            knowledge.bounds = bounds
+            knowledge.whole = query
             return whole
     return None
 
@@ -127,58 +128,58 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
         yield {**start, PARTNERS[name]: written(at + timedelta(days=1), bounds)}
 
 
-def _shown_by_an_end(known: ListKnowledge) -> Plan[bool]:
+def _shown_by_an_end(knowledge: ListKnowledge) -> Plan[bool]:
     """Whether a list that looks empty shows rows once it is asked for with an end, and none in the far future.
 
     So it is on a practice's first day, where the server's own end is the midnight before it.
     """
-    start = known.whole[known.names.start]
-    _, late = whole_bounds(known.reading, known.bounds)
-    ends = candidates((known.names.end,), PARTNERS.values())
-    together = yield from ask(known, {known.names.start: start, **dict.fromkeys(ends, late)})
+    start = knowledge.whole[knowledge.names.start]
+    _, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    ends = candidates((knowledge.names.end,), PARTNERS.values())
+    together = yield from ask(knowledge, {knowledge.names.start: start, **dict.fromkeys(ends, late)})
     if together is not None and not together.total_count:
         return False
-    for end in ends if together is not None else (known.names.end,):
-        page = yield from ask(known, {known.names.start: start, end: late})
+    for end in ends if together is not None else (knowledge.names.end,):
+        page = yield from ask(knowledge, {knowledge.names.start: start, end: late})
         if page is not None and page.total_count:
-            return (yield from _start_beside(known, end))
+            return (yield from _start_beside(knowledge, end))
     return False
 
 
-def _start_beside(known: ListKnowledge, end: str) -> Plan[bool]:
+def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
     """Whether a start is found beside an end that works: it empties a range in the far future."""
-    past, late = whole_bounds(known.reading, known.bounds)
-    ahead = far_ahead(known.reading.now)
-    first, last = (written(at, known.bounds) for at in (ahead, ahead + timedelta(days=1)))
-    for name in candidates((known.names.start,), PARTNERS):
-        future = yield from ask(known, {name: first, end: last})
+    past, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    ahead = far_ahead(knowledge.reading.now)
+    first, last = (written(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
+    for name in candidates((knowledge.names.start,), PARTNERS):
+        future = yield from ask(knowledge, {name: first, end: last})
         if future is not None and not future.total_count:
-            known.names = replace(known.names, start=name)
-            known.whole = {name: past, end: late}
+            knowledge.names = replace(knowledge.names, start=name)
+            knowledge.whole = {name: past, end: late}
             return True
     return False
 
 
-def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
+def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
     """Prove the end that is configured, or find one: a range that ends early lacks what a late one shows."""
     names = candidates((configured,), PARTNERS.values())
-    start = {name: value for name, value in known.whole.items() if name == known.names.start}
-    partner = () if fixed else (PARTNERS.get(known.names.start, configured),)
-    likely = candidates((configured,), (name for name in known.whole if name not in start), partner)
+    start = {name: value for name, value in knowledge.whole.items() if name == knowledge.names.start}
+    partner = () if fixed else (PARTNERS.get(knowledge.names.start, configured),)
+    likely = candidates((configured,), (name for name in knowledge.whole if name not in start), partner)
     evidence: str | None = None
     for name in likely:
-        evidence = evidence or (yield from _end_works(known, start, name))
-    if evidence is None and not fixed and (yield from _any_end_works(known, start, names)) is not False:
+        evidence = evidence or (yield from _end_works(knowledge, start, name))
+    if evidence is None and not fixed and (yield from _any_end_works(knowledge, start, names)) is not False:
         others = [name for name in names if name not in likely]
-        for name in (yield from likely_first(others, partial(_any_end_works, known, start))):
-            if evidence := (yield from _end_works(known, start, name)):
+        for name in (yield from likely_first(others, partial(_any_end_works, knowledge, start))):
+            if evidence := (yield from _end_works(knowledge, start, name)):
                 break
     if evidence:
-        known.proven.add("end")
-        return name_finding(known, "end", configured, evidence)
-    known.whole = start
+        knowledge.proven.add("end")
+        return name_finding(knowledge, "end", configured, evidence)
+    knowledge.whole = start
     return Finding(
-        known.endpoint,
+        knowledge.endpoint,
         "end",
         "ignored",
         "none",
@@ -188,29 +189,29 @@ def check_end(known: ListKnowledge, configured: str, *, fixed: bool = False) -> 
     )
 
 
-def _end_works(known: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
+def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """The evidence that an end is honoured, if it is. Fills in its name."""
-    form = yield from _form_of_ends(known, start, (name,))
-    _, late = whole_bounds(known.reading, form)
-    wide = yield from recall(known, {**start, name: late})
-    for early_start, early in _early(known, start):
+    form = yield from _form_of_ends(knowledge, start, (name,))
+    _, late = whole_bounds(knowledge.reading, form)
+    wide = yield from recall(knowledge, {**start, name: late})
+    for early_start, early in _early(knowledge, start):
         if wide is None or not wide.total_count:
             return None
-        narrow = yield from ask(known, {**early_start, name: written(early, form)})
+        narrow = yield from ask(knowledge, {**early_start, name: written(early, form)})
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
-        known.names = replace(known.names, end=name)
-        known.whole = {**start, name: late}
-        known.end_in_days = known.bounds == "none" and form == "day"
+        knowledge.names = replace(knowledge.names, end=name)
+        knowledge.whole = {**start, name: late}
+        knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
         return f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
     return None
 
 
-def _early(known: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
+def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
     """Early ends, with the start before each: in the first second of history, and in the days before it."""
-    begun = known.reading.local_midnight(known.reading.history_start)
+    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     yield start, begun + timedelta(seconds=1)
-    if known.bounds == "day" and start:
+    if knowledge.bounds == "day" and start:
         before = {name: written(begun - timedelta(days=4), "day") for name in start}
         yield before, begun - timedelta(days=2)
 
@@ -220,77 +221,77 @@ def _obeys(page: Page, end: datetime) -> bool:
     return all((at := updated_at(row)) is None or at <= end + SLACK for row in page.rows)
 
 
-def _any_end_works(known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
+def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
     """Whether these ends together, early, take rows away; nothing where that is refused for the first time."""
-    begun = known.reading.local_midnight(known.reading.history_start)
-    form = yield from _form_of_ends(known, start, names)
+    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    form = yield from _form_of_ends(knowledge, start, names)
     early = written(begun + timedelta(seconds=1), form)
-    plain = yield from recall(known, start)
-    page = yield from ask(known, {**start, **dict.fromkeys(names, early)})
+    plain = yield from recall(knowledge, start)
+    page = yield from ask(knowledge, {**start, **dict.fromkeys(names, early)})
     if page is None or plain is None:
-        return False if "end" in known.ignored else None
+        return False if "end" in knowledge.ignored else None
     return page.total_count < plain.total_count
 
 
-def _form_of_ends(known: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
+def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
     """As a start is taken; where none is known to work, as an instant, or as a day where that alone is taken."""
-    if known.bounds != "none":
-        return known.bounds
+    if knowledge.bounds != "none":
+        return knowledge.bounds
     for form in FORMS:
-        _, late = whole_bounds(known.reading, form)
-        if (yield from recall(known, {**start, **dict.fromkeys(names, late)})) is not None:
+        _, late = whole_bounds(knowledge.reading, form)
+        if (yield from recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
             return form
     return "instant"
 
 
-def name_finding(known: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
+def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
     """A query name that was proven: as configured, or another one."""
-    name = str(getattr(known.names, key))
+    name = str(getattr(knowledge.names, key))
     if name == configured:
-        return Finding(known.endpoint, key, "ok", name, evidence)
+        return Finding(knowledge.endpoint, key, "ok", name, evidence)
     return Finding(
-        known.endpoint,
+        knowledge.endpoint,
         key,
         "contradicts",
         name,
         f"{configured} is not honoured; with {name}, {evidence}",
-        f'set {key} = "{name}" in [partner.parameters.{known.endpoint}]',
+        f'set {key} = "{name}" in [partner.parameters.{knowledge.endpoint}]',
         Correction(key, name),
     )
 
 
-def _no_start(known: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
-    name = known.names.start
-    known.bounds, known.whole = "none", {}
-    refused = (yield from recall(known, {})) is None
-    if refused and not fixed and "start" not in known.ignored:
-        hints = yield from fields_at_fault(known)
+def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
+    name = knowledge.names.start
+    knowledge.bounds, knowledge.whole = "none", {}
+    refused = (yield from recall(knowledge, {})) is None
+    if refused and not fixed and "start" not in knowledge.ignored:
+        hints = yield from fields_at_fault(knowledge)
         for other in candidates(hints, PARTNERS):
-            if known.taken is None:
-                yield from _try_start(known, other)
-    if refused and known.taken is not None:
-        name, form = known.taken
-        known.names = replace(known.names, start=name)
-        known.whole = known.required = {name: whole_bounds(known.reading, form)[0]}
+            if knowledge.taken is None:
+                yield from _try_start(knowledge, other)
+    if refused and knowledge.taken is not None:
+        name, form = knowledge.taken
+        knowledge.names = replace(knowledge.names, start=name)
+        knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
     elif refused:
         return Finding(
-            known.endpoint,
+            knowledge.endpoint,
             "start",
             "contradicts",
             "none",
             f"{name} is refused, so is every other name tried, and so is a request without",
-            f"ask the platform for its name and set start in [partner.parameters.{known.endpoint}]",
+            f"ask the platform for its name and set start in [partner.parameters.{knowledge.endpoint}]",
         )
     return Finding(
-        known.endpoint,
+        knowledge.endpoint,
         "start",
         "ignored",
         "none",
         f"{name} is not honoured, nor is any other name tried",
-        f"ask the platform how {known.endpoint} is narrowed by date; until then it is read whole, each time",
+        f"ask the platform how {knowledge.endpoint} is narrowed by date; until then it is read whole, each time",
     )
 
 
-def _too_few(known: ListKnowledge, key: Key) -> Finding:
-    name = str(getattr(known.names, key))
-    return Finding(known.endpoint, key, "unknown", name, "the list is empty since history_start")
+def _too_few(knowledge: ListKnowledge, key: Key) -> Finding:
+    name = str(getattr(knowledge.names, key))
+    return Finding(knowledge.endpoint, key, "unknown", name, "the list is empty since history_start")

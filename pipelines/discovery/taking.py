@@ -18,28 +18,28 @@ NAMES: Mapping[str, Sequence[str]] = {
 }
 
 
-def take_names(known: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]) -> Plan[None]:
+def take_names(knowledge: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]) -> Plan[None]:
     """Exchange unproven names that are refused for others that are not; one request where none is refused."""
-    wanted = {key: values for key, values in _values(known, statuses).items() if key in unproven and values}
-    together = {getattr(known.names, key): values[0] for key, values in wanted.items()}
-    if not wanted or (yield from refusal_of(known, {**known.whole, **together})) is None:
+    wanted = {key: values for key, values in _values(knowledge, statuses).items() if key in unproven and values}
+    together = {getattr(knowledge.names, key): values[0] for key, values in wanted.items()}
+    if not wanted or (yield from refusal_of(knowledge, {**knowledge.whole, **together})) is None:
         return
     for key, values in wanted.items():
-        for name in candidates((getattr(known.names, key),), NAMES[key]):
-            if (yield from _is_taken(known, name, values)):
-                known.names = replace(known.names, **{key: name})
+        for name in candidates((getattr(knowledge.names, key),), NAMES[key]):
+            if (yield from _is_taken(knowledge, name, values)):
+                knowledge.names = replace(knowledge.names, **{key: name})
                 break
 
 
-def _values(known: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
+def _values(knowledge: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
     """What each parameter may be asked with. A page may be refused as beyond the end, or as before the first."""
-    _, late = whole_bounds(known.reading, known.bounds)
-    end = (late,) if known.whole else ()
+    _, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    end = (late,) if knowledge.whole else ()
     return {"end": end, "per_page": ("1",), "page": ("1", "0"), "status": statuses[:1]}
 
 
-def _is_taken(known: ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
+def _is_taken(knowledge: ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
     for value in values:
-        if (yield from refusal_of(known, {**known.whole, name: value})) is None:
+        if (yield from refusal_of(knowledge, {**knowledge.whole, name: value})) is None:
             return True
     return False

@@ -44,12 +44,12 @@ def pairs(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, str]
     alike = Counter(recognised_by(row) for row in seen)
     listed = [(recognised_by_record(record), instant(record.get("created_at"))) for record in records]
     twice = Counter(key for key, _ in listed)
-    found: list[Pair] = []
+    calls: list[Pair] = []
     for key, at in listed:
         local = times.get(key)
         if at is not None and local is not None and alike[key] == twice[key] == 1:
-            found.append((at.replace(second=0, microsecond=0), local))
-    return found
+            calls.append((at.replace(second=0, microsecond=0), local))
+    return calls
 
 
 _ALIKE = ("direction", "client_name", "patient_name", "phone_number", "duration_seconds", "summary")
@@ -60,12 +60,12 @@ def pairs_here(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str,
     here = [(tuple(row[name] for name in _ALIKE), row["called_at_local"]) for row in rows]
     listed = [(tuple(record.get(name) or None for name in _ALIKE), record) for record in records]
     times, alike = dict(here), Counter(key for key, _ in (*here, *listed))
-    found: list[Pair] = []
+    calls: list[Pair] = []
     for key, record in listed:
         at = instant(record.get("created_at"))
         if at is not None and key in times and alike[key] == 2:  # noqa: PLR2004 - once in either form
-            found.append((at.replace(second=0, microsecond=0), times[key]))
-    return found
+            calls.append((at.replace(second=0, microsecond=0), times[key]))
+    return calls
 
 
 def contradiction(configured: str, calls: Sequence[Pair]) -> str | None:

@@ -133,7 +133,7 @@ class StepRunner:
     async def reading(self) -> Reading:
         """What the strategy knows before it starts."""
         run, practice, endpoint = self._run, self._practice, self._endpoint
-        cursor, known = await run.writer.ask(
+        cursor, capabilities = await run.writer.ask(
             lambda: (
                 run.store.cursor(practice.id, endpoint.name),
                 run.store.capabilities(practice.id, endpoint.name),
@@ -146,7 +146,7 @@ class StepRunner:
             time_zone=ZoneInfo(practice.time_zone),
             history_start=practice.history_start,
             cursor=cursor or {},
-            capabilities=known,
+            capabilities=capabilities,
             since=run.order.since,
             margins=run.order.margins,
             details=run.order.details,

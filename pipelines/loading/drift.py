@@ -44,9 +44,9 @@ def new_fields(fields: Iterable[tuple[str, str]]) -> list[Departure]:
 def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure]:
     """Enum values that the contract does not list; what is unlike a label is not repeated."""
     strange = {
-        column.name: ~pl.col(column.name).is_in(list(column.known))
+        column.name: ~pl.col(column.name).is_in(list(column.values))
         for column in columns
-        if column.known is not None
+        if column.values is not None
     }
     any_strange = frame.select(is_strange.any().alias(name) for name, is_strange in strange.items())
     return [

@@ -277,8 +277,8 @@ class PartnerClient:
             self.total.bytes += len(body)
         finally:
             if structlog.is_configured():  # else it would be printed in a notebook
-                told = {"status": status, "bytes": len(body), "seconds": self._timing.monotonic() - begun}
-                _log.debug("request", asked=asked, query=shown_query(request.target), **told)
+                measures = {"status": status, "bytes": len(body), "seconds": self._timing.monotonic() - begun}
+                _log.debug("request", asked=asked, query=shown_query(request.target), **measures)
         return Answer(asked, status, received, body, self.clock.read(received.get("date")), secrets)
 
     def _json(self, answer: Answer) -> Decoded:

@@ -61,5 +61,5 @@ def media_type(headers: Headers) -> str:
 
 def charset(headers: Headers) -> str:
     """The declared character set in lower case, `utf-8` where none is."""
-    found = _CHARSET.search(headers.get("content-type", ""))
-    return found[1].lower() if found else "utf-8"
+    match = _CHARSET.search(headers.get("content-type", ""))
+    return match[1].lower() if match else "utf-8"

@@ -41,8 +41,8 @@ def refusal(answer: Answer) -> VetlError:
         return TokenRejected(text)
     message, fields = _reasons(answer)
     text += f": {message}" if message else ""
-    told = http_date(answer.headers.get("date")) or answer.server_time
-    wait = retry_after(answer.headers.get("retry-after"), told)
+    platform_time = http_date(answer.headers.get("date")) or answer.server_time
+    wait = retry_after(answer.headers.get("retry-after"), platform_time)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return RateLimited(text, retry_after=wait)
     if status in _LOST:

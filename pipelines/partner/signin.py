@@ -82,9 +82,9 @@ class SignIn:
 
     def _tell(self, attempt: int, seconds: float) -> None:
         """`signing in to https://platform.example.com, attempt 2, waits 5 s`."""
-        told = f", attempt {attempt}" if attempt > 1 else ""
-        told += f", waits {seconds:.0f} s" if seconds >= 1 else ""
-        self.report(Waiting(f"signing in to {self._account.base_url}{told}"))
+        clause = f", attempt {attempt}" if attempt > 1 else ""
+        clause += f", waits {seconds:.0f} s" if seconds >= 1 else ""
+        self.report(Waiting(f"signing in to {self._account.base_url}{clause}"))
 
 
 class Session:

@@ -65,17 +65,17 @@ class ServerClock:
         self._supported = max(self._supported, instant)
         self._first = self.doubted = None
 
-    def bounded(self, told: datetime) -> datetime:
-        """What is told, or the latest plausible instant where that is ahead of it."""
+    def bounded(self, platform_time: datetime) -> datetime:
+        """The platform's time, or the latest plausible instant where that time is ahead of it."""
         latest = self.latest_plausible
         room = LEEWAY if self._supported - self._timing.now() > LEEWAY else SKEW
         if self._first is not None:
             seen, at = self._first
             latest = min(latest, seen + timedelta(seconds=self._timing.monotonic() - at))
-        if told - latest <= room:
-            return told
-        if told - latest > LEEWAY:
-            self.doubted = max(self.doubted or told, told)
+        if platform_time - latest <= room:
+            return platform_time
+        if platform_time - latest > LEEWAY:
+            self.doubted = max(self.doubted or platform_time, platform_time)
         return latest
 
     def read(self, header: str | None) -> datetime:

@@ -156,8 +156,8 @@ def content_hash(payload: Mapping[str, Any]) -> str:
 
     Others are left out, or a send time among them would make every repeated attempt a new reminder.
     """
-    told = {name: payload.get(name) for name in _REMINDER_FIELDS}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    fields = {name: payload.get(name) for name in _REMINDER_FIELDS}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 _REMINDER_FIELDS = (

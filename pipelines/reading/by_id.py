@@ -20,17 +20,17 @@ def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[
     """Get rows one by one and merge them; remember those that the source does not have, after so many looks."""
     if not ids:
         return Got()
-    found = yield from do(GetRecords(ids))
+    answers = yield from do(GetRecords(ids))
     requests = len(ids)
     for _ in range(looks - 1):
-        again = [identity for identity, row in found.items() if row is None]
-        found |= yield from do(GetRecords(again))
+        again = [identity for identity, row in answers.items() if row is None]
+        answers |= yield from do(GetRecords(again))
         requests += len(again)
-    strangers = [identity for identity, row in found.items() if row is not None and _is_another(row, identity)]
+    strangers = [identity for identity, row in answers.items() if row is not None and _is_another(row, identity)]
     yield MergeRows(
-        [row for identity, row in found.items() if row is not None and identity not in strangers], read_at
+        [row for identity, row in answers.items() if row is not None and identity not in strangers], read_at
     )
-    missing = [identity for identity, row in found.items() if row is None]
+    missing = [identity for identity, row in answers.items() if row is None]
     if missing:
         yield MissingRecords(missing, read_at)
     return Got(strangers, requests)

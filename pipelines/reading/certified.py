@@ -41,8 +41,8 @@ HIDDEN = "no parameter for the end of a range is known to work, so the newest ro
 
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
     """Read one window; every row that came is saved in any case."""
-    found = yield from _read_window(conventions, window, purpose)
-    return replace(found, lies=purpose.shared.lies, strays=purpose.shared.strays)
+    outcome = yield from _read_window(conventions, window, purpose)
+    return replace(outcome, lies=purpose.shared.lies, strays=purpose.shared.strays)
 
 
 def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
@@ -74,10 +74,10 @@ def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose
             return replace(parts_found, ids=parts_found.ids | kept.ids)
         if not passes[-1].lie:
             yield from _insist(conventions, window, passes)
-    found = yield from _keep(passes, window, purpose)
-    if found.certified and purpose.on_certified is not None:
+    outcome = yield from _keep(passes, window, purpose)
+    if outcome.certified and purpose.on_certified is not None:
         yield purpose.on_certified(window)
-    return found
+    return outcome
 
 
 def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:

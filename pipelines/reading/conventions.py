@@ -111,8 +111,8 @@ def check_page(step: ReadPage, page: Page) -> None:
     Raises:
         WrongTotal: fewer or more rows than the page's own total and size allow.
     """
-    if not step.lenient and (found := contradiction(page, step.number, step.size)):
-        raise WrongTotal(found)
+    if not step.lenient and (reason := contradiction(page, step.number, step.size)):
+        raise WrongTotal(reason)
 
 
 def contradiction(page: Page, number: int, size: int) -> str | None:

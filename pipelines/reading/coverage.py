@@ -31,7 +31,7 @@ class Coverage(Generic[T]):
 
     def union(self, other: "Coverage[T]") -> "Coverage[T]":
         """What either covers."""
-        return reduce(lambda known, span: known.add(*span), other.spans, self)
+        return reduce(lambda coverage, span: coverage.add(*span), other.spans, self)
 
     def until(self, end: T) -> "Coverage[T]":
         """Coverage without what lies behind `end`."""

@@ -75,12 +75,12 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
         pages += brought
         keys = {key_of(row) for page in brought for row in page.rows}
         if numbers.stop < count and keys <= seen:
-            told = f"pages {number} to {numbers.stop - 1} bring no new row where a total of {first.total_count}"
+            clause = f"pages {number} to {numbers.stop - 1} bring no new row where a total of {first.total_count}"
             refused = any(page.refused for page in brought)
-            return Followed(tuple(pages), None if refused else f"{told} promises some")
+            return Followed(tuple(pages), None if refused else f"{clause} promises some")
         seen |= keys
-    told = f"a total of {first.total_count} promises {count} pages, at most {MOST_PAGES} are read"
-    return Followed(tuple(pages), told if count > MOST_PAGES else None)
+    reason = f"a total of {first.total_count} promises {count} pages, at most {MOST_PAGES} are read"
+    return Followed(tuple(pages), reason if count > MOST_PAGES else None)
 
 
 def _is_empty_promise(conventions: QueryConventions, page: Page, number: int, size: int) -> bool:

@@ -60,12 +60,12 @@ class Pass:
     def lie(self) -> str | None:
         """The first page that contradicts its own total, in words: such a total proves nothing."""
         given = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
-        told = (self._contradiction(number, page) for number, page in given)
-        return self.unkept or next((words for words in told if words), None)
+        contradictions = (self._contradiction(number, page) for number, page in given)
+        return self.unkept or next((words for words in contradictions if words), None)
 
     def _contradiction(self, number: int, page: Page) -> str | None:
-        told = contradiction(page, number, self.size)
-        return told and (contradiction(page, number - 1, self.size) if self.shifted and number else told)
+        words = contradiction(page, number, self.size)
+        return words and (contradiction(page, number - 1, self.size) if self.shifted and number else words)
 
     @property
     def refusal(self) -> str | None:

@@ -40,39 +40,41 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     Where it cannot be certified, or is refused, although its parameters were known, that knowledge is doubted: the
     server may have changed. It is gained again, and if it differs, the list is read again.
     """
-    found = yield from discover(reading)
-    known, pages = found.known, found.pages
-    ids = yield from identity.look_first(reading, known, found.ids)
+    discovered = yield from discover(reading)
+    capabilities, pages = discovered.capabilities, discovered.pages
+    ids = yield from identity.look_first(reading, capabilities, discovered.ids)
     if ids.verdict == "changing":
         yield Flush()
         return identity.unsettled(ids)
     if ids.verdict == "stable" and identity.were_changing(reading.capabilities):
         reading = identity.anew(reading)
-        known = (yield from discover(reading)).known
+        capabilities = (yield from discover(reading)).capabilities
     try:
-        outcome = yield from reusing(pages, _running(reading, known))
+        outcome = yield from reusing(pages, _running(reading, capabilities))
     except PracticeRefused:
         raise
     except RequestRefused:
-        again = yield from _asked_again(reading, known, KEYS)
+        again = yield from _asked_again(reading, capabilities, KEYS)
         if again is None:
             raise
         return (yield from _running(reading, again))
     doubts = outcome.suspects if outcome.certified else ("page", "per_page", *outcome.suspects)
-    again = yield from _asked_again(reading, known, doubts)
+    again = yield from _asked_again(reading, capabilities, doubts)
     return outcome if again is None else (yield from _running(reading, again))
 
 
-def _asked_again(reading: Reading, known: Capabilities, doubts: Collection[str]) -> Plan[Capabilities | None]:
+def _asked_again(
+    reading: Reading, capabilities: Capabilities, doubts: Collection[str]
+) -> Plan[Capabilities | None]:
     """What is known once what an earlier sync found is asked again; `None` where that tells nothing new."""
     if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
         return None
-    again = (yield from discover(reading, doubts)).known
-    return None if again == known else again
+    again = (yield from discover(reading, doubts)).capabilities
+    return None if again == capabilities else again
 
 
-def _running(reading: Reading, known: Capabilities) -> Plan[Outcome]:
-    conventions = conventions_of(reading, known)
+def _running(reading: Reading, capabilities: Capabilities) -> Plan[Outcome]:
+    conventions = conventions_of(reading, capabilities)
     match reading.endpoint.strategy:
         case UpdatedWindows() as strategy:
             outcome = yield from updated_windows.plan(reading, strategy, conventions)
@@ -82,5 +84,5 @@ def _running(reading: Reading, known: Capabilities) -> Plan[Outcome]:
             outcome = yield from full_scan.plan(reading, strategy, conventions)
         case other:
             raise AssertionError(other)
-    notes = [f"{reading.endpoint.name}: {words}" for words in known.overruled(reading.endpoint.names)]
+    notes = [f"{reading.endpoint.name}: {words}" for words in capabilities.overruled(reading.endpoint.names)]
     return replace(outcome, notes=(*outcome.notes, *notes))

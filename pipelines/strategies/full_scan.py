@@ -128,7 +128,7 @@ def _reaches_the_known(conventions: QueryConventions, through: datetime | None) 
     """
     totals: list[int] = []
     rows: list[Row] = []
-    met: set[str] = set()
+    seen: set[str] = set()
     page: Page | None = None
     while not totals or len(totals) < most_followed(conventions, totals[0]):
         page = yield from (
@@ -136,8 +136,8 @@ def _reaches_the_known(conventions: QueryConventions, through: datetime | None) 
         )
         yield MergeRows(page.rows, page.server_time)
         totals.append(page.total_count)
-        fresh = {key_of(row) for row in page.rows} - met
-        met |= fresh
+        fresh = {key_of(row) for row in page.rows} - seen
+        seen |= fresh
         rows += page.rows
         times = [at for row in page.rows if (at := updated_at(row)) is not None]
         if not fresh or (times and through and min(times) < through) or len(rows) >= page.total_count:
@@ -151,8 +151,8 @@ def _never_rises(rows: Sequence[Row], name: str = "updated_at") -> bool:
     for row in rows:
         first_seen.setdefault(key_of(row), row)
     times = [instant(row.get(name)) for row in first_seen.values()]
-    known = [at for at in times if at is not None]
-    return len(known) == len(times) and all(above >= below for above, below in pairwise(known))
+    instants = [at for at in times if at is not None]
+    return len(instants) == len(times) and all(above >= below for above, below in pairwise(instants))
 
 
 def is_newest_updated_first(rows: Sequence[Row]) -> bool:

@@ -93,13 +93,13 @@ class _Descent:
         return len(self.totals)
 
     def meet(self, page: Page, size: int) -> None:
-        met, contradicts = len(self.seen), contradiction(page, self.pages, size) is not None
+        seen_before, contradicts = len(self.seen), contradiction(page, self.pages, size) is not None
         self.totals.append(page.total_count)
         self.rows += len(page.rows)
         self.requests += page.requests
         for row in page.rows:
             self._meet_row(row)
-        self.lied = contradicts or (len(self.seen) == met and met < page.total_count)
+        self.lied = contradicts or (len(self.seen) == seen_before and seen_before < page.total_count)
 
     def _meet_row(self, row: Row) -> None:
         created_at = instant(row.get("created_at"))

@@ -57,5 +57,5 @@ def compare_totals(reading: Reading, conventions: QueryConventions, statuses: Se
     counts = yield from counts_agree(conventions, statuses)
     if counts.agree or conventions.status is not Result.UNDECIDED:
         return counts
-    found = yield from find_status(reading, conventions)
-    return (yield from counts_agree(found, statuses)) if found.status is Result.HONOURED else counts
+    conventions = yield from find_status(reading, conventions)
+    return (yield from counts_agree(conventions, statuses)) if conventions.status is Result.HONOURED else counts

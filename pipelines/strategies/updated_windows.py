@@ -51,18 +51,18 @@ def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventio
     through = conventions.closed_bound(reading.now, reading.margins.closing_lag)
     closed = yield from _closed_windows(conventions, reading, through)
     tail = yield from _tail(conventions, reading, through)
-    doubts = list(closed.found.doubts)
+    doubts = list(closed.outcome.doubts)
     start = reading.local_midnight(reading.history_start)
     if strategy.derived_from is not None and reading.cursor:
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield Flush()
-    if reading.reconcile != "no" and closed.found.certified and (by_id or conventions.reaches_now):
+    if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.reaches_now):
         # Of a certified tail, too, rows leave only by vanishing.
         until = reading.now + timedelta(days=1) if tail.certified else closed.covered.through(start) or start
-        yield from _vanished(conventions, reading, through, until, closed.found.ids | tail.ids, by_id=by_id)
+        yield from _vanished(conventions, reading, through, until, closed.outcome.ids | tail.ids, by_id=by_id)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
     certain = closed.covered if tail.certified else closed.certain
-    suspects = (*(("start", "end") if closed.found.strays else ()), *(("page", "per_page") if tail.lies else ()))
+    suspects = (*(("start", "end") if closed.outcome.strays else ()), *(("page", "per_page") if tail.lies else ()))
     return Outcome(not doubts, certain.through(start), reason, _notes(conventions, reading, by_id=by_id), suspects)
 
 
@@ -75,7 +75,7 @@ class _Closed:
 
     covered: coverage.Coverage[datetime]
     certain: coverage.Coverage[datetime]
-    found: WindowOutcome = field(default_factory=WindowOutcome)
+    outcome: WindowOutcome = field(default_factory=WindowOutcome)
 
 
 def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[_Closed]:
@@ -84,9 +84,9 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
     The source's clock may have been put back: what was covered behind it is not certain any more.
     """
     start = reading.local_midnight(reading.history_start)
-    known = coverage.Coverage(WindowsCursor.model_validate(reading.cursor).covered)
-    covered = known.until(through)
-    if covered != known:
+    stored = coverage.Coverage(WindowsCursor.model_validate(reading.cursor).covered)
+    covered = stored.until(through)
+    if covered != stored:
         yield WindowsCursor(covered=covered.spans).move()
     due = coverage.Coverage(tuple(covered.missing(start, through)))
     for day in (reading.since, reading.reread_from):
@@ -127,13 +127,13 @@ def _close(
         return WindowsCursor(covered=moving.spans).move()
 
     window = Window(start - overlap, end)
-    found = yield from read_window(conventions, window, replace(purpose, on_certified=on_certified))
-    certain = doubted.union(found.covered)
+    outcome = yield from read_window(conventions, window, replace(purpose, on_certified=on_certified))
+    certain = doubted.union(outcome.covered)
     covered = before if certain == doubted else certain
-    if found.certified and covered != covered.union(before):
+    if outcome.certified and covered != covered.union(before):
         covered = covered.union(before)
         yield WindowsCursor(covered=covered.spans).move()
-    return _Closed(covered, certain, earlier.found + found)
+    return _Closed(covered, certain, earlier.outcome + outcome)
 
 
 def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[WindowOutcome]:
@@ -149,7 +149,7 @@ def _vanished(
     reading: Reading,
     through: datetime,
     until: datetime,
-    met: frozenset[str],
+    seen_ids: frozenset[str],
     *,
     by_id: bool,
 ) -> Plan[None]:
@@ -162,17 +162,18 @@ def _vanished(
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
     here = yield from do(IdsHere("updated_at", start, until))
-    gone = [identity for identity in here if identity not in met]
+    gone = [identity for identity in here if identity not in seen_ids]
     if gone and by_id:
         yield from get_by_id(gone, reading.now)
     elif gone:
         again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
         most = len(here) // conventions.page_size
         windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
-        found = together((yield from do(SideBySide([read_window(conventions, item, again) for item in windows]))))
-        found += yield from _tail(conventions, reading, through)
-        if found.certified:
-            yield MissingRecords([item for item in gone if item not in found.ids], reading.now)
+        looks = SideBySide([read_window(conventions, item, again) for item in windows])
+        outcome = together((yield from do(looks)))
+        outcome += yield from _tail(conventions, reading, through)
+        if outcome.certified:
+            yield MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
     yield Flush()
 
 
@@ -239,8 +240,8 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
     elif by_id and reading.reconcile != "no" and whole.certified:
         yield Flush()
         here = yield from do(IdsHere())
-        met = united(whole.passes)
-        yield from get_by_id([identity for identity in here if identity not in met], reading.now)
+        seen_ids = united(whole.passes)
+        yield from get_by_id([identity for identity in here if identity not in seen_ids], reading.now)
     yield Flush()
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
     notes = (note, *_notes(conventions, reading, by_id=by_id))
@@ -251,7 +252,7 @@ def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> t
     if conventions.end is not Result.IGNORED:
         return ()
     hidden = "the end of a range is ignored by the server, so rows of the last day and a half may be hidden"
-    told = (
+    note = (
         f"{reading.endpoint.name}: {hidden}; they are read again at each sync, and certified when they are older"
     )
-    return (told if by_id else f"{told}. A deletion cannot be told from that and is not marked",)
+    return (note if by_id else f"{note}. A deletion cannot be told from that and is not marked",)

@@ -80,14 +80,14 @@ def held_at(passes: Sequence[Pass], number: int) -> Sequence[Row] | None:
 
 def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
     """Each row as the first of these passes that met it did; `None` where that one met it in two forms."""
-    found: dict[str, Row | None] = {}
+    rows_by_key: dict[str, Row | None] = {}
     for done in passes:
-        met: dict[str, Row | None] = {}
+        rows_of_pass: dict[str, Row | None] = {}
         for row in done.rows:
             key = key_of(row)
-            met[key] = row if met.setdefault(key, row) == row else None
-        found = met | found
-    return found
+            rows_of_pass[key] = row if rows_of_pass.setdefault(key, row) == row else None
+        rows_by_key = rows_of_pass | rows_by_key
+    return rows_by_key
 
 
 def _one_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:

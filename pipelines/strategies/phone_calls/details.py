@@ -77,10 +77,10 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     every_day = reading.reconcile != "no"
     lacking = yield from do((CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY))
     wanted = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
-    found = yield from _look_at_ids(reading, wanted, daily=daily)
-    if found.verdict == "changing":
-        return Attached(doubt=f"{found.finding}; {WITHOUT_IDS}")
-    told = yield from _read(reading, wanted)
+    ids = yield from _look_at_ids(reading, wanted, daily=daily)
+    if ids.verdict == "changing":
+        return Attached(doubt=f"{ids.finding}; {WITHOUT_IDS}")
+    listed = yield from _read(reading, wanted)
     if daily and reading.details == "recent":
         yield from _read(reading, (yield from _repeated_hours(reading, recent)))
         yield from _read(reading, (yield from _older(reading, recent)))
@@ -90,22 +90,22 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     tried.update(still)
     unexplained = sum(still.values())
     if not unexplained:
-        return Attached(zone_checked=bool(told))
-    doubt = (yield from _zone_doubt(reading, told)) if told else None
+        return Attached(zone_checked=bool(listed))
+    doubt = (yield from _zone_doubt(reading, listed)) if listed else None
     note = f"phone_calls: {unexplained} calls are not explained by the JSON list yet"
-    return Attached((note,), zone_checked=bool(told), zone_doubt=doubt)
+    return Attached((note,), zone_checked=bool(listed), zone_doubt=doubt)
 
 
-def _zone_doubt(reading: Reading, told: Sequence[Row]) -> Plan[str | None]:
+def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
     """Why the configured time zone is wrong, as far as the last calls of the JSON list show it.
 
     In a wrong zone a call is here hours before or after its time, so maybe on the day beside its own.
     """
-    times = [at.astimezone(reading.time_zone).date() for row in told if (at := instant(row.get("created_at")))]
+    times = [at.astimezone(reading.time_zone).date() for row in listed if (at := instant(row.get("created_at")))]
     if not times:
         return None
     here = yield from do(CallsHere(min(times) - DAY, max(times) + DAY))
-    return contradiction(reading.time_zone.key, pairs_here(told, here))
+    return contradiction(reading.time_zone.key, pairs_here(listed, here))
 
 
 def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
@@ -117,14 +117,14 @@ def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -
 
 def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
     """Older days that lack details and in which an hour came twice: the CSV does not tell which of them it was."""
-    found: dict[date, int] = {}
+    days: dict[date, int] = {}
     day = reading.history_start
     while day < recent:
         if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
             lacking = yield from do(DaysLackingDetails(day, day))
-            found.update(lacking)
+            days.update(lacking)
         day += DAY
-    return found
+    return days
 
 
 def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:

@@ -176,28 +176,28 @@ def _are_within(page: CallsPage, first: date, last: date) -> bool:
 def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage) -> Plan[str | None]:
     """A day beyond one page. What the JSON list tells beside the calls is attached in the same breath."""
     try:
-        found = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
-        if other := _other_times(page, found.rows, purpose.zone):
-            found = replace(found, evidence=uncertified(found.evidence, other))
+        crowded = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
+        if other := _other_times(page, crowded.rows, purpose.zone):
+            crowded = replace(crowded, evidence=uncertified(crowded.evidence, other))
     except PracticeRefused:
         raise
     except RequestRefused as refusal:
         pages = yield from _other_pages(strategy, day, page)
         doubt = f"its {len(pages)} pages prove nothing together, and the list by ids is refused: {refusal}"
         return (yield from _replace(day, day + DAY, purpose, pages, doubt))
-    at = found.evidence.finished
-    replaced = ReplaceDays([], day, day, at, purpose.sealed_before, rows=found.rows, certificate=found.evidence)
-    told = replace(found.evidence, kind=WindowKind.DETAILS, requests=0)
-    return (yield from _save(replaced, purpose, AttachDetails(found.rows, day, day, certificate=told)))
+    rows, evidence = crowded.rows, crowded.evidence
+    replaced = ReplaceDays([], day, day, evidence.finished, purpose.sealed_before, rows=rows, certificate=evidence)
+    of_details = replace(evidence, kind=WindowKind.DETAILS, requests=0)
+    return (yield from _save(replaced, purpose, AttachDetails(rows, day, day, certificate=of_details)))
 
 
 def _other_times(page: CallsPage, rows: Sequence[Row], zone: tzinfo) -> str | None:
     """Why the calls of the list cannot be those of the CSV: in a wrong zone they have other local times."""
     shown = Counter(minute[:MINUTE] for minute in page.minutes)
-    told = Counter(
+    listed = Counter(
         at.astimezone(zone).isoformat(" ")[:MINUTE] for row in rows if (at := instant(row.get("created_at")))
     )
-    missing = (shown - told).total()
+    missing = (shown - listed).total()
     if missing <= (1 - ALIKE) * shown.total():
         return None
     told_in = f"at their minute in {zone}: is the time zone right?"
