@@ -56,7 +56,7 @@ def status(warehouse: Path) -> list[dict[str, Any]]:
         return opened_again.status()
 
 
-def sync_on_a_full_disk(settings: Settings, told: Path) -> None:
+def sync_on_a_full_disk(settings: Settings, report: Path) -> None:
     """In a process of its own: no file may grow beyond 1 MiB, as on a disk that is full then."""
     import signal  # noqa: PLC0415 - in the process itself
 
@@ -65,23 +65,23 @@ def sync_on_a_full_disk(settings: Settings, told: Path) -> None:
     try:
         run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _: None)
     except WarehouseError as error:
-        told.write_text(str(error), "utf-8")
+        report.write_text(str(error), "utf-8")
 
 
 def test_a_full_disk_is_one_line_and_nothing_is_lost(opened: Opened, tmp_path: Path) -> None:
     practices = opened(practices=1, calls=6_000, days=20)
-    told = tmp_path / "told"
-    process = processes.Process(target=sync_on_a_full_disk, args=(practices.settings, told))
+    report = tmp_path / "told"
+    process = processes.Process(target=sync_on_a_full_disk, args=(practices.settings, report))
     process.start()
     process.join(60)
 
-    line = told.read_text("utf-8")
+    line = report.read_text("utf-8")
     assert str(practices.warehouse) in line
     assert "make room and run it again" in line
     assert "\n" not in line
     practices.sync(endpoints=["booking_sessions", "staff_tasks"])
-    found = [line for line in practices.differences() if "booking_sessions" in line or "staff_tasks" in line]
-    assert found == []
+    differences = [line for line in practices.differences() if "booking_sessions" in line or "staff_tasks" in line]
+    assert differences == []
 
 
 def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Opened) -> None:
@@ -126,15 +126,17 @@ def test_a_corrupt_warehouse_is_one_line_and_left_as_it_is(opened: Opened) -> No
 
 def test_a_refused_practice_does_not_stop_another(opened: Opened) -> None:
     practices = opened(practices=1, calls=60, days=6)
-    known = practices.settings.practices[0]
-    practices.settings = practices.settings.model_copy(update={"practices": (replace(known, id="loc-999"), known)})
+    practice = practices.settings.practices[0]
+    practices.settings = practices.settings.model_copy(
+        update={"practices": (replace(practice, id="loc-999"), practice)}
+    )
 
     result = practices.sync(endpoints=["staff_tasks", "phone_calls"])
 
     assert result.exit_code == 1
     assert {(item.practice_id, item.state) for item in result.results} == {
         ("loc-999", "failed"),
-        (known.id, "certified"),
+        (practice.id, "certified"),
     }
 
 
@@ -175,9 +177,9 @@ def test_every_row_of_the_table_names_a_test_that_is_there() -> None:
     rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 20
     for row in rows:
-        told, exit_code, tests = (cell.strip() for cell in row.strip().strip("|").split("|")[-3:])
+        message, exit_code, tests = (cell.strip() for cell in row.strip().strip("|").split("|")[-3:])
         assert exit_code in ("", "0", "1", "2", "3"), row
-        assert (exit_code in ("1", "2", "3")) <= bool(told), f"an exit without a line: {row}"
+        assert (exit_code in ("1", "2", "3")) <= bool(message), f"an exit without a line: {row}"
         named = re.findall(r"`([\w/]+(?:\.py|/))(?:::(\w+))?`", tests)
         assert named, f"no test: {row}"
         for file, test in named:

@@ -65,12 +65,12 @@ def somebody(settings: Settings) -> tuple[str, str, dict[str, str]]:
 
 def holding(folder: Path, values: dict[str, str]) -> dict[str, list[str]]:
     """The files that hold a value, as it is or as JSON writes it."""
-    found: dict[str, list[str]] = {}
+    keys_by_file: dict[str, list[str]] = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = file.read_bytes()
-        if told := [key for key, text in values.items() if text.encode() in content]:
-            found[str(file.relative_to(folder))] = told
-    return found
+        if keys := [key for key, text in values.items() if text.encode() in content]:
+            keys_by_file[str(file.relative_to(folder))] = keys
+    return keys_by_file
 
 
 def counts(file: Path) -> dict[str, int]:
@@ -83,7 +83,7 @@ def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
     """In history, in quarantine, in a delivery, in another's words, and in a spelling that is not E.164, too."""
     practice, client, values = somebody(settings)
     path = settings.warehouse.path
-    told = {"message_id": "m-1", "client_id": client, "said": f"this is {values['name']}"}
+    message = {"message_id": "m-1", "client_id": client, "said": f"this is {values['name']}"}
     with duckdb.connect(str(path)) as connection:
         for table in ("clients", "phone_calls"):
             key = "id" if table == "clients" else "client_id"
@@ -103,7 +103,7 @@ def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
             [practice, client, json.dumps({**values, "extra": "Zoë"})],
         )
     with Inbox.open(settings.webhooks.inbox) as inbox:
-        body = json.dumps(told).encode()
+        body = json.dumps(message).encode()
         clock = ask(path, "select now()")[0][0]
         inbox.keep(
             [Entry(Channel.MESSAGES, practice, body, clock), Entry(Channel.MESSAGES, practice, b"{}", clock)]

@@ -19,7 +19,7 @@ ROOM = 1024 * 2**20
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 
 
-def sync_within(room: int, settings: Settings, told: Path) -> None:
+def sync_within(room: int, settings: Settings, report: Path) -> None:
     """In a process of its own: what came of each list, written as JSON."""
     from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
 
@@ -33,22 +33,22 @@ def sync_within(room: int, settings: Settings, told: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
     result = sync(*LISTS)
     lists = {one.endpoint: [one.state, one.reason, one.requests] for one in result.results}
-    told.write_text(json.dumps([result.exit_code, lists]), "utf-8")
+    report.write_text(json.dumps([result.exit_code, lists]), "utf-8")
 
 
 @pytest.mark.parametrize("total", [10**9, 10**15])
 def test_lists_whose_totals_lie_end_uncertified_each_in_one_line(opened: Any, tmp_path: Path, total: int) -> None:
     practices = opened(practices=1, days=20, calls=300)
     practices.platform.set(**{name: {"told_total": total} for name in LISTS})
-    told = tmp_path / "told"
+    report = tmp_path / "told"
 
-    process = processes.Process(target=sync_within, args=(ROOM, practices.settings, told))
+    process = processes.Process(target=sync_within, args=(ROOM, practices.settings, report))
     process.start()
     process.join(120)
     process.kill()
 
     assert process.exitcode == 0
-    exit_code, lists = json.loads(told.read_text("utf-8"))
+    exit_code, lists = json.loads(report.read_text("utf-8"))
     assert exit_code == 3
     assert set(lists) == set(LISTS)
     for name, (state, reason, requests) in lists.items():

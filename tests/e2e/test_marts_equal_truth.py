@@ -31,7 +31,7 @@ SETTLED = timedelta(seconds=60)
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def story(tmp_path_factory: pytest.TempPathFactory) -> Told:
     """The story's chapters, and what is known of the platform then."""
     chapters = tell(tmp_path_factory.mktemp("story"))
     return {moment: (one, known_from(one)) for moment, one in zip(MOMENTS, chapters, strict=True)}
@@ -39,53 +39,53 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
 
 @pytest.mark.parametrize("mart", EXPECTED)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_mart_equals_the_truth(moment: str, mart: str, told: Told) -> None:
-    chapter, known = told[moment]
+def test_a_mart_equals_the_truth(moment: str, mart: str, story: Told) -> None:
+    chapter, source = story[moment]
 
-    assert_mart_is_true(mart, chapter.marts[mart], known)
+    assert_mart_is_true(mart, chapter.marts[mart], source)
 
 
 @pytest.mark.parametrize("question", ANSWERS)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_question_is_answered_with_the_truth(moment: str, question: str, told: Told) -> None:
+def test_a_question_is_answered_with_the_truth(moment: str, question: str, story: Told) -> None:
     """Rows of the story's published file, in any order."""
-    chapter, known = told[moment]
+    chapter, source = story[moment]
     assert chapter.answers.keys() == ANSWERS.keys()
 
-    expected = sorted(ANSWERS[question](expected_marts(chapter, known)), key=repr)
+    expected = sorted(ANSWERS[question](expected_marts(chapter, source)), key=repr)
     assert len(chapter.answers[question]) == len(expected)
     for should, is_ in zip(expected, sorted(chapter.answers[question], key=repr), strict=True):
         assert len(should) == len(is_)
         assert all(map(same, should, is_)), f"{is_} should be {should}"
 
 
-def test_the_later_build_took_in_what_had_changed(told: Told) -> None:
-    assert told[AT_REST][0].in_full
-    assert not told[LATER][0].in_full
+def test_the_later_build_took_in_what_had_changed(story: Told) -> None:
+    assert story[AT_REST][0].in_full
+    assert not story[LATER][0].in_full
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_published_marts_are_the_private_ones(moment: str, told: Told) -> None:
-    chapter, _ = told[moment]
+def test_the_published_marts_are_the_private_ones(moment: str, story: Told) -> None:
+    chapter, _ = story[moment]
 
     assert chapter.unpublished == []
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_proof_counts_what_the_platform_has(moment: str, told: Told) -> None:
+def test_the_proof_counts_what_the_platform_has(moment: str, story: Told) -> None:
     """Also of a list that is withdrawn, whose rows are kept, and of a practice that cannot be read."""
-    chapter, known = told[moment]
+    chapter, source = story[moment]
     proof = {(row["practice_id"], row["endpoint"]): row for row in chapter.rows("proof")}
-    assert proof.keys() == {(practice.id, name) for practice in known.practices for name in LISTS}
+    assert proof.keys() == {(practice.id, name) for practice in source.practices for name in LISTS}
     before = chapter.visits[-2:][0]  # what was read last of a list that is withdrawn since
 
     for (practice, name), row in proof.items():
-        table = [each for each in known.tables[TABLES[name]] if each["practice_id"] == practice]
+        table = [each for each in source.tables[TABLES[name]] if each["practice_id"] == practice]
         rows = [each for each in table if not each["_deleted_at"]]
         assert row["warehouse_count"] == len(rows)
         is_withdrawn = moment == LATER and name == "appointments"
         is_reconciled = moment == LATER and practice != "quiet"
-        reconciled_at = before.at if is_withdrawn else known.now
+        reconciled_at = before.at if is_withdrawn else source.now
         assert row["last_reconcile_at"] == (reconciled_at if is_reconciled else None)
         if name in {"clients", "patients"} or practice == "quiet":
             assert row["source_count"] is row["certified_through"] is row["evidence"] is None
@@ -93,52 +93,52 @@ def test_the_proof_counts_what_the_platform_has(moment: str, told: Told) -> None
             assert row["certified_through"] == before.at - SETTLED
             assert row["source_counted_at"] == before.at
         else:
-            assert row["source_count"] == count(rows, partial(is_settled, name, known))
-            assert row["certified_through"] == certain_until(known, practice, name)
+            assert row["source_count"] == count(rows, partial(is_settled, name, source))
+            assert row["certified_through"] == certain_until(source, practice, name)
         if name in {"ai_outbound", "staff_tasks", "appointments"}:
             assert row["restated_rows"] == len(table) - len(rows)
 
 
-def is_settled(name: str, known: Known, row: Row) -> bool:
+def is_settled(name: str, source: Known, row: Row) -> bool:
     updated_at = row["updated_at"] if name in {"booking_sessions", "appointments"} else None
-    return updated_at is None or updated_at <= known.now - SETTLED
+    return updated_at is None or updated_at <= source.now - SETTLED
 
 
-def certain_until(known: Known, practice: str, name: str) -> datetime:
+def certain_until(source: Known, practice: str, name: str) -> datetime:
     """Whole days of calls; instants of what is asked for by time; lists that are read whole until now."""
-    zone = known.zone_of(practice)
-    today = on_the_wall(known.now, zone)
+    zone = source.zone_of(practice)
+    today = on_the_wall(source.now, zone)
     assert zone
     assert today
     if name == "phone_calls":
         return midnight(today.date(), zone)
-    return known.now - SETTLED if name in {"booking_sessions", "appointments"} else known.now
+    return source.now - SETTLED if name in {"booking_sessions", "appointments"} else source.now
 
 
-def test_what_is_hard_occurs(told: Told) -> None:
+def test_what_is_hard_occurs(story: Told) -> None:
     """The comparisons above are worth something only where there is something to compare."""
-    chapter, known = told[LATER]
+    chapter, source = story[LATER]
 
-    assert stage_order(told[AT_REST][1]) == []
-    assert len(stage_order(known)) == 6, "a stage in doubt is set aside, and leaves the others in their places"
-    assert "waiting_room" in {row["stage"] for row in known.rows("booking_sessions")}
-    assert reopened(known)
+    assert stage_order(story[AT_REST][1]) == []
+    assert len(stage_order(source)) == 6, "a stage in doubt is set aside, and leaves the others in their places"
+    assert "waiting_room" in {row["stage"] for row in source.rows("booking_sessions")}
+    assert reopened(source)
     assert {("session", "exact"), ("call", "inferred"), ("outreach", "exact"), (None, None)} <= ways(chapter)
-    statuses = {row["status"] for row in known.rows("messages")}
+    statuses = {row["status"] for row in source.rows("messages")}
     assert {"delivered", "read", "failed", "suppressed"} <= statuses
 
 
-def test_long_and_short_days_and_restated_ones_occur(told: Told) -> None:
-    _, known = told[LATER]
+def test_long_and_short_days_and_restated_ones_occur(story: Told) -> None:
+    _, source = story[LATER]
 
-    assert {23.0, 24.0, 25.0} == {tuple(row)[3] for row in practice_days(known).values()}
-    pairs = {tuple(row) for row in report_revisions(known).values()}
+    assert {23.0, 24.0, 25.0} == {tuple(row)[3] for row in practice_days(source).values()}
+    pairs = {tuple(row) for row in report_revisions(source).values()}
     assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
 
 
-def test_every_reason_and_every_end_occurs(told: Told) -> None:
+def test_every_reason_and_every_end_occurs(story: Told) -> None:
     """Who must not be called and why, and what became of appointments."""
-    chapter, _ = told[LATER]
+    chapter, _ = story[LATER]
     reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}
 
     assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old"} <= reasons

@@ -56,8 +56,8 @@ def test_a_line_that_goes_dead_is_told_for_every_list_that_was_not_done(opened: 
         behind(practices, door, timeout_seconds=0.3)
         lists = ("booking_sessions", "staff_tasks")
 
-        def stall(told: Progress | Waiting) -> None:
-            if isinstance(told, Progress):
+        def stall(event: Progress | Waiting) -> None:
+            if isinstance(event, Progress):
                 door.stall()
 
         result = practices.sync(endpoints=lists, progress=stall)
@@ -91,7 +91,7 @@ def test_a_name_that_is_lost_in_the_middle_of_a_run_costs_what_was_not_read(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(**BUSY)
-    known = socket.getaddrinfo
+    resolve = socket.getaddrinfo
     with door_before(practices.platform.base_url) as door:
         behind(practices, door)
         practices.settings = at(practices.settings, door.base_url.replace("127.0.0.1", "localhost"))
@@ -99,14 +99,14 @@ def test_a_name_that_is_lost_in_the_middle_of_a_run_costs_what_was_not_read(
         def lost(host: object, *rest: Any, **named: Any) -> Any:
             if door.slams and host in ("localhost", b"localhost"):
                 raise socket.gaierror(-3, "Temporary failure in name resolution")
-            return known("127.0.0.1" if host in ("localhost", b"localhost") else host, *rest, **named)  # pyright: ignore[reportArgumentType]
+            return resolve("127.0.0.1" if host in ("localhost", b"localhost") else host, *rest, **named)  # pyright: ignore[reportArgumentType]
 
         monkeypatch.setattr(socket, "getaddrinfo", lost)
         door.after = 60_000
         result = practices.sync()
         assert result.exit_code == 1
         assert any("Temporary failure in name resolution" in reason for reason in failures(result).values())
-        monkeypatch.setattr(socket, "getaddrinfo", known)
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
         door.open()
         assert practices.sync().exit_code == 0
     assert practices.differences() == []

@@ -85,7 +85,7 @@ def hostile(platform: sandbox.Handle) -> tuple[dict[str, Any], Any]:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Told:
     folder = tmp_path_factory.mktemp("privacy")
     world: Any = {"practices": 1, "calls": 150, "seed": 3}
     said = StringIO()
@@ -124,14 +124,14 @@ def put_into(private: Path, person: dict[str, Any]) -> None:
 def personal_values(private: Path) -> frozenset[str]:
     """Every value of every personal column, but for words that anything may hold."""
     with duckdb.connect(str(private), read_only=True) as connection:
-        found = {
+        values = {
             value
             for mart, columns in personal_columns(dbt_project()).items()
             for column in columns
             for (value,) in connection.execute(f"select distinct {column} from marts.{mart}").fetchall()
             if value and len(value) >= SHORTEST
         }
-    return frozenset(found)
+    return frozenset(values)
 
 
 def held_in(text: str, values: frozenset[str]) -> list[str]:
@@ -152,53 +152,55 @@ def everything(published: Path) -> Iterator[tuple[str, str]]:
             yield source, "\n".join(row for (row,) in rows)
 
 
-def test_the_values_are_many_and_were_put_where_they_do_not_belong(told: Told) -> None:
+def test_the_values_are_many_and_were_put_where_they_do_not_belong(outcome: Told) -> None:
     """Else the rest of these tests would prove nothing."""
-    assert len(told.values) > 300
-    with duckdb.connect(str(told.settings.warehouse.path), read_only=True) as connection:
+    assert len(outcome.values) > 300
+    with duckdb.connect(str(outcome.settings.warehouse.path), read_only=True) as connection:
         for mart, column in (
             *(("booking_sessions", "referral_campaign"), ("appointments", "status"), ("staff_tasks", "task_type")),
             *(("phone_calls", "outcome"), ("patients", "breed"), ("booking_funnel_daily", "referral_source")),
             *(("demand_ledger", "appointment_status"), ("leaks", "wanted")),
         ):
             rows = connection.execute(f"select distinct {column} from marts.{mart}").fetchall()
-            assert held_in("\n".join(str(value) for (value,) in rows), told.values), (mart, column)
+            assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)
 
 
-def test_no_table_that_is_published_holds_one(told: Told) -> None:
-    found = {source: held_in(text, told.values) for source, text in everything(told.settings.warehouse.published)}
+def test_no_table_that_is_published_holds_one(outcome: Told) -> None:
+    held = {
+        source: held_in(text, outcome.values) for source, text in everything(outcome.settings.warehouse.published)
+    }
 
-    assert len(found) > 50
-    assert {source: values for source, values in found.items() if values} == {}
+    assert len(held) > 50
+    assert {source: values for source, values in held.items() if values} == {}
 
 
-def test_no_byte_of_files_that_leave_the_private_one_holds_one(told: Told) -> None:
+def test_no_byte_of_files_that_leave_the_private_one_holds_one(outcome: Told) -> None:
     """The published file and its Parquet, dbt's state, status, record and log."""
-    private = told.settings.warehouse.path
+    private = outcome.settings.warehouse.path
     files = [path for path in private.parent.rglob("*") if path.is_file() and path != private]
-    encoded = {value: (value.encode(), json.dumps(value)[1:-1].encode()) for value in told.values}
-    found: dict[str, list[str]] = {}
+    encoded = {value: (value.encode(), json.dumps(value)[1:-1].encode()) for value in outcome.values}
+    held: dict[str, list[str]] = {}
     for path in files:
         content = path.read_bytes()
-        found[str(path)] = [value for value, forms in encoded.items() if any(form in content for form in forms)]
+        held[str(path)] = [value for value, forms in encoded.items() if any(form in content for form in forms)]
 
     names = {path.name for path in files}
     assert {"analytics.duckdb", "vetl.duckdb.status.json", "vetl.log", "manifest.json", "dbt.log"} <= names
     assert any(state_folder(private) in path.parents for path in files)
-    assert {path: values for path, values in found.items() if values} == {}
+    assert {path: values for path, values in held.items() if values} == {}
 
 
-def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(told: Told) -> None:
+def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(outcome: Told) -> None:
     """Payloads in quarantine are whole, for the owner: `vetl quarantine list`."""
-    reasons = [row.reason for row in held_rows(told.settings)]
+    reasons = [row.reason for row in held_rows(outcome.settings)]
 
     assert reasons
-    assert "quarantined" in told.said
-    assert held_in("\n".join([told.said, *reasons]), told.values) == []
+    assert "quarantined" in outcome.said
+    assert held_in("\n".join([outcome.said, *reasons]), outcome.values) == []
 
 
-def test_no_page_of_the_dashboard_holds_one(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(told.settings.warehouse.published))
+def test_no_page_of_the_dashboard_holds_one(outcome: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(outcome.settings.warehouse.published))
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # as in tests/dashboard
     for path in PAGES:
         page = AppTest.from_file(DASHBOARD, default_timeout=60)
@@ -207,17 +209,17 @@ def test_no_page_of_the_dashboard_holds_one(told: Told, monkeypatch: pytest.Monk
 
         assert not page.exception
         frames = [table.value.to_csv() for table in page.dataframe]
-        assert held_in(str(page) + "\n".join(frames), told.values) == [], path
+        assert held_in(str(page) + "\n".join(frames), outcome.values) == [], path
 
 
-def test_what_the_owner_chose_to_publish_is_there(told: Told) -> None:
+def test_what_the_owner_chose_to_publish_is_there(outcome: Told) -> None:
     """The proof can fail: by `[privacy]` numbers are published, names are not."""
     privacy = PrivacySettings(contact="clear", columns={"leak_list.phone_number": "null"})
 
-    published = publish_marts(told.settings.model_copy(update={"privacy": privacy}))
+    published = publish_marts(outcome.settings.model_copy(update={"privacy": privacy}))
 
     assert "clients.phone" in published.clear
     assert "leak_list.phone_number" in published.masked
-    text = dict(everything(told.settings.warehouse.published))
-    assert held_in(text["published.marts.clients"], told.values)
-    assert held_in(text["published.marts.leak_list"], told.values) == []
+    text = dict(everything(outcome.settings.warehouse.published))
+    assert held_in(text["published.marts.clients"], outcome.values)
+    assert held_in(text["published.marts.leak_list"], outcome.values) == []

@@ -41,8 +41,8 @@ def test_a_row_that_an_earlier_sync_set_aside_is_told_until_it_comes_in_well(ope
     practices.platform.update("loc-001", "booking_sessions", row["id"], well)
     mended = practices.sync(endpoints=["booking_sessions"])
 
-    (told,) = without_news.results
-    assert (told.changes.quarantined, told.held, without_news.exit_code) == (0, 1, 3)
+    (result,) = without_news.results
+    assert (result.changes.quarantined, result.held, without_news.exit_code) == (0, 1, 3)
     assert other_list.exit_code == 0
     assert (mended.results[0].held, mended.exit_code) == (0, 0)
 

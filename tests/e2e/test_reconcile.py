@@ -57,9 +57,9 @@ def test_edits_and_deletions_without_a_trace_are_repaired_and_recorded(
 
     assert practices.differences() == []
     assert result.exit_code == 0, result
-    found = restatements(practices.warehouse)
-    assert {(name, "vanished", "") for name in EVERY_LIST} <= found
-    assert {(name, "changed", SILENT_EDIT[name]) for name in EVERY_LIST} <= found
+    recorded = restatements(practices.warehouse)
+    assert {(name, "vanished", "") for name in EVERY_LIST} <= recorded
+    assert {(name, "changed", SILENT_EDIT[name]) for name in EVERY_LIST} <= recorded
 
 
 def test_a_reconcile_of_a_source_at_rest_restates_nothing(opened: Opened) -> None:

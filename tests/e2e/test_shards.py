@@ -109,9 +109,11 @@ def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice
     assert drained.deliveries == 4
 
     north, south = shards_of(two.warehouse.path).values()
-    told = "select distinct practice_id from control.quarantine union select practice_id from raw.outreach_events"
-    assert {name for (name,) in query(north, told).rows} == {ids[0], "stranger"}
-    assert {name for (name,) in query(south, told).rows} == set(ids[1:])
+    statement = (
+        "select distinct practice_id from control.quarantine union select practice_id from raw.outreach_events"
+    )
+    assert {name for (name,) in query(north, statement).rows} == {ids[0], "stranger"}
+    assert {name for (name,) in query(south, statement).rows} == set(ids[1:])
 
     assert query(two.warehouse.path, "select run_id from control.runs group by all having count(*) > 1").rows == []
 

@@ -59,11 +59,11 @@ def test_from_the_first_sync_on_the_lists_are_named_and_nothing_of_them_is_taken
 
     assert [result.exit_code for result in results] == [3, 3, 3]
     for result in results:
-        found = states(result)
-        assert set(found) == set(LISTS)
-        assert all(state == "uncertified" for state, _ in found.values())
+        by_list = states(result)
+        assert set(by_list) == set(LISTS)
+        assert all(state == "uncertified" for state, _ in by_list.values())
         assert all(
-            "came back under another id when their page was read again" in told for _, told in found.values()
+            "came back under another id when their page was read again" in reason for _, reason in by_list.values()
         )
     rows = raw_rows(practices.warehouse)
     assert all(rows[f"raw.{table}"] == 0 for table in ("booking_sessions", "staff_tasks", "ai_outbound_requests"))

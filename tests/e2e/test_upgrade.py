@@ -139,6 +139,6 @@ def test_a_newer_warehouse_is_refused_in_one_line(command: str, capsys: pytest.C
 
     out, err = capsys.readouterr()
     assert out == ""
-    *waited, told = err.splitlines()
+    *waited, refusal = err.splitlines()
     assert all(line.startswith("examining") for line in waited), "what a slow machine waits for"
-    assert "the warehouse is newer than this vetl (it has 9999_later): upgrade vetl" in told
+    assert "the warehouse is newer than this vetl (it has 9999_later): upgrade vetl" in refusal

@@ -72,19 +72,19 @@ class Clients(RuleBasedStateMachine):
         source, store = self.source, self.store
         margins = Margins(reference_budget=budget)
         reading = reading_of(CLIENTS, source, store, margins=margins, reconcile=reconcile)
-        known, begun, outcome = store.mentioned | store.read_at.keys() | store.absent.keys(), source.requests, None
+        ids, begun, outcome = store.mentioned | store.read_at.keys() | store.absent.keys(), source.requests, None
         store.missing = set()
         with suppress(Killed):
             outcome = Driver(source, store, Random(0)).run(plan(reading))
         source.move = lambda: None
         requests = source.requests - begun
-        assert requests <= min(budget, LOOKS * len(known))
+        assert requests <= min(budget, LOOKS * len(ids))
         claims.assert_nothing_is_invented(source, store)
         claims.assert_no_false_deletion(source, store.missing, reading.now)
         if outcome and outcome.through:
             since = reading.now - (timedelta() if reconcile == "full" else reading.margins.refresh_after)
             for identity, versions in claims.there(source, since, source.now):
-                if identity in known:
+                if identity in ids:
                     claims.assert_no_older_than(source, store, versions[0], identity, f"{reading}")
         return outcome
 
@@ -92,9 +92,9 @@ class Clients(RuleBasedStateMachine):
         """The source rests: a full reconcile makes what is here equal to it, a reading after it costs nothing."""
         self.source.now += timedelta(minutes=1)
         assert self._read("full", 100)
-        known = self.store.read_at.keys() | self.store.absent.keys()
+        ids = self.store.read_at.keys() | self.store.absent.keys()
         assert self.store.mentioned == set()
-        assert {key: row for key, row in self.source.rows.items() if key in known} == self.store.rows
+        assert {key: row for key, row in self.source.rows.items() if key in ids} == self.store.rows
         begun = self.source.requests
         assert self._read("no", 100)
         assert self.source.requests == begun

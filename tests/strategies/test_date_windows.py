@@ -221,12 +221,12 @@ def test_a_day_beyond_one_page_that_never_rests_is_uncertified_and_what_was_know
     assert len(store.days[busy]) == 195
     assert not any(item.certified for item in store.certificates if item.rows)
 
-    known = list(store.days[busy])
+    kept = list(store.days[busy])
     ring(source, rng, busy)
     again = sync(source, store, rng)
 
     assert not again.certified
-    assert store.days[busy] == known
+    assert store.days[busy] == kept
 
     source.move = lambda: None
     assert sync(source, store, rng).certified

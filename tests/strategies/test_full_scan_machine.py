@@ -23,10 +23,10 @@ class Tasks(StrategyMachine):
     FOLLOWS = 2
     unseen_at = START
 
-    def most_quiet(self, told: Told) -> int:
+    def most_quiet(self, ended: Told) -> int:
         """What is open (or new) and the totals; the whole list, and again where a row is gone."""
         whole = len(self.source.rows) // self.page_size + 1
-        gone = told.known.keys() - self.source.rows.keys()
+        gone = ended.before.keys() - self.source.rows.keys()
         return 2 * whole + len(STATUSES) + (whole if gone else 0)
 
     def most_openings(self) -> int:
@@ -42,13 +42,13 @@ class Tasks(StrategyMachine):
         self.unseen_at = self.source.now
         super()._delete(pick)
 
-    def check(self, told: Told) -> None:
+    def check(self, ended: Told) -> None:
         """Between whole reads an edit of a final task moves no total, nor does a deletion beside an insertion."""
-        if not told.outcome or not told.outcome.certified or told.swapped:
+        if not ended.outcome or not ended.outcome.certified or ended.swapped:
             return
-        began, through = told.reading.now, told.outcome.through
+        began, through = ended.reading.now, ended.outcome.through
         assert through is not None
-        if "the last whole read" not in told.outcome.reason:
+        if "the last whole read" not in ended.outcome.reason:
             assert through == began
             claims.assert_rows_are_current(self.source, self.store, began)
         elif self.unseen_at <= through:

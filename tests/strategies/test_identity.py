@@ -25,9 +25,9 @@ def rows(*contents: object, ids: str = "") -> list[Row]:
     return [{"id": f"{ids}{place}", "title": content} for place, content in enumerate(contents)]
 
 
-def page(*found: Row, of: int = 100) -> Page:
+def page(*shown: Row, of: int = 100) -> Page:
     """The first page of a list of so many rows."""
-    return Page(found, of, 0, len(found), START)
+    return Page(shown, of, 0, len(shown), START)
 
 
 def test_rows_that_keep_their_ids_are_stable() -> None:
@@ -35,10 +35,10 @@ def test_rows_that_keep_their_ids_are_stable() -> None:
 
 
 def test_rows_under_other_ids_are_counted() -> None:
-    found = compared([page(*rows("a", "b", "c")), page(*rows("a", "b", "c", ids="x"))])
+    result = compared([page(*rows("a", "b", "c")), page(*rows("a", "b", "c", ids="x"))])
 
-    assert found.verdict == "changing"
-    assert "3 of 3 rows came back under another id" in found.finding
+    assert result.verdict == "changing"
+    assert "3 of 3 rows came back under another id" in result.finding
 
 
 def test_a_row_of_many_ids_shows_after_as_many_looks_as_a_twin_would_not_take() -> None:
@@ -139,9 +139,9 @@ def test_a_list_is_looked_at_before_its_first_read_and_while_its_ids_were_changi
     source, store = ModelSource(Random(1)), ModelStore()
     for number in range(8):
         source.add(status="pending", number=number)
-    known: Sequence[tuple[str, str]] = [("ids", ids)] if ids else []
+    capabilities: Sequence[tuple[str, str]] = [("ids", ids)] if ids else []
 
-    read = reading_of(STAFF_TASKS, source, store, cursor=cursor, capabilities=dict(known))
+    read = reading_of(STAFF_TASKS, source, store, cursor=cursor, capabilities=dict(capabilities))
     Driver(source, store, source.rng).run(look_first(read, capabilities_of(read), Identity()))
 
     assert source.requests == requests

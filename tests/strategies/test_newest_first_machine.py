@@ -29,23 +29,23 @@ class Outreach(StrategyMachine):
             identity = still[pick % len(still)]
             self.source.touch(identity, status=LIFE[self.source.rows[identity]["status"]])
 
-    def most_quiet(self, told: Told) -> int:
+    def most_quiet(self, ended: Told) -> int:
         """The list to its end, the totals, what was open or is gone; where a row is gone, all again."""
         rows = self.source.rows
         whole = len(rows) // self.page_size + 1
-        known = (*told.known.items(), *rows.items())
-        open_here = {identity for identity, row in known if row["status"] in LIFE}
-        gone = told.known.keys() - rows.keys()
+        versions = (*ended.before.items(), *rows.items())
+        open_here = {identity for identity, row in versions if row["status"] in LIFE}
+        gone = ended.before.keys() - rows.keys()
         once = whole + len(STATUSES) + len(open_here) + len(gone)
         return ATTEMPTS * once + 2 * whole if gone or self.source.manners.order == "id" else once
 
     def most_openings(self) -> int:
         return 2 * (ATTEMPTS + 2 * UNITED_PASSES) + self.MOST_LEARNING
 
-    def check(self, told: Told) -> None:
-        if told.outcome and told.outcome.certified and not told.swapped:
-            assert told.outcome.through == told.reading.now
-            claims.assert_rows_are_current(self.source, self.store, told.reading.now)
+    def check(self, ended: Told) -> None:
+        if ended.outcome and ended.outcome.certified and not ended.swapped:
+            assert ended.outcome.through == ended.reading.now
+            claims.assert_rows_are_current(self.source, self.store, ended.reading.now)
 
 
 TestOutreach = Outreach.TestCase

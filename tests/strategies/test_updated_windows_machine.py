@@ -48,30 +48,30 @@ class Windows(StrategyMachine):
             **more,
         )
 
-    def most_quiet(self, told: Told) -> int:
+    def most_quiet(self, ended: Told) -> int:
         """Each window once, with one look beyond a full last page, and one for a window that is cut.
 
         Then what the status that is derived costs.
         """
-        windows = sum(item.total_first // self.page_size + 1 for item in told.certificates) + 1
+        windows = sum(item.total_first // self.page_size + 1 for item in ended.certificates) + 1
         listed = len(self.source.rows) // self.page_size + 2
-        known = (*told.known.items(), *self.source.rows.items())
-        active = {identity for identity, row in known if row["status"] == "active"}
-        gone = told.known.keys() - self.source.rows.keys()
+        versions = (*ended.before.items(), *self.source.rows.items())
+        active = {identity for identity, row in versions if row["status"] == "active"}
+        gone = ended.before.keys() - self.source.rows.keys()
         return windows + (listed + len(active | gone) if self.DERIVED else 0)
 
     def most_openings(self) -> int:
         windows = 2 * WINDOWS_ALLOWED + len(self.source.versions) // ROWS_PER_WINDOW_ALLOWED
         return 2 * UNITED_PASSES * windows
 
-    def check(self, told: Told) -> None:
+    def check(self, ended: Told) -> None:
         source, store = self.source, self.store
         covered = coverage.Coverage(WindowsCursor.model_validate(store.cursor).covered)
-        through = covered.through(told.reading.local_midnight(told.reading.history_start))
+        through = covered.through(ended.reading.local_midnight(ended.reading.history_start))
 
         claims.assert_versions_are_here(source, store, self.moved_at, _before(through), but=self.DERIVED)
-        if told.outcome and told.outcome.certified:
-            claims.assert_versions_are_here(source, store, told.reading.now, _before(told.outcome.through))
+        if ended.outcome and ended.outcome.certified:
+            claims.assert_versions_are_here(source, store, ended.reading.now, _before(ended.outcome.through))
 
 
 def _before(through: datetime | None) -> claims.Where:

@@ -18,7 +18,7 @@ PAGE = analysts_page()
 
 def answered(page: str, answer: Callable[[str], str]) -> str:
     """The page with each output replaced by what its statement answers, a Markdown table."""
-    return WORKED.sub(lambda found: found[1] + answer(found[4]), page)
+    return WORKED.sub(lambda match: match[1] + answer(match[4]), page)
 
 
 def main(published: Path) -> None:

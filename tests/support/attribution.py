@@ -46,11 +46,11 @@ def as_number(spelling: str | None, region: str | None) -> str | None:
 
 def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
     """Names that stand for one client alone."""
-    found: dict[str, set[str]] = defaultdict(set)
+    clients_by_name: dict[str, set[str]] = defaultdict(set)
     for name, client in pairs:
         if name and client:
-            found[name].add(client)
-    return {name: min(clients) for name, clients in found.items() if len(clients) == 1}
+            clients_by_name[name].add(client)
+    return {name: min(clients) for name, clients in clients_by_name.items() if len(clients) == 1}
 
 
 def is_same(one: Party, other: Party) -> bool:
@@ -123,10 +123,10 @@ class Attribution:
 
     def _booked_via(self, row: Row) -> Booking | None:
         """Ids before inference, then the nearest in time."""
-        found = [*self._by_ids(row), *self._by_call(row), *self._by_outreach(row)]
-        if not found:
+        candidates = [*self._by_ids(row), *self._by_call(row), *self._by_outreach(row)]
+        if not candidates:
             return None
-        attribution, _, via, evidence = min(found)
+        attribution, _, via, evidence = min(candidates)
         return Booking(row["created_at"], attribution, via, row["id"], evidence)
 
     def _by_ids(self, row: Row) -> Iterator[Candidate]:
@@ -141,8 +141,8 @@ class Attribution:
     def caller(self, call: Row) -> Party:
         """The client and the number of a call, as far as they are known."""
         phone = self.number(call["phone_number"])
-        known = call["client_id"] or self.by_remote_id.get(call["remote_client_id"] or "")
-        return known or self.by_phone.get(phone or ""), phone
+        client = call["client_id"] or self.by_remote_id.get(call["remote_client_id"] or "")
+        return client or self.by_phone.get(phone or ""), phone
 
     def contacted(self, request: Row) -> Party:
         """The client and the number that outreach went to."""

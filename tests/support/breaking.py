@@ -151,12 +151,12 @@ def headed(**headers: Wrong) -> Break:
     """Answers have other headers: `x_page=...` is `X-Page`; as for `asks`."""
 
     def changed(_: httpx.Request, answer: httpx.Response) -> httpx.Response:
-        told = dict(answer.headers)
+        sent = dict(answer.headers)
         for name, value in headers.items():
             shown = name.replace("_", "-")
-            if shown in told and (made := _made(value, told.pop(shown))) is not GONE:
-                told[shown] = made
-        return httpx.Response(answer.status_code, headers=told, content=answer.content)
+            if shown in sent and (made := _made(value, sent.pop(shown))) is not GONE:
+                sent[shown] = made
+        return httpx.Response(answer.status_code, headers=sent, content=answer.content)
 
     return _in_force(_answers, changed)
 
@@ -181,8 +181,8 @@ def accepts(*fields: str | None, path: str = "*") -> Break:
         left = [error for error in body["data"]["errors"] if fields and error["field"] not in fields]
         if not left:
             return _answer(answer, 200, json.dumps({"success": True, "data": {}, "message": None}).encode())
-        told = {"message": left[0]["message"], "errors": left}
-        return _answer(answer, content=json.dumps({**body, "message": left[0]["message"], "data": told}).encode())
+        data = {"message": left[0]["message"], "errors": left}
+        return _answer(answer, content=json.dumps({**body, "message": left[0]["message"], "data": data}).encode())
 
     return _in_force(_answers, changed)
 

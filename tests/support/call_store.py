@@ -109,35 +109,35 @@ class CallStore:
 
     def _replace(self, step: ReplaceDays) -> None:
         fresh: dict[date, list[Shown]] = defaultdict(list)
-        told = [Call.told(record).shown(self.zone) for record in step.rows]
-        for row in [*told, *(row for frame in step.frames for row in frame)]:
+        shown = [Call.told(record).shown(self.zone) for record in step.rows]
+        for row in [*shown, *(row for frame in step.frames for row in frame)]:
             fresh[date.fromisoformat(row[0][:10])].append(row)
         for day in span(step.first_day, step.last_day):
             here, there = self.days.get(day, []), fresh[day]
             if Counter(kept.row for kept in here) == Counter(there):
                 continue
-            known = _by_row([(kept.row, kept.details) for kept in here if there.count(kept.row) == 1])
-            self.days[day] = [Kept(row, next(known[row], None)) for row in there]
+            details_by_row = _by_row([(kept.row, kept.details) for kept in here if there.count(kept.row) == 1])
+            self.days[day] = [Kept(row, next(details_by_row[row], None)) for row in there]
             self.stale.add(day)
 
     def _attach(self, step: AttachDetails) -> None:
         calls = [Call.told(record) for record in step.rows]
-        known = _by_row([(call.shown(self.zone), call.details) for call in calls])
+        details_by_row = _by_row([(call.shown(self.zone), call.details) for call in calls])
         for day in span(step.first_day, step.last_day):
             self.stale.discard(day)
             for kept in self.days.get(day, []):
-                kept.details = next(known[kept.row], kept.details)
+                kept.details = next(details_by_row[kept.row], kept.details)
 
 
 def _told(row: Shown) -> dict[str, Any]:
     minute, phone, _, client, _, summary = row
-    told = {"phone_number": phone or None, "client_name": client or None, "summary": summary or None}
-    return {**UNTOLD, **told, "called_at_local": datetime.strptime(minute, "%Y-%m-%d %H:%M")}  # noqa: DTZ007
+    fields = {"phone_number": phone or None, "client_name": client or None, "summary": summary or None}
+    return {**UNTOLD, **fields, "called_at_local": datetime.strptime(minute, "%Y-%m-%d %H:%M")}  # noqa: DTZ007
 
 
 def _by_row(pairs: Sequence[tuple[Shown, Any]]) -> Mapping[Shown, Iterator[Any]]:
     """What belongs to equal rows, one after the other."""
-    found: dict[Shown, list[Any]] = defaultdict(list)
+    values_by_row: dict[Shown, list[Any]] = defaultdict(list)
     for row, value in pairs:
-        found[row].append(value)
-    return defaultdict(lambda: iter(()), {row: iter(values) for row, values in found.items()})
+        values_by_row[row].append(value)
+    return defaultdict(lambda: iter(()), {row: iter(values) for row, values in values_by_row.items()})

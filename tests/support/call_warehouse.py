@@ -68,13 +68,13 @@ class CallWarehouse:
 
     def attached(self) -> Counter[tuple[Shown, Details | None]]:
         """Every call that is here, with its details."""
-        found = self._select(f"{SHOWN}, id, client_id, remote_client_id")
-        return Counter((row[:6], row[6:] if row[6] else None) for row in found)
+        rows = self._select(f"{SHOWN}, id, client_id, remote_client_id")
+        return Counter((row[:6], row[6:] if row[6] else None) for row in rows)
 
     def instants(self) -> Counter[Any]:
         """The id and the minute of every call that is here, in UTC."""
-        found = self._select("id, called_at")
-        return Counter((identity, at.astimezone(UTC)) for identity, at in found)
+        rows = self._select("id, called_at")
+        return Counter((identity, at.astimezone(UTC)) for identity, at in rows)
 
     def keys(self) -> list[tuple[str, str, str]]:
         """The key, the local minute and the phone number of every call that ever was here."""

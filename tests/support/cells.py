@@ -15,11 +15,11 @@ Cells = dict[tuple[Any, ...], tuple[Any, ...]]
 
 def groups(rows: Iterable[Row], day: Callable[[Row], date | None], *columns: str) -> dict[Any, list[Row]]:
     """Rows that the source still has, by practice, day and columns, an empty string being null."""
-    found: dict[Any, list[Row]] = defaultdict(list)
+    grouped: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
         if row["_deleted_at"] is None:
-            found[row["practice_id"], day(row), *(row[column] or None for column in columns)].append(row)
-    return found
+            grouped[row["practice_id"], day(row), *(row[column] or None for column in columns)].append(row)
+    return grouped
 
 
 def hours(start: datetime | None, end: datetime | None) -> float | None:
@@ -31,8 +31,8 @@ def rate(part: int, whole: int) -> float | None:
 
 
 def median_of(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return median(numbers) if numbers else None
 
 
 def count(rows: Iterable[Row], condition: Callable[[Row], Any]) -> int:
@@ -40,9 +40,9 @@ def count(rows: Iterable[Row], condition: Callable[[Row], Any]) -> int:
 
 
 def cells(rows: list[tuple[Any, ...]], key_width: int) -> Cells:
-    found = {row[:key_width]: row[key_width:] for row in rows}
-    assert len(rows) == len(found), "a key occurs twice"
-    return found
+    by_key = {row[:key_width]: row[key_width:] for row in rows}
+    assert len(rows) == len(by_key), "a key occurs twice"
+    return by_key
 
 
 def same(expected: object, actual: object) -> bool:

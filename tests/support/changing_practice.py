@@ -152,7 +152,7 @@ class ChangingPractice:
         client, created = random.randrange(CLIENTS), datetime.fromisoformat(row["created_at"])
         later = (created + timedelta(hours=random.randrange(1, 300))).isoformat()
         appointment = random.choice([*self._lists["appointments"], None, None])
-        told: dict[str, Row] = {
+        fields: dict[str, Row] = {
             "booking_sessions": {
                 "status": random.choice(["active", "completed", "abandoned", "paused"]),
                 "stage": self._stage_after(row.get("stage")),
@@ -184,7 +184,7 @@ class ChangingPractice:
                 "finalized_at": None if status == "pending" else later,
             },
         }
-        row |= told[name]
+        row |= fields[name]
         if name != "ai_outbound":
             row["updated_at"] = self.filled.now.isoformat()
         self._merge(name, dict(row))

@@ -56,11 +56,11 @@ def there(
 ) -> Iterator[tuple[str, Sequence[Version]]]:
     """Rows that the source had all that time, always in that place; with their versions of that time."""
     for identity, versions in source.versions.items():
-        met = [item for item in versions if item.since <= until and (item.until is None or item.until > since)]
-        unbroken = all(before.until == after.since for before, after in pairwise(met))
-        whole = met and met[0].since <= since and (met[-1].until is None or met[-1].until > until)
-        if whole and unbroken and all(where(item.row) for item in met):
-            yield identity, met
+        during = [item for item in versions if item.since <= until and (item.until is None or item.until > since)]
+        unbroken = all(before.until == after.since for before, after in pairwise(during))
+        whole = during and during[0].since <= since and (during[-1].until is None or during[-1].until > until)
+        if whole and unbroken and all(where(item.row) for item in during):
+            yield identity, during
 
 
 def assert_window_is_whole(source: ModelSource, store: ModelStore, certificate: Certificate) -> None:
@@ -99,14 +99,14 @@ def assert_nothing_is_invented(source: ModelSource, store: ModelStore) -> None:
 
 
 def assert_no_older_than(
-    source: ModelSource, store: ModelStore, version: Version, identity: str, told: str
+    source: ModelSource, store: ModelStore, version: Version, identity: str, claim: str
 ) -> None:
     versions = source.versions[identity]
     here = store.rows.get(identity)
     later = versions[versions.index(version) :]
     allowed = [item.row for item in later]
     assert here in allowed or (here is None and _gone(later)), (
-        f"{identity} is here as {here}, at least {version.row} was certified by {told}"
+        f"{identity} is here as {here}, at least {version.row} was certified by {claim}"
     )
 
 

@@ -56,28 +56,28 @@ class Site:
         return {"repositoryLocationName": self.location, "repositoryName": "__repository__"}
 
     def launch(self) -> str:
-        told = graphql(self.pages, LAUNCH, selector={**self.selector, "pipelineName": "everything"})["launchRun"]
-        assert told["__typename"] == "LaunchRunSuccess", told
-        return told["run"]["runId"]
+        run = graphql(self.pages, LAUNCH, selector={**self.selector, "pipelineName": "everything"})["launchRun"]
+        assert run["__typename"] == "LaunchRunSuccess", run
+        return run["run"]["runId"]
 
     def backfill(self, practices: Sequence[str]) -> str:
         """As *Materialize* does for all lists and the practices that were chosen."""
         assets = [{"path": ["partner", endpoint.table]} for endpoint in REGISTRY]
-        told = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
-        assert told["__typename"] == "LaunchBackfillSuccess", told
-        return told["backfillId"]
+        launched = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
+        assert launched["__typename"] == "LaunchBackfillSuccess", launched
+        return launched["backfillId"]
 
     def start(self, schedule: str) -> Callable[[], None]:
         """Switch a schedule on, as the page does; what is returned switches it off."""
         selector = {**self.selector, "scheduleName": schedule}
-        told = graphql(self.pages, START_SCHEDULE, selector=selector)["startSchedule"]
-        assert told["__typename"] == "ScheduleStateResult", told
-        identity = told["scheduleState"]["id"]
+        started = graphql(self.pages, START_SCHEDULE, selector=selector)["startSchedule"]
+        assert started["__typename"] == "ScheduleStateResult", started
+        identity = started["scheduleState"]["id"]
 
         def stop() -> None:
             until("the tick", lambda: not self._is_ticking(schedule))  # its end would switch it on again
-            told = graphql(self.pages, STOP_SCHEDULE, id=identity)["stopRunningSchedule"]
-            assert told == {"__typename": "ScheduleStateResult", "scheduleState": {"status": "STOPPED"}}, told
+            state = graphql(self.pages, STOP_SCHEDULE, id=identity)["stopRunningSchedule"]
+            assert state == {"__typename": "ScheduleStateResult", "scheduleState": {"status": "STOPPED"}}, state
 
         return stop
 
@@ -87,8 +87,8 @@ class Site:
         return not ticks or ticks[0].status.value == "STARTED"
 
     def start_sensor(self, sensor: str) -> None:
-        told = graphql(self.pages, START_SENSOR, selector={**self.selector, "sensorName": sensor})
-        assert told["startSensor"]["__typename"] == "Sensor", told
+        started = graphql(self.pages, START_SENSOR, selector={**self.selector, "sensorName": sensor})
+        assert started["startSensor"]["__typename"] == "Sensor", started
 
     def ended(self, run_id: str) -> dg.DagsterRun:
         def done() -> dg.DagsterRun | None:
@@ -230,4 +230,4 @@ def kubernetes_site(folder: Path, **site: Any) -> Generator[Site]:
 
 def _snake(config: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a job as the chart names them in `dagster.yaml`; what is in them has Kubernetes' names."""
-    return {re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name): part for name, part in config.items()}
+    return {re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", name): part for name, part in config.items()}

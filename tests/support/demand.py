@@ -27,8 +27,8 @@ DO_NOT_CHASE = {
 
 def wish(call: Row) -> str | None:
     """What a caller wanted."""
-    told = OTHER_WISHES.get(call["outcome"] or "")
-    return told or ("new_booking" if call["booking_intent"] else None)
+    wanted = OTHER_WISHES.get(call["outcome"] or "")
+    return wanted or ("new_booking" if call["booking_intent"] else None)
 
 
 @dataclass
@@ -87,23 +87,23 @@ class Demand(Attribution):
         desk: dict[str | None, list[Booking]] = defaultdict(list)
         for row in self.appointments:
             party = self.party(*self.booked_for(row))
-            told = self.bookings[row["id"]]
+            booking = self.bookings[row["id"]]
             mine = {(one.channel, one.id) for one in parties.get(party or "", ())}
-            if row["created_at"] and not (told and (told.via, told.evidence_id) in mine):
-                via, how = (told.via, told.attribution) if told else ("other", "inferred")
+            if row["created_at"] and not (booking and (booking.via, booking.evidence_id) in mine):
+                via, how = (booking.via, booking.attribution) if booking else ("other", "inferred")
                 desk[party].append(Booking(row["created_at"], how, via, row["id"]))
-        found = [
+        episodes = [
             episode
             for party, contacts in parties.items()
             for episode in in_episodes(party, sorted(contacts, key=lambda one: one.order), desk[party])
         ]
         by_id, refusals = {row["id"]: row for row in self.appointments}, self._refusals()
-        for episode in found:
+        for episode in episodes:
             if episode.booking and episode.booking.appointment_id:
                 episode.appointment = by_id.get(episode.booking.appointment_id)
             episode.followed_up = self._is_followed_up(episode)
             episode.refusal = refusals.get(episode.party)
-        return found
+        return episodes
 
     def party_of(self, contact: Contact) -> str:
         return self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
@@ -114,11 +114,11 @@ class Demand(Attribution):
         for contact in self._told():
             row = booked.get((contact.channel, contact.id))
             if row:
-                told = self.bookings[row["id"]]
-                assert told
+                booking = self.bookings[row["id"]]
+                assert booking
                 contact.appointment_id = contact.appointment_id or row["id"]
                 if contact.attribution == "inferred":
-                    contact.attribution = told.attribution
+                    contact.attribution = booking.attribution
                 contact.client_id = contact.client_id or self.client_of(row)
                 contact.phone = contact.phone or self.booked_for(row)[1]
                 contact.booked_at = contact.booked_at or max(row["created_at"] or contact.at, contact.at)
@@ -126,12 +126,12 @@ class Demand(Attribution):
 
     def _booked_by_contacts(self) -> Mapping[tuple[str, str], Row]:
         """The appointment that was made first of those that one contact booked."""
-        found: dict[tuple[str, str], Row] = {}
+        by_contact: dict[tuple[str, str], Row] = {}
         for row in sorted(self.appointments, key=lambda row: (row["created_at"] or LAST, row["id"])):
             booking = self.bookings[row["id"]]
             if booking:
-                found.setdefault((booking.via, booking.evidence_id), row)
-        return found
+                by_contact.setdefault((booking.via, booking.evidence_id), row)
+        return by_contact
 
     def _told(self) -> Iterator[Contact]:
         for row in self.calls:
@@ -157,8 +157,8 @@ class Demand(Attribution):
                 )
         for row in self.tasks:
             if row["created_at"] and row["client_id"] and row["task_type"] == "task":
-                told = f"task {row['status']}"
-                yield Contact("task", row["id"], row["created_at"], row["client_id"], None, told, "task")
+                state = f"task {row['status']}"
+                yield Contact("task", row["id"], row["created_at"], row["client_id"], None, state, "task")
 
     def _told_by_sessions(self) -> Iterator[Contact]:
         for row in self.sessions:
@@ -202,7 +202,7 @@ class Demand(Attribution):
 
 def in_episodes(party: str, contacts: list[Contact], desk: list[Booking]) -> list[Episode]:
     """The episodes of one party: contacts in their order, and appointments that none of them made."""
-    found: list[Episode] = []
+    episodes: list[Episode] = []
     bookings = [one.booked_at for one in contacts if one.booked_at] + [one.at for one in desk if one.at]
     for place, contact in enumerate(contacts):
         last = contacts[place - 1].at if place else None
@@ -211,9 +211,9 @@ def in_episodes(party: str, contacts: list[Contact], desk: list[Booking]) -> lis
             or contact.at - last > SILENCE
             or any(last <= booked_at < contact.at for booked_at in bookings)
         ):
-            found.append(Episode(party))
-        found[-1].contacts.append(contact)
-    for episode, following in zip(found, [*found[1:], None], strict=True):
+            episodes.append(Episode(party))
+        episodes[-1].contacts.append(contact)
+    for episode, following in zip(episodes, [*episodes[1:], None], strict=True):
         first, last = episode.contacts[0].at, episode.contacts[-1].at
         until = following.contacts[0].at if following else LAST
         own = [
@@ -223,7 +223,7 @@ def in_episodes(party: str, contacts: list[Contact], desk: list[Booking]) -> lis
         ]
         made = [one for one in desk if one.at and first <= one.at < until and one.at - last <= WINDOW]
         episode.booking = min(own + made, key=by_time, default=None)
-    return found
+    return episodes
 
 
 def by_time(one: Booking) -> tuple[Any, ...]:

@@ -47,12 +47,12 @@ class Known:
 
     def versions(self, table: str) -> dict[tuple[str, str], list[Row]]:
         """All versions of each row, the oldest first."""
-        found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        versions: dict[tuple[str, str], list[Row]] = defaultdict(list)
         latest = ({**row, "_valid_from": row["_loaded_at"]} for row in self.tables[table])
         every = [*self.tables.get(f"history.{table}", ()), *latest]
         for row in sorted(every, key=lambda row: row["_valid_from"]):
-            found[row["practice_id"], row["id"]].append(row)
-        return found
+            versions[row["practice_id"], row["id"]].append(row)
+        return versions
 
     def zone_of(self, practice_id: str) -> str | None:
         """The practice's time zone, where the practice is configured."""

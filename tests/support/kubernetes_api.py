@@ -28,12 +28,12 @@ class Cluster:
     def create(self, job: dict[str, Any]) -> None:
         name = job["metadata"]["name"]
         [container] = job["spec"]["template"]["spec"]["containers"]
-        told = {one["name"]: one["value"] for one in container.get("env", ()) if "value" in one}
+        variables = {one["name"]: one["value"] for one in container.get("env", ()) if "value" in one}
         with (self.folder / f"{name}.log").open("wb") as log:
             self._processes[name] = subprocess.Popen(
                 container["args"],
                 cwd=self.folder,
-                env={**self.environment, **told},
+                env={**self.environment, **variables},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -69,8 +69,8 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
             else:
                 self._answer(404, {"kind": "Status", "status": "Failure", "code": 404})
 
-        def _answer(self, code: int, told: Mapping[str, Any]) -> None:
-            body = json.dumps(told).encode()
+        def _answer(self, code: int, document: Mapping[str, Any]) -> None:
+            body = json.dumps(document).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -19,9 +19,9 @@ def storage(lake: Path) -> Storage:
 
 
 def manifest(lake: Path) -> Manifest:
-    found = read_manifest(storage(lake))
-    assert found is not None
-    return found
+    stored = read_manifest(storage(lake))
+    assert stored is not None
+    return stored
 
 
 def rows(lake: Path, listed: Manifest, table: str) -> list[dict[str, Any]]:

@@ -85,18 +85,18 @@ def differences(warehouse: Path, full: Path) -> dict[str, tuple[int, int]]:
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as here (read_only); attach '{full}' as there (read_only)")
         here, there = (_tables(connection, file) for file in ("here", "there"))
-        found = {name: _unlike(connection, name) for name in here & there}
-    found |= dict.fromkeys(here - there, (-1, 0)) | dict.fromkeys(there - here, (0, -1))
-    return {name: unlike for name, unlike in found.items() if unlike != (0, 0)}
+        counts = {name: _unlike(connection, name) for name in here & there}
+    counts |= dict.fromkeys(here - there, (-1, 0)) | dict.fromkeys(there - here, (0, -1))
+    return {name: unlike for name, unlike in counts.items() if unlike != (0, 0)}
 
 
 def _tables(connection: duckdb.DuckDBPyConnection, file: str) -> set[str]:
-    found = connection.execute(
+    rows = connection.execute(
         "select distinct schema_name || '.' || table_name from duckdb_columns()"
         " where database_name = ? and schema_name in ('intermediate', 'marts')",
         [file],
     ).fetchall()
-    return {name for (name,) in found}
+    return {name for (name,) in rows}
 
 
 def _unlike(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:

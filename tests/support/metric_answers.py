@@ -19,7 +19,7 @@ from metricflow_semantic_interfaces.validations.semantic_manifest_validator impo
 def main(project: Path, questions: Path, answers: Path) -> None:
     configuration = CLIConfiguration()
     configuration.setup(dbt_profiles_path=project, dbt_project_path=project)
-    found = []
+    results = []
     for question in pickle.loads(questions.read_bytes()):
         if isinstance(question, str):
             request = MetricFlowQueryRequest.create(saved_query_name=question)
@@ -28,8 +28,8 @@ def main(project: Path, questions: Path, answers: Path) -> None:
             request = MetricFlowQueryRequest.create(metric_names=metrics, group_by_names=group_by)
         table = configuration.mf.query(request).result_df
         assert table is not None
-        found.append((tuple(table.column_names), [tuple(row) for row in table.rows]))
-    answers.write_bytes(pickle.dumps((objections(configuration), found)))
+        results.append((tuple(table.column_names), [tuple(row) for row in table.rows]))
+    answers.write_bytes(pickle.dumps((objections(configuration), results)))
 
 
 def objections(configuration: CLIConfiguration) -> list[str]:

@@ -27,9 +27,9 @@ class People(ModelSource):
         self._becomes(identity, {"id": identity, "name": f"{identity}, {version}"})
 
     def record(self, identity: str) -> Row | None:
-        told = self.answers.get(identity)
-        found = super().record(identity)
-        return told.pop(0) if told else found
+        replacements = self.answers.get(identity)
+        row = super().record(identity)
+        return replacements.pop(0) if replacements else row
 
 
 class Mentions(ModelStore):

@@ -77,15 +77,15 @@ class ModelSource:
     def add(self, at: datetime | None = None, **fields: object) -> str:
         """A new row, created and last updated at the given instant, or now."""
         identity = f"r{next(self._numbers):05d}"
-        told = stamp(at or self.now)
-        stamps = {"created_at": told, "updated_at": told} if self.stamped else {"created_at": told}
+        moment = stamp(at or self.now)
+        stamps = {"created_at": moment, "updated_at": moment} if self.stamped else {"created_at": moment}
         self._becomes(identity, {"id": identity, **stamps, "v": 0, **fields})
         return identity
 
     def touch(self, identity: str, at: datetime | None = None, **fields: object) -> None:
         """Change a row; its `updated_at` moves to the given instant, or now."""
-        told = {"updated_at": stamp(at or self.now)} if self.stamped else {}
-        self.retell(identity, **fields, **told)
+        stamps = {"updated_at": stamp(at or self.now)} if self.stamped else {}
+        self.retell(identity, **fields, **stamps)
 
     def retell(self, identity: str, **fields: object) -> None:
         """Change a row without a trace: its `updated_at` stays as it is."""
@@ -109,8 +109,8 @@ class ModelSource:
     def page(self, step: ReadPage) -> Page:
         self._tick()
         manners, names = self.manners, self.manners.names
-        known = {names.start, names.end, names.page, names.per_page, names.status}
-        if manners.refuses_unknown and set(step.query) - known:
+        parameters = {names.start, names.end, names.page, names.per_page, names.status}
+        if manners.refuses_unknown and set(step.query) - parameters:
             raise RequestRefused("unknown parameter", status=400)
         rows = self._filtered(step.query)
         size = min(int(str(step.query.get(names.per_page, 5))), manners.largest_page)

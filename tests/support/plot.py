@@ -198,8 +198,8 @@ def _change_behind_the_back(follower: Follower, random: Random) -> None:
     for practice in KNOWN:
         _take_away(follower, practice, random)
         for row in random.sample(platform.truth(practice, "phone_calls"), 8):
-            told = {"booked": not row["booked"], "booking_intent": True, "outcome": "appointment_booked"}
-            platform.update(practice, "phone_calls", row["id"], told)
+            changes = {"booked": not row["booked"], "booking_intent": True, "outcome": "appointment_booked"}
+            platform.update(practice, "phone_calls", row["id"], changes)
         for row in random.sample(platform.truth(practice, "booking_sessions"), 3):
             platform.update(practice, "booking_sessions", row["id"], {"referral_source": "told later"})
 

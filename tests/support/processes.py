@@ -25,8 +25,8 @@ def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE) -> Any
     """What `holds` returns, once it is something."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if found := holds():
-            return found
+        if result := holds():
+            return result
         time.sleep(0.2)
     return pytest.fail(f"{what}: not after {seconds} s")
 
@@ -50,9 +50,9 @@ def graphql(pages: str, query: str, **variables: Any) -> Any:
     body = json.dumps({"query": query, "variables": variables}).encode()
     request = Request(f"{pages}/graphql", body, {"Content-Type": "application/json"})
     with urlopen(request) as answer:
-        told = json.load(answer)
-    assert "errors" not in told, told
-    return told["data"]
+        document = json.load(answer)
+    assert "errors" not in document, document
+    return document["data"]
 
 
 @contextmanager

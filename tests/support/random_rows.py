@@ -66,9 +66,9 @@ def random_tables(seed: int, rows: int = 1500) -> Tables:
 
 def _book_in_calls(random: Random, tables: Tables) -> None:
     """Move some appointments to within an hour of a call of the same client, or a little more."""
-    known = [row for row in tables["phone_calls"] if row["remote_client_id"]]
+    candidates = [row for row in tables["phone_calls"] if row["remote_client_id"]]
     for row in random.sample(tables["appointments"], 150):
-        here = [call for call in known if call["practice_id"] == row["practice_id"]]
+        here = [call for call in candidates if call["practice_id"] == row["practice_id"]]
         call = random.choice(here)
         after = timedelta(minutes=random.randrange(-5, 90))
         row |= {"remote_client_id": call["remote_client_id"], "created_at": call["called_at"] + after}
@@ -134,7 +134,7 @@ def _call(random: Random, practice: str) -> Row:
     instant = _instant(random)
     minute = instant.replace(second=0, microsecond=0)
     local = minute.astimezone(ZoneInfo(ZONES.get(practice, "UTC"))).replace(tzinfo=None)
-    known = random.random() < 0.5
+    is_detailed = random.random() < 0.5
     client = random.randrange(_CLIENTS)
     return {
         "call_date": local.date(),
@@ -149,13 +149,13 @@ def _call(random: Random, practice: str) -> Row:
         "booked": random.choice([True, False, False, None]),
         "outcome": random.choice([*_CALL_OUTCOMES, "", None]),
         "duration_seconds": random.randrange(600),
-        "id": f"call-{random.getrandbits(64):016x}" if known else None,
-        "created_at": instant if known else None,
-        "client_id": str(client) if known else None,
-        "patient_id": str(random.randrange(2000)) if known and random.random() < 0.5 else None,
-        "remote_patient_id": f"P{random.randrange(900)}-7" if known and random.random() < 0.5 else None,
+        "id": f"call-{random.getrandbits(64):016x}" if is_detailed else None,
+        "created_at": instant if is_detailed else None,
+        "client_id": str(client) if is_detailed else None,
+        "patient_id": str(random.randrange(2000)) if is_detailed and random.random() < 0.5 else None,
+        "remote_patient_id": f"P{random.randrange(900)}-7" if is_detailed and random.random() < 0.5 else None,
         "customer_sentiment": random.choice(["positive", "", None]),
-        "remote_client_id": _remote_id(random, client) if known else None,
+        "remote_client_id": _remote_id(random, client) if is_detailed else None,
         "phone_number": _phone(random, client),
     }
 

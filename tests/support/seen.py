@@ -65,18 +65,18 @@ def column_by_id(mart: Mart, key: str, column: str) -> dict[Any, Any]:
 
 def _versions(visits: tuple[Visit, ...]) -> dict[tuple[str, str], dict[str, list[Row]]]:
     """Each row as it was seen, change by change: from the visit that saw it first until that which saw another."""
-    found: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(dict)
+    by_list: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(dict)
     for visit in visits:
         for key, records in visit.lists.items():
             here = {str(record["id"]): record for record in records}
-            for identity, versions in found[key].items():
+            for identity, versions in by_list[key].items():
                 if versions[-1]["_valid_to"] is None and versions[-1]["_record"] != here.get(identity):
                     versions[-1]["_valid_to"] = visit.at
             for identity, record in here.items():
-                versions = found[key].setdefault(identity, [])
+                versions = by_list[key].setdefault(identity, [])
                 if not versions or versions[-1]["_valid_to"] is not None:
                     versions.append({**record, "_record": record, "_valid_from": visit.at, "_valid_to": None})
-    return found
+    return by_list
 
 
 def _typed(row: Row, practice_id: str) -> Row:

@@ -103,18 +103,18 @@ def default_end(_: Random) -> Switches:
 def names(server: Server, rng: Random) -> None:
     """Other names for some parameters; half of the time the user has written them down."""
     for name in LISTS:
-        told: dict[str, str] = {}
+        renamed: dict[str, str] = {}
         if rng.random() < 0.4:
-            told["page"] = rng.choice(PAGE_NAMES)
+            renamed["page"] = rng.choice(PAGE_NAMES)
         if rng.random() < 0.4:
-            told["per_page"] = rng.choice(SIZE_NAMES)
+            renamed["per_page"] = rng.choice(SIZE_NAMES)
         if rng.random() < 0.3 and name != "appointments":
-            told["status"] = rng.choice(STATUS_NAMES)
+            renamed["status"] = rng.choice(STATUS_NAMES)
         if rng.random() < 0.5 and name in RANGED:
-            told["start"], told["end"] = rng.choice(DATE_RANGE_NAMES)
-        server.on(name, **told)
-        if told and rng.random() < 0.5:
-            server.parameters[name] = told
+            renamed["start"], renamed["end"] = rng.choice(DATE_RANGE_NAMES)
+        server.on(name, **renamed)
+        if renamed and rng.random() < 0.5:
+            server.parameters[name] = renamed
 
 
 def one_sided_names(server: Server, rng: Random) -> None:

@@ -10,6 +10,6 @@ ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d
 
 def by_id(rows: list[Row]) -> dict[str, Row]:
     """Rows by their ids, each of which there is once."""
-    known = {row["id"]: row for row in rows}
-    assert len(known) == len(rows)
-    return known
+    indexed = {row["id"]: row for row in rows}
+    assert len(indexed) == len(rows)
+    return indexed

@@ -115,16 +115,16 @@ class Follower:
 
     def text(self, practice_id: str, number: int) -> None:
         """Send a message; the last digits of the number decide what becomes of it."""
-        told = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
-        answer = Partner(self.platform, practice_id).http.post("/services/core/open_api/v1/messages", json=told)
+        message = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
+        answer = Partner(self.platform, practice_id).http.post("/services/core/open_api/v1/messages", json=message)
         assert answer.status_code in (200, 201), answer.text
         self.texted.append((practice_id, answer.json()["data"]["id"]))
 
     @property
     def strangers(self) -> list[str]:
         """Practices that the platform does not know, so that none of their lists can be read."""
-        known = {practice.id for practice in self.platform.practices}
-        return [one.id for one in self.settings.practices if one.id not in known]
+        on_platform = {practice.id for practice in self.platform.practices}
+        return [one.id for one in self.settings.practices if one.id not in on_platform]
 
     def _keys(self, lists: Sequence[str]) -> Iterator[tuple[str, str]]:
         read = [one.id for one in self.settings.practices if one.id not in self.strangers]
@@ -165,13 +165,13 @@ def following(
 def _marts(path: Path) -> dict[str, Mart]:
     with duckdb.connect(str(path), read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
-        found: dict[str, Mart] = {}
+        marts: dict[str, Mart] = {}
         for (name,) in connection.sql(
             "select distinct table_name from duckdb_columns() where schema_name = 'marts'"
         ).fetchall():
             cursor = connection.execute(f"select * from marts.{name}")
-            found[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
-        return found
+            marts[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
+        return marts
 
 
 def _is_in_full(path: Path) -> bool:

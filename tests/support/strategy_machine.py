@@ -48,7 +48,7 @@ class Told:
     outcome: Outcome | None
     certificates: Sequence[Certificate]
     asked: Asked
-    known: Mapping[str, Row]
+    before: Mapping[str, Row]
     """What was here before."""
     quiet: bool
     swapped: bool
@@ -91,7 +91,7 @@ class StrategyMachine(RuleBasedStateMachine):
             **more,
         )
 
-    def most_quiet(self, told: Told) -> int:
+    def most_quiet(self, ended: Told) -> int:
         """The bound of a reading during which nothing happened, of a list whose dialect is known."""
         raise NotImplementedError
 
@@ -99,7 +99,7 @@ class StrategyMachine(RuleBasedStateMachine):
         """How many first pages a reading may ask for, whatever happens."""
         raise NotImplementedError
 
-    def check(self, told: Told) -> None:
+    def check(self, ended: Told) -> None:
         """What this list claims beside what all lists claim."""
         raise NotImplementedError
 
@@ -194,7 +194,7 @@ class StrategyMachine(RuleBasedStateMachine):
         """Read, and hold what was certified against the source."""
         source, store = self.source, self.store
         reading = reading_of(self.ENDPOINT, source, store, reconcile=reconcile)
-        certified, cursor, known = len(store.certificates), store.cursor, dict(store.rows)
+        certified, cursor, before = len(store.certificates), store.cursor, dict(store.rows)
         store.missing, source.asked = set(), Asked()
         outcome = None
         with suppress(Killed):
@@ -203,31 +203,31 @@ class StrategyMachine(RuleBasedStateMachine):
         if store.cursor != cursor:
             self.moved_at = reading.now
         certificates = store.certificates[certified:]
-        self._check_all(Told(reading, outcome, certificates, source.asked, known, quiet, self._swapped))
+        self._check_all(Told(reading, outcome, certificates, source.asked, before, quiet, self._swapped))
         return outcome
 
-    def _check_all(self, told: Told) -> None:
+    def _check_all(self, ended: Told) -> None:
         source, store = self.source, self.store
         claims.assert_nothing_is_invented(source, store)
-        if not told.swapped:
-            claims.assert_no_false_deletion(source, store.missing, told.reading.now)
-        for certificate in told.certificates:
-            if certificate.certified and not (told.swapped and certificate.kind in self.SWAPS):
+        if not ended.swapped:
+            claims.assert_no_false_deletion(source, store.missing, ended.reading.now)
+        for certificate in ended.certificates:
+            if certificate.certified and not (ended.swapped and certificate.kind in self.SWAPS):
                 claims.assert_window_is_whole(source, store, certificate)
-        self.check(told)
-        self._check_requests(told)
+        self.check(ended)
+        self._check_requests(ended)
 
-    def _check_requests(self, told: Told) -> None:
-        asked = told.asked
-        learnt = {} if told.reading.reconcile == "full" else told.reading.capabilities
+    def _check_requests(self, ended: Told) -> None:
+        asked = ended.asked
+        learnt = {} if ended.reading.reconcile == "full" else ended.reading.capabilities
         base = learnt.get("page", {"base": None})["base"]
-        known = base == self.source.manners.page_base
+        base_holds = base == self.source.manners.page_base
         assert len(asked.openings) <= self.most_openings(), f"{asked}"
-        most = self.FOLLOWS * sum(full + 2 for full in asked.openings) + (0 if known else self.MOST_LEARNING)
+        most = self.FOLLOWS * sum(full + 2 for full in asked.openings) + (0 if base_holds else self.MOST_LEARNING)
         assert asked.pages <= most, f"{asked}, at most {most} pages"
-        if told.quiet and told.outcome:
-            misled = base is not None and not known
-            most = self.most_quiet(told) * (MISLED if misled else 1) + (0 if known else self.LEARNING)
+        if ended.quiet and ended.outcome:
+            misled = base is not None and not base_holds
+            most = self.most_quiet(ended) * (MISLED if misled else 1) + (0 if base_holds else self.LEARNING)
             undecided = learnt.get("status", {"result": "undecided"})["result"] == "undecided"
             most += self.STATUS if undecided else 0
             most += self.OTHER_NAMES if self.source.manners.names != QueryNames() else 0

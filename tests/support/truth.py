@@ -57,7 +57,7 @@ def differences(
     lists: Sequence[str] | None = None,
 ) -> list[str]:
     """What is not the same, at most a few lines a list. `practices` are time zones by id."""
-    found: list[str] = []
+    lines: list[str] = []
     wanted = (*LISTS, "phone_calls") if lists is None else lists
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         for practice_id, zone in practices.items():
@@ -68,13 +68,13 @@ def differences(
                 here = rows_of(connection, table, practice_id)
                 if name in ("clients", "patients"):
                     there = _mentioned(connection, practice_id, name, there)
-                found += [f"{practice_id} {name}: {line}" for line in _by_id(there, here)]
+                lines += [f"{practice_id} {name}: {line}" for line in _by_id(there, here)]
             if "phone_calls" not in wanted:
                 continue
             calls = platform.truth(practice_id, "phone_calls")
             here = rows_of(connection, "phone_calls", practice_id)
-            found += [f"{practice_id} phone_calls: {line}" for line in _calls(calls, here, zone, since)]
-    return found
+            lines += [f"{practice_id} phone_calls: {line}" for line in _calls(calls, here, zone, since)]
+    return lines
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, table: str, practice_id: str) -> list[dict[str, Any]]:

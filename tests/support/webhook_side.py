@@ -78,21 +78,19 @@ class WebhookSide:
 
     def truth(self, messages: Iterable[tuple[str, str]]) -> list[Values]:
         """The messages as the platform holds them, every field."""
-        found: list[Values] = []
+        rows: list[Values] = []
         for practice_id, identity in messages:
             self.partners[practice_id].sign_in()
             row = self.partners[practice_id].page(f"messages/{identity}")
             times = [datetime.fromisoformat(row[name]) if row[name] else None for name in MESSAGE_TIMES]
-            found.append((practice_id, *(row[name] for name in MESSAGE_TEXTS), *times))
-        return sorted(found, key=str)
+            rows.append((practice_id, *(row[name] for name in MESSAGE_TEXTS), *times))
+        return sorted(rows, key=str)
 
     def messages(self) -> list[Values]:
         """The messages as the warehouse holds them."""
         names = ", ".join(("practice_id", *MESSAGE_TEXTS, *MESSAGE_TIMES))
-        found = self.rows(f"select {names} from raw.messages")
-        utc = [
-            tuple(item.astimezone(UTC) if isinstance(item, datetime) else item for item in row) for row in found
-        ]
+        rows = self.rows(f"select {names} from raw.messages")
+        utc = [tuple(item.astimezone(UTC) if isinstance(item, datetime) else item for item in row) for row in rows]
         return sorted(utc, key=str)
 
     def told(self, kind: str) -> list[Attempt]:

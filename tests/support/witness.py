@@ -73,31 +73,31 @@ class Witness:
         self, connection: duckdb.DuckDBPyConnection, windows: list[tuple[Any, ...]]
     ) -> Iterator[str]:
         for endpoint, kind, start, end, status in windows:
-            told = f"{endpoint} {kind} {start} to {end} {status or ''}"
+            claim = f"{endpoint} {kind} {start} to {end} {status or ''}"
             if endpoint == "phone_calls":
                 yield from self._missing_calls(
-                    connection, date.fromisoformat(start), date.fromisoformat(end), told
+                    connection, date.fromisoformat(start), date.fromisoformat(end), claim
                 )
             elif endpoint in LISTS:
                 field = "created_at" if endpoint == "ai_outbound" else "updated_at"
                 inside = _inside(field, start, end, status)
-                yield from self._missing(connection, endpoint, inside, told)
+                yield from self._missing(connection, endpoint, inside, claim)
 
     def _false_results(self, connection: duckdb.DuckDBPyConnection, result: SyncResult) -> Iterator[str]:
         for one in result.results:
             through = one.certified_through
             if through is None:
                 continue
-            told = f"{one.endpoint} {one.state} through {through}"
+            claim = f"{one.endpoint} {one.state} through {through}"
             if through > self._platform.now() + SKEW:
-                yield f"{told}: that is in the future"
+                yield f"{claim}: that is in the future"
             if one.endpoint in ("booking_sessions", "appointments", "staff_tasks"):
                 inside = _inside("updated_at", None, through.isoformat(), None)
                 # The status of a session follows from the clock.
-                yield from self._missing(connection, one.endpoint, inside, told, but=("status",))
+                yield from self._missing(connection, one.endpoint, inside, claim, but=("status",))
             elif one.endpoint == "ai_outbound" and one.state == "certified":
                 inside = _inside("created_at", None, through.isoformat(), None)
-                yield from self._missing(connection, one.endpoint, inside, told)
+                yield from self._missing(connection, one.endpoint, inside, claim)
 
     def _false_deletions(self, connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
         stored = connection.execute("select table_name from duckdb_tables() where schema_name = 'raw'").fetchall()
@@ -115,7 +115,7 @@ class Witness:
         connection: duckdb.DuckDBPyConnection,
         name: str,
         inside: Callable[[Row], bool],
-        told: str,
+        claim: str,
         but: tuple[str, ...] = (),
     ) -> Iterator[str]:
         here = {row["id"]: row for row in truth.rows_of(connection, truth.LISTS[name], self._practice)}
@@ -124,16 +124,16 @@ class Witness:
             if key in refused or not inside(row):
                 continue
             if key not in here:
-                yield f"{told}: {key} of {row.get('updated_at', row['created_at'])} is not here"
+                yield f"{claim}: {key} of {row.get('updated_at', row['created_at'])} is not here"
             elif not self._lies:
                 yield from (
-                    f"{told}: {key}.{field} is {here[key][field]!r}, should be {value!r}"
+                    f"{claim}: {key}.{field} is {here[key][field]!r}, should be {value!r}"
                     for field, value in row.items()
                     if field not in but and not truth.same(value, here[key][field])
                 )
 
     def _missing_calls(
-        self, connection: duckdb.DuckDBPyConnection, first: date, last: date, told: str
+        self, connection: duckdb.DuckDBPyConnection, first: date, last: date, claim: str
     ) -> Iterator[str]:
         told_by = ("called_at_local", *(() if self._lies else truth.CALL_COLUMNS))
         here = Counter(
@@ -144,13 +144,15 @@ class Witness:
         there = Counter(
             tuple(row[name] for name in told_by) for row in calls if first <= row["called_at_local"].date() <= last
         )
-        yield from (f"{told}: a call at {key[0]} is not here" for key in there - here)
+        yield from (f"{claim}: a call at {key[0]} is not here" for key in there - here)
 
     def _quarantined(self, connection: duckdb.DuckDBPyConnection, name: str) -> set[str]:
         if not self._lies:
             return set()
-        found = connection.execute("select payload from control.quarantine where endpoint = ?", [name]).fetchall()
-        return {key for key in self._standing[name] if any(key in str(payload) for (payload,) in found)}
+        payloads = connection.execute(
+            "select payload from control.quarantine where endpoint = ?", [name]
+        ).fetchall()
+        return {key for key in self._standing[name] if any(key in str(payload) for (payload,) in payloads)}
 
 
 def _inside(field: str, start: str | None, end: str | None, status: str | None) -> Callable[[Row], bool]:

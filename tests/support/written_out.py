@@ -13,12 +13,12 @@ def reads(models: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
 
     `models` are dbt's nodes by relation, compiled; a model that is no view is one table.
     """
-    known: dict[str, int] = {}
+    counts: dict[str, int] = {}
 
     def of_model(name: str) -> int:
-        if name not in known:
-            known[name] = _of_statement(models[name]["compiled_code"], of_relation)
-        return known[name]
+        if name not in counts:
+            counts[name] = _of_statement(models[name]["compiled_code"], of_relation)
+        return counts[name]
 
     def of_relation(name: str) -> int:
         short = ".".join(name.replace('"', "").split(".")[-2:])

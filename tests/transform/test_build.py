@@ -27,23 +27,23 @@ def test_a_warehouse_without_a_row_builds_without_a_warning(empty: Build) -> Non
 
 def test_an_empty_build_makes_every_mart(empty: Build) -> None:
     with duckdb.connect(empty.warehouse, read_only=True) as connection:
-        found = connection.execute(
+        tables = connection.execute(
             "select table_name from duckdb_columns() where schema_name = 'marts'"
         ).fetchall()
 
     assert {path.stem for path in (dbt_project() / "models" / "marts").rglob("*.sql")} == {
-        name for (name,) in found
+        name for (name,) in tables
     }
 
 
 def test_a_build_keeps_to_its_schemas(empty: Build) -> None:
     with duckdb.connect(empty.warehouse, read_only=True) as connection:
-        found = connection.execute(
+        schemas = connection.execute(
             "select distinct table_schema from information_schema.tables"
             " where table_schema not in ('raw', 'history', 'control')"
         ).fetchall()
 
-    assert {("staging",), ("intermediate",), ("marts",)} == set(found)
+    assert {("staging",), ("intermediate",), ("marts",)} == set(schemas)
 
 
 def test_a_filled_warehouse_builds(filled: Build) -> None:

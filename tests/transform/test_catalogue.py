@@ -25,9 +25,9 @@ def test_every_mart_and_column_is_in_it(filled: Build, query: Query) -> None:
     for mart in marts:
         if mart["resource_type"] == "model":
             described = {name: column["description"] for name, column in mart["columns"].items()}
-            found = {name: " ".join(text.split()) for name, (text, _) in told(query, mart["name"]).items()}
+            catalogued = {name: " ".join(text.split()) for name, (text, _) in told(query, mart["name"]).items()}
             expected = {None: mart["description"], **described}
-            assert found == {name: " ".join(text.split()) for name, text in expected.items()}
+            assert catalogued == {name: " ".join(text.split()) for name, text in expected.items()}
 
 
 def test_every_definition_is_in_it_with_its_value(query: Query) -> None:
@@ -56,8 +56,8 @@ def test_what_a_headline_number_means_stands_on_the_page_in_the_same_words(query
 
 @pytest.mark.parametrize("word", ["Counts", "Leaves out", "Misleads"])
 def test_each_says_what_it_counts_leaves_out_and_how_it_misleads(word: str, query: Query) -> None:
-    found = query(
+    definitions = query(
         "select definition from marts.catalogue where definition is not null and table_name <> 'definitions'"
     )
 
-    assert all(f"{word}:" in definition for (definition,) in found)
+    assert all(f"{word}:" in definition for (definition,) in definitions)

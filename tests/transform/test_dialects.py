@@ -97,9 +97,9 @@ def test_a_dialect_macro_answers_on_duckdb(macro: str) -> None:
         connection.execute("set timezone = 'UTC'")
         asked = rendered(macro, "duckdb", *QUESTIONS[macro])
         sql = f"select cast(answer as varchar) from (select {asked} as answer)"
-        found = [answer for (answer,) in connection.execute(sql).fetchall()]
+        answers = [answer for (answer,) in connection.execute(sql).fetchall()]
 
-    assert ANSWERS[macro] == found
+    assert ANSWERS[macro] == answers
 
 
 def test_models_hold_no_word_of_one_engine() -> None:

@@ -212,13 +212,13 @@ def test_a_build_notes_the_text_and_the_variables_that_it_compares(built: Story)
 
 
 def test_calls_are_made_anew_where_in_doubt(built: Story, tmp_path: Path) -> None:
-    before, told = tmp_path / "before.duckdb", {}
+    before, remade = tmp_path / "before.duckdb", {}
     shutil.copy(built.path, before)
     for name, (_, happen) in DOUBTS.items():
         story = Story(built.path)  # under the same name: dbt parses anew for another
         story.now = built.now
         happen(story)
-        told[name] = not has_calls(story.path)
+        remade[name] = not has_calls(story.path)
         shutil.copy(before, story.path)
 
-    assert {name: anew for name, (anew, _) in DOUBTS.items()} == told
+    assert {name: anew for name, (anew, _) in DOUBTS.items()} == remade

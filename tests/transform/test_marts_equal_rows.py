@@ -21,22 +21,22 @@ from support.random_rows import PRACTICES, SOURCE_CLOCK, Tables
 
 
 @pytest.fixture(scope="module")
-def known(rows: Tables) -> Known:
+def source(rows: Tables) -> Known:
     return Known(PRACTICES, SOURCE_CLOCK, rows)
 
 
 @pytest.fixture(scope="module")
-def wishes(known: Known) -> list[Episode]:
-    return [episode for _, episode in episodes(known)]
+def wishes(source: Known) -> list[Episode]:
+    return [episode for _, episode in episodes(source)]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_mart_equals_its_definition(name: str, known: Known, filled: Build) -> None:
+def test_a_mart_equals_its_definition(name: str, source: Known, filled: Build) -> None:
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         cursor = connection.execute(f"select * from marts.{name}")
         columns = tuple(column[0] for column in cursor.description or ())
-        assert_mart_is_true(name, Mart(columns, cursor.fetchall()), known)
+        assert_mart_is_true(name, Mart(columns, cursor.fetchall()), source)
 
 
 def test_the_most_urgent_leak_comes_first(query: Query) -> None:
@@ -47,35 +47,35 @@ def test_the_most_urgent_leak_comes_first(query: Query) -> None:
 
 
 def test_every_reason_not_to_call_occurs(query: Query) -> None:
-    found = {why for (why,) in query("select distinct not_actionable_because from marts.leaks")}
+    reasons = {why for (why,) in query("select distinct not_actionable_because from marts.leaks")}
 
     refusals = {"do_not_call", "pet_deceased"}
-    assert {None, "begun_by_practice", "anonymous", "followed_up"} | refusals <= found
+    assert {None, "begun_by_practice", "anonymous", "followed_up"} | refusals <= reasons
 
 
 def test_nulls_both_maturities_and_empty_rates_occur(query: Query) -> None:
     """A comparison is worth something only where what is hard occurs; so are the tests below."""
-    found = query(
+    extremes = query(
         "select count(*) filter (where day is null), count(*) filter (where is_mature),"
         " count(*) filter (where not is_mature), count(*) filter (where booked_rate is null),"
         " count(*) filter (where channel is null), max(failed_undispatched), max(open)"
         " from marts.outreach_outcomes_daily"
     )
 
-    assert all(chain.from_iterable(found))
+    assert all(chain.from_iterable(extremes))
 
 
-def test_stages_have_an_order_and_tasks_are_reopened(known: Known) -> None:
-    assert len(stage_order(known)) == 4
-    assert reopened(known)
+def test_stages_have_an_order_and_tasks_are_reopened(source: Known) -> None:
+    assert len(stage_order(source)) == 4
+    assert reopened(source)
 
 
-def test_days_of_23_and_25_hours_and_restated_days_occur(known: Known) -> None:
-    hours = {tuple(row)[3] for row in practice_days(known).values()}
+def test_days_of_23_and_25_hours_and_restated_days_occur(source: Known) -> None:
+    hours = {tuple(row)[3] for row in practice_days(source).values()}
 
     assert {23.0, 24.0, 25.0} == hours
-    told = {tuple(row) for row in report_revisions(known).values()}
-    assert {True, False, None} == {None if then is None else then != now for then, now in told}
+    pairs = {tuple(row) for row in report_revisions(source).values()}
+    assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
 
 
 def test_long_episodes_occur_and_callers_known_by_their_number_alone(wishes: list[Episode]) -> None:
@@ -91,8 +91,8 @@ def test_every_way_to_an_appointment_occurs(wishes: list[Episode], query: Query)
     exact = {("session", "exact"), ("outreach", "exact")}
 
     assert exact | inferred | {("other", "inferred")} <= ways
-    found = set(query("select distinct booked_via, attribution from marts.appointments"))
-    assert exact | {("call", "inferred"), (None, None)} <= found
+    shown = set(query("select distinct booked_via, attribution from marts.appointments"))
+    assert exact | {("call", "inferred"), (None, None)} <= shown
 
 
 def test_a_report_told_other_numbers(query: Query) -> None:
@@ -103,10 +103,10 @@ def test_a_report_told_other_numbers(query: Query) -> None:
 
 
 def test_callers_are_recovered_and_weeks_have_one_before(query: Query) -> None:
-    (found,) = query(
+    (extremes,) = query(
         "select max(recovered_within_7_days), max(booked_within_7_days - recovered_within_7_days),"
         " max(previous_calls), count(*) filter (where is_final), count(*) filter (where is_small_sample)"
         " from marts.practice_weekly"
     )
 
-    assert all(found), found
+    assert all(extremes), extremes

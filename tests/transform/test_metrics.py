@@ -54,8 +54,8 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
             check=True,
             capture_output=True,
         )
-        objections, found = pickle.loads((folder / "answers").read_bytes())
-        return Asked(objections, dict(zip(questions, map(in_order, questions.values(), found), strict=True)))
+        objections, answers = pickle.loads((folder / "answers").read_bytes())
+        return Asked(objections, dict(zip(questions, map(in_order, questions.values(), answers), strict=True)))
 
     return once_per_run("metrics", work)
 
@@ -110,14 +110,14 @@ def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: Asked, quer
         f"{sums} from marts.{mart.daily} join marts.practices using (practice_id)"
         " where group_name is not null group by all"
     ):
-        known = dict(zip(counts | parts, values, strict=True))
+        totals = dict(zip(counts | parts, values, strict=True))
         rates = {
-            name: rate(known[RATES[name][0]] or 0, known[RATES[name][1]]) for name in metrics if name in RATES
+            name: rate(totals[RATES[name][0]] or 0, totals[RATES[name][1]]) for name in metrics if name in RATES
         }
-        expected[group, month] = tuple((known | rates)[name] for name in metrics)
-    found = [row for row in asked.answers[mart.name, "month"] if row[0] is not None]
+        expected[group, month] = tuple((totals | rates)[name] for name in metrics)
+    rows = [row for row in asked.answers[mart.name, "month"] if row[0] is not None]
 
-    assert_equal(expected, cells(found, 2))
+    assert_equal(expected, cells(rows, 2))
 
 
 def test_metrics_by_hour_of_the_week_are_the_hourly_mart(asked: Asked, query: Query) -> None:
@@ -126,15 +126,15 @@ def test_metrics_by_hour_of_the_week_are_the_hourly_mart(asked: Asked, query: Qu
         f"select practice_id, weekday, hour, {columns} from marts.booking_intent_hourly"
         " where calls > 0 and hours > 0"
     )
-    found = [row for row in asked.answers["hourly", ""] if row[1] is not None]
+    rows = [row for row in asked.answers["hourly", ""] if row[1] is not None]
 
-    assert_equal(cells(expected, 3), cells(found, 3))
+    assert_equal(cells(expected, 3), cells(rows, 3))
 
 
 def test_suppressed_requests_are_the_suppressions_mart(asked: Asked, query: Query) -> None:
-    found = [row for row in asked.answers["suppressed", ""] if row[-1]]
+    rows = [row for row in asked.answers["suppressed", ""] if row[-1]]
 
-    assert_equal(cells(query("select * from marts.outreach_suppressions_daily"), 4), cells(found, 4))
+    assert_equal(cells(query("select * from marts.outreach_suppressions_daily"), 4), cells(rows, 4))
 
 
 def test_metrics_of_demand_are_the_ledger_and_the_leak_list(asked: Asked, query: Query) -> None:
@@ -184,14 +184,14 @@ def test_every_metric_says_what_it_is(filled: Build) -> None:
 
 def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path, query: Query) -> None:
     """The command of warehouse/README.md, as it stands there, in a process of its own."""
-    told = re.search(r"\S+/mf (query(?:.*\\\n)*.*)", PAGE.read_text("utf-8"))
-    assert told
+    command = re.search(r"\S+/mf (query(?:.*\\\n)*.*)", PAGE.read_text("utf-8"))
+    assert command
     project, environment = copy_of(filled, tmp_path)
     answer = tmp_path / "answer.csv"
     done = subprocess.run(
         [
             str(Path(sys.executable).with_name("mf")),
-            *shlex.split(told[1].replace("\\\n", "")),
+            *shlex.split(command[1].replace("\\\n", "")),
             "--csv",
             str(answer),
         ],
@@ -204,12 +204,12 @@ def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path,
 
     assert done.returncode == 0, done.stdout + done.stderr
     with answer.open() as lines:
-        found = [(row["practice__group_name"], int(row["calls"])) for row in csv.DictReader(lines)]
+        rows = [(row["practice__group_name"], int(row["calls"])) for row in csv.DictReader(lines)]
     expected = query(
         "select group_name, cast(sum(calls) as bigint) from marts.practice_daily"
         " where group_name is not null and calls > 0 group by group_name, date_trunc('month', day)"
     )
-    assert sorted(expected) == sorted((group, calls) for group, calls in found if group)
+    assert sorted(expected) == sorted((group, calls) for group, calls in rows if group)
 
 
 def test_every_kept_question_is_told_of_and_answered(filled: Build, asked: Asked) -> None:

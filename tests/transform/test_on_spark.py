@@ -33,8 +33,8 @@ def test_views_are_compared_too(tmp_path: Path) -> None:
         connection.execute("create view marts.one as select 1 as id")
         connection.execute('create view marts.two as from "my vetl".marts.one')
 
-    found = compared(tmp_path / "my vetl.duckdb", tmp_path)
-    assert [one.name for one in found if not one.is_equal] == ["marts.one", "marts.two"]
+    tables = compared(tmp_path / "my vetl.duckdb", tmp_path)
+    assert [one.name for one in tables if not one.is_equal] == ["marts.one", "marts.two"]
 
 
 def test_equal_tables_are_equal(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_equal_tables_are_equal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "found"),
+    ("theirs", "difference"),
     [
         (MART, "1 rows on DuckDB alone, 0 on Spark alone"),
         (
@@ -61,9 +61,9 @@ def test_equal_tables_are_equal(tmp_path: Path) -> None:
         (None, "it is not on Spark"),
     ],
 )
-def test_a_difference_is_told(theirs: str | None, found: str, tmp_path: Path) -> None:
+def test_a_difference_is_told(theirs: str | None, difference: str, tmp_path: Path) -> None:
     one = compare(tmp_path, theirs)
 
     assert not one.is_equal
     assert str(one).startswith("DIFFERS marts.rates: ")
-    assert found in str(one)
+    assert difference in str(one)

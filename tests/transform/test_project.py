@@ -55,7 +55,9 @@ def test_every_description_begins_with_the_grain(filled: Build) -> None:
 def test_every_column_is_described(filled: Build) -> None:
     """The columns that a model really has, by the warehouse, against those that its description tells of."""
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
-        found = connection.execute("select schema_name, table_name, column_name from duckdb_columns()").fetchall()
+        columns = connection.execute(
+            "select schema_name, table_name, column_name from duckdb_columns()"
+        ).fetchall()
     described = {
         (model["schema"], model["name"], name)
         for model in nodes(filled, "model")
@@ -63,16 +65,16 @@ def test_every_column_is_described(filled: Build) -> None:
         if column["description"].strip()
     }
 
-    assert described == {column for column in found if column[0] in {"staging", "intermediate", "marts"}}
+    assert described == {column for column in columns if column[0] in {"staging", "intermediate", "marts"}}
 
 
 def test_every_source_is_described_and_every_list_is_one(filled: Build) -> None:
     sources = filled.manifest["sources"].values()
 
     assert [source["unique_id"] for source in sources if not source["description"].strip()] == []
-    found = {source["name"] for source in sources if source["source_name"] == "partner"}
+    tables = {source["name"] for source in sources if source["source_name"] == "partner"}
     lists = {endpoint.table for endpoint in REGISTRY}
-    assert lists <= found <= lists | {endpoint.table for endpoint in RECEIVED}
+    assert lists <= tables <= lists | {endpoint.table for endpoint in RECEIVED}
 
 
 def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:

@@ -52,12 +52,12 @@ class Mart:
 EXPECTED = {function.__name__: (width, function) for width, function in FUNCTIONS}
 
 
-def assert_mart_is_true(name: str, mart: Mart, known: Known) -> None:
+def assert_mart_is_true(name: str, mart: Mart, source: Known) -> None:
     """Every cell of a mart, and no row or column beside them."""
     width, function = EXPECTED[name]
     names = mart.columns[width:]
     expected: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-    for key, row in function(known).items():
+    for key, row in function(source).items():
         if isinstance(row, tuple):
             expected[key] = row
         else:

@@ -11,16 +11,16 @@ from support.known import Expected, Known
 REFERRAL = ("referral_source", "referral_campaign", "referral_medium", "client_type")
 
 
-def booking_funnel_daily(known: Known) -> Expected:
-    found = known.by_day(known.rows("booking_sessions"), *REFERRAL)
-    return {key: funnel(sessions) for key, sessions in found.items()}
+def booking_funnel_daily(source: Known) -> Expected:
+    days = source.by_day(source.rows("booking_sessions"), *REFERRAL)
+    return {key: funnel(sessions) for key, sessions in days.items()}
 
 
-def stage_order(known: Known) -> list[str]:
+def stage_order(source: Known) -> list[str]:
     """The stages in order, without those that are set aside: of two in doubt the one that is seen less."""
     before: Counter[tuple[str, str]] = Counter()
     seen: Counter[str] = Counter()
-    for versions in known.versions("booking_sessions").values():
+    for versions in source.versions("booking_sessions").values():
         staged = [row["stage"] for row in versions if row["stage"]]
         seen.update(staged)
         before.update((a, b) for i, a in enumerate(staged) for b in staged[i + 1 :] if a != b)
@@ -40,10 +40,10 @@ def stage_order(known: Known) -> list[str]:
     return sorted(placed, key=lambda stage: places[stage])
 
 
-def appointments_daily(known: Known) -> Expected:
+def appointments_daily(source: Known) -> Expected:
     """What became of the appointments that were made on a day, by what booked them."""
     days: dict[Any, list[Any]] = defaultdict(list)
-    for (practice, _), row in appointments(known).items():
+    for (practice, _), row in appointments(source).items():
         assert isinstance(row, dict)
         days[practice, row["day"]].append(row)
     expected: dict[Any, dict[str, Any]] = {}
@@ -61,11 +61,11 @@ def appointments_daily(known: Known) -> Expected:
     return expected
 
 
-def booking_funnel_stages(known: Known) -> Expected:
+def booking_funnel_stages(source: Known) -> Expected:
     """The stages of a practice's days, up to the farthest that anybody came to, and those that have no place."""
-    order = stage_order(known)
+    order = stage_order(source)
     expected: dict[Any, tuple[Any, ...]] = {}
-    for day, sessions in known.by_day(known.rows("booking_sessions")).items():
+    for day, sessions in source.by_day(source.rows("booking_sessions")).items():
         at = Counter(row["stage"] or None for row in sessions)
         done = Counter(row["stage"] or None for row in sessions if row["status"] == "completed")
         for stage in at.keys() - set(order):

@@ -16,13 +16,13 @@ Hour = tuple[Any, ...]
 KINDS = ("direction", "caller_type", "call_classification")
 
 
-def booking_intent_daily(known: Known) -> Expected:
-    found = groups(known.rows("phone_calls"), lambda row: row["call_date"], *KINDS)
-    return {key: intent(calls) for key, calls in found.items()}
+def booking_intent_daily(source: Known) -> Expected:
+    days = groups(source.rows("phone_calls"), lambda row: row["call_date"], *KINDS)
+    return {key: intent(calls) for key, calls in days.items()}
 
 
-def booking_intent_hourly(known: Known) -> Expected:
-    calls, passed = calls_by_hour(known), hours_passed(known)
+def booking_intent_hourly(source: Known) -> Expected:
+    calls, passed = calls_by_hour(source), hours_passed(source)
     return {key: hour(calls.get(key, []), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
 
 
@@ -34,34 +34,34 @@ def hour(calls: list[Row], times: int) -> tuple[Any, ...]:
     return (*counts, answered, new, booked, missed, len(inbound) - inbound_answered, inbound_missed, times)
 
 
-def calls_by_hour(known: Known) -> dict[Hour, list[Row]]:
+def calls_by_hour(source: Known) -> dict[Hour, list[Row]]:
     """The calls of each practice by weekday and hour of the wall clock."""
     calls: dict[Hour, list[Row]] = defaultdict(list)
-    for row in known.rows("phone_calls"):
+    for row in source.rows("phone_calls"):
         local = row["called_at_local"]
         calls[row["practice_id"], local.isoweekday(), local.hour].append(row)
     return calls
 
 
-def hours_passed(known: Known) -> dict[Hour, int]:
+def hours_passed(source: Known) -> dict[Hour, int]:
     """How often the clock of each practice began each hour of the week."""
     return {
         (practice.id, *name): times
-        for practice in known.practices
-        for name, times in wall_hours(known, practice.id, practice.time_zone).items()
+        for practice in source.practices
+        for name, times in wall_hours(source, practice.id, practice.time_zone).items()
     }
 
 
-def wall_hours(known: Known, practice_id: str, zone_name: str) -> Counter[tuple[int, int]]:
+def wall_hours(source: Known, practice_id: str, zone_name: str) -> Counter[tuple[int, int]]:
     """The hours that a clock on the wall began, from that of the first call to that of the last sync.
 
     Quarter by quarter: the hour that is skipped never shows, the one that is repeated shows with two offsets.
     """
-    called = [row["called_at"] for row in known.rows("phone_calls") if row["practice_id"] == practice_id]
+    called = [row["called_at"] for row in source.rows("phone_calls") if row["practice_id"] == practice_id]
     begun = set[tuple[Any, ...]]()
-    at = min(called, default=known.now + QUARTER)
+    at = min(called, default=source.now + QUARTER)
     at -= timedelta(minutes=at.minute % 15)
-    while at <= known.now:
+    while at <= source.now:
         local = at.astimezone(zone(zone_name))
         begun.add((local.date(), local.hour, local.utcoffset()))
         at += QUARTER

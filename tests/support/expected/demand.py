@@ -18,37 +18,37 @@ TWO_WEEKS = timedelta(days=14)
 
 def once_for_each(tell: Callable[[Known], Told]) -> Callable[[Known], Told]:
     """What several marts ask is worked out once."""
-    told: dict[int, tuple[Known, Told]] = {}
+    cache: dict[int, tuple[Known, Told]] = {}
 
-    def answer(known: Known) -> Told:
-        if id(known) not in told:
-            told[id(known)] = known, tell(known)
-        return told[id(known)][1]
+    def answer(source: Known) -> Told:
+        if id(source) not in cache:
+            cache[id(source)] = source, tell(source)
+        return cache[id(source)][1]
 
     return answer
 
 
 @once_for_each
-def demands(known: Known) -> dict[str, Demand]:
+def demands(source: Known) -> dict[str, Demand]:
     """What is known of each practice that has rows."""
-    names = {row["practice_id"] for table in known.tables for row in known.tables[table]}
-    return {name: Demand(name, known.tables, known.region_of(name)) for name in names}
+    names = {row["practice_id"] for table in source.tables for row in source.tables[table]}
+    return {name: Demand(name, source.tables, source.region_of(name)) for name in names}
 
 
 @once_for_each
-def episodes(known: Known) -> Episodes:
-    return [(name, episode) for name, demand in demands(known).items() for episode in demand.episodes()]
+def episodes(source: Known) -> Episodes:
+    return [(name, episode) for name, demand in demands(source).items() for episode in demand.episodes()]
 
 
-def demand_ledger(known: Known) -> Expected:
-    return {(practice, one.id): ledger_row(known, one) for practice, one in episodes(known)}
+def demand_ledger(source: Known) -> Expected:
+    return {(practice, one.id): ledger_row(source, one) for practice, one in episodes(source)}
 
 
-def is_lost(known: Known, episode: Episode) -> bool:
-    return episode.booking is None and known.now - episode.contacts[-1].at > LOST_AFTER
+def is_lost(source: Known, episode: Episode) -> bool:
+    return episode.booking is None and source.now - episode.contacts[-1].at > LOST_AFTER
 
 
-def ledger_row(known: Known, episode: Episode) -> dict[str, Any]:
+def ledger_row(source: Known, episode: Episode) -> dict[str, Any]:
     first, last, booking = episode.contacts[0], episode.contacts[-1], episode.booking
     status = (episode.appointment or {}).get("status") or None
     return {
@@ -61,14 +61,14 @@ def ledger_row(known: Known, episode: Episode) -> dict[str, Any]:
         "appointment_id": booking and booking.appointment_id,
         "attribution": booking and booking.attribution,
         "hours_to_booking": hours(first.at, booking.at) if booking else None,
-        "lost_at": last.at + LOST_AFTER if is_lost(known, episode) else None,
+        "lost_at": last.at + LOST_AFTER if is_lost(source, episode) else None,
         "begun_by": first.begun_by,
         "appointment_status": status,
         "is_kept": KEPT.get(status or ""),
     }
 
 
-def why_not(known: Known, episode: Episode) -> str | None:
+def why_not(source: Known, episode: Episode) -> str | None:
     """Why nobody should call; nothing where somebody should."""
     last = episode.contacts[-1]
     if all(one.begun_by == "practice" for one in episode.contacts):
@@ -81,10 +81,10 @@ def why_not(known: Known, episode: Episode) -> str | None:
         return last.result
     if episode.followed_up:
         return "followed_up"
-    return "too_old" if known.now - last.at > CALLED_BACK_WITHIN else None
+    return "too_old" if source.now - last.at > CALLED_BACK_WITHIN else None
 
 
-def leaks(known: Known) -> Expected:
+def leaks(source: Known) -> Expected:
     return {
         (practice, one.id): {
             "client_id": one.client_id,
@@ -93,14 +93,14 @@ def leaks(known: Known) -> Expected:
             "last_at": last.at,
             "contacts": len(one.contacts),
             "reason": last.result,
-            "is_actionable": (why := why_not(known, one)) is None,
+            "is_actionable": (why := why_not(source, one)) is None,
             "not_actionable_because": why,
             "last_contact_kind": last.channel,
             "last_contact_id": last.id,
             "begun_by": one.contacts[0].begun_by,
             "wanted": last.wanted,
         }
-        for practice, one in episodes(known)
+        for practice, one in episodes(source)
         if one.booking is None
     }
 
@@ -111,17 +111,17 @@ def urgency(episode: Episode) -> tuple[Any, ...]:
     return (last.wanted != "emergency", -len(episode.contacts), -last.at.timestamp(), episode.id)
 
 
-def leak_list(known: Known) -> Expected:
+def leak_list(source: Known) -> Expected:
     to_call: dict[str, list[Episode]] = defaultdict(list)
-    for practice, one in episodes(known):
-        if one.booking is None and why_not(known, one) is None:
+    for practice, one in episodes(source):
+        if one.booking is None and why_not(source, one) is None:
             to_call[practice].append(one)
     return {
         (practice, one.id): {
             "client_id": one.client_id,
             "channel": (last := one.contacts[-1]).channel,
             "last_at": last.at,
-            "age_hours": hours(last.at, known.now),
+            "age_hours": hours(last.at, source.now),
             "reason": last.result,
             "last_contact_kind": last.channel,
             "last_contact_id": last.id,
@@ -135,16 +135,16 @@ def leak_list(known: Known) -> Expected:
     }
 
 
-def demand_contacts(known: Known) -> Expected:
+def demand_contacts(source: Known) -> Expected:
     return {
-        (practice, contact.channel, contact.id): contact_row(known, practice, one, contact)
-        for practice, one in episodes(known)
+        (practice, contact.channel, contact.id): contact_row(source, practice, one, contact)
+        for practice, one in episodes(source)
         for contact in one.contacts
     }
 
 
-def contact_row(known: Known, practice: str, episode: Episode, contact: Contact) -> dict[str, Any]:
-    local = on_the_wall(contact.at, known.zone_of(practice))
+def contact_row(source: Known, practice: str, episode: Episode, contact: Contact) -> dict[str, Any]:
+    local = on_the_wall(contact.at, source.zone_of(practice))
     return {
         "episode_id": episode.id,
         "client_id": contact.client_id,
@@ -158,25 +158,25 @@ def contact_row(known: Known, practice: str, episode: Episode, contact: Contact)
     }
 
 
-def day_of(known: Known, practice: str, episode: Episode) -> date | None:
-    local = on_the_wall(episode.contacts[0].at, known.zone_of(practice))
+def day_of(source: Known, practice: str, episode: Episode) -> date | None:
+    local = on_the_wall(episode.contacts[0].at, source.zone_of(practice))
     return local.date() if local else None
 
 
-def demand_daily(known: Known) -> Expected:
-    found: dict[tuple[Any, ...], list[Episode]] = defaultdict(list)
-    for practice, one in episodes(known):
+def demand_daily(source: Known) -> Expected:
+    days: dict[tuple[Any, ...], list[Episode]] = defaultdict(list)
+    for practice, one in episodes(source):
         first = one.contacts[0]
-        found[practice, day_of(known, practice, one), first.channel, first.begun_by].append(one)
-    return {key: cohort(known, of_day) for key, of_day in found.items()}
+        days[practice, day_of(source, practice, one), first.channel, first.begun_by].append(one)
+    return {key: cohort(source, of_day) for key, of_day in days.items()}
 
 
-def cohort(known: Known, of_day: list[Episode]) -> dict[str, Any]:
+def cohort(source: Known, of_day: list[Episode]) -> dict[str, Any]:
     taken = [hours(one.contacts[0].at, one.booking.at) or 0 for one in of_day if one.booking]
     within = {days: sum(value <= days * 24 for value in taken) for days in (1, 7, 14)}
     kept = sum(KEPT.get((one.appointment or {}).get("status") or "") is True for one in of_day)
-    lost = sum(is_lost(known, one) for one in of_day)
-    closed = [one.booking is not None or is_lost(known, one) for one in of_day]
+    lost = sum(is_lost(source, one) for one in of_day)
+    closed = [one.booking is not None or is_lost(source, one) for one in of_day]
     return {
         "episodes": len(of_day),
         "booked_within_1_day": within[1],
@@ -185,5 +185,5 @@ def cohort(known: Known, of_day: list[Episode]) -> dict[str, Any]:
         "kept": kept,
         "leaked": len(of_day) - len(taken),
         "lost": lost,
-        "is_mature": all(closed) and all(known.now - one.contacts[0].at > TWO_WEEKS for one in of_day),
+        "is_mature": all(closed) and all(source.now - one.contacts[0].at > TWO_WEEKS for one in of_day),
     }

@@ -4,12 +4,12 @@ from support.daily import outreach
 from support.known import Expected, Known
 
 
-def outreach_outcomes_daily(known: Known) -> Expected:
-    found = known.by_day(known.rows("ai_outbound_requests"), "purpose", "channel")
-    return {key: outreach(requests, known.now) for key, requests in found.items()}
+def outreach_outcomes_daily(source: Known) -> Expected:
+    days = source.by_day(source.rows("ai_outbound_requests"), "purpose", "channel")
+    return {key: outreach(requests, source.now) for key, requests in days.items()}
 
 
-def outreach_suppressions_daily(known: Known) -> Expected:
-    stopped = [row for row in known.rows("ai_outbound_requests") if row["status"] == "suppressed"]
-    found = known.by_day(stopped, "purpose", "suppression_reason")
-    return {key: (len(requests),) for key, requests in found.items()}
+def outreach_suppressions_daily(source: Known) -> Expected:
+    stopped = [row for row in source.rows("ai_outbound_requests") if row["status"] == "suppressed"]
+    days = source.by_day(stopped, "purpose", "suppression_reason")
+    return {key: (len(requests),) for key, requests in days.items()}

@@ -49,38 +49,38 @@ AREAS: tuple[tuple[str, str, Callable[[Row], Any]], ...] = (
 )
 
 
-def counted_by_day(known: Known) -> dict[Key, Counter[str]]:
+def counted_by_day(source: Known) -> dict[Key, Counter[str]]:
     """What is counted of each day that is over or has begun, and of what has no day."""
-    found: dict[Key, Counter[str]] = defaultdict(Counter)
-    for practice, day in practice_days(known):
-        found[practice, day] = Counter()
+    counts: dict[Key, Counter[str]] = defaultdict(Counter)
+    for practice, day in practice_days(source):
+        counts[practice, day] = Counter()
     for name, table, condition in AREAS:
-        for row in known.rows(table):
-            day = row["call_date"] if table == "phone_calls" else known.day(row)
-            found[row["practice_id"], day][name] += bool(condition(row))
-    for practice, one in episodes(known):
+        for row in source.rows(table):
+            day = row["call_date"] if table == "phone_calls" else source.day(row)
+            counts[row["practice_id"], day][name] += bool(condition(row))
+    for practice, one in episodes(source):
         if one.contacts[0].begun_by == "client":
-            found[practice, day_of(known, practice, one)]["leaks"] += one.booking is None
-    return found
+            counts[practice, day_of(source, practice, one)]["leaks"] += one.booking is None
+    return counts
 
 
-def callers(known: Known, period: Callable[[date], date]) -> dict[Key, dict[str, int]]:
+def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str, int]]:
     """How many callers of each day, or of each week, wanted what and got it."""
     kinds: dict[Key, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for practice, demand in demands(known).items():
-        booked = bookings(known, practice)
-        for (day, party), calls in by_caller(known, practice).items():
+    for practice, demand in demands(source).items():
+        booked = bookings(source, practice)
+        for (day, party), calls in by_caller(source, practice).items():
             here = kinds[practice, period(day)]
             wished = [call["called_at"] for call in calls if is_new(call)]
             missed = [call["called_at"] for call in calls if is_missed(call)]
-            told = {
+            facts = {
                 "unique_callers": True,
                 "new_booking_callers": wished,
                 "booked_within_7_days": in_a_week(wished, booked[party]),
                 "missed_callers": missed,
                 "recovered_within_7_days": in_a_week(missed, booked[party]),
             }
-            for name, holds in told.items():
+            for name, holds in facts.items():
                 here[name] |= {party} if holds else set()
         assert demand
     return {key: {name: len(sets[name]) for name in CALLERS} for key, sets in kinds.items()}
@@ -90,50 +90,50 @@ def in_a_week(since: list[datetime], booked: list[datetime]) -> bool:
     return bool(since) and any(timedelta() <= at - min(since) <= WEEK for at in booked)
 
 
-def by_caller(known: Known, practice: str) -> Mapping[tuple[date, str], list[Row]]:
+def by_caller(source: Known, practice: str) -> Mapping[tuple[date, str], list[Row]]:
     """The inbound calls of a day, by who called."""
-    demand, found = demands(known)[practice], defaultdict[tuple[date, str], list[Row]](list)
+    demand, by_party = demands(source)[practice], defaultdict[tuple[date, str], list[Row]](list)
     for call in demand.calls:
         if call["direction"] == "inbound":
             party = demand.party(*demand.caller(call)) or f"call:{call['call_key']}"
-            found[call["call_date"], party].append(call)
-    return found
+            by_party[call["call_date"], party].append(call)
+    return by_party
 
 
-def bookings(known: Known, practice: str) -> Mapping[str, list[datetime]]:
+def bookings(source: Known, practice: str) -> Mapping[str, list[datetime]]:
     """When each party was booked, in a contact or as an appointment."""
-    demand, found = demands(known)[practice], defaultdict[str, list[datetime]](list)
+    demand, by_party = demands(source)[practice], defaultdict[str, list[datetime]](list)
     for contact in demand.contacts():
         if contact.booked_at:
-            found[demand.party_of(contact)].append(contact.booked_at)
+            by_party[demand.party_of(contact)].append(contact.booked_at)
     for row in demand.appointments:
         party = demand.party(*demand.booked_for(row))
         if party and row["created_at"]:
-            found[party].append(row["created_at"])
-    return found
+            by_party[party].append(row["created_at"])
+    return by_party
 
 
-def group_of(known: Known, practice: str) -> str | None:
-    return next((one.group for one in known.practices if one.id == practice), None)
+def group_of(source: Known, practice: str) -> str | None:
+    return next((one.group for one in source.practices if one.id == practice), None)
 
 
 @once_for_each
-def final_days(known: Known) -> set[Key]:
+def final_days(source: Known) -> set[Key]:
     """The days since whose end two weeks have passed."""
-    return {key for key, row in practice_days(known).items() if tuple(row)[5]}
+    return {key for key, row in practice_days(source).items() if tuple(row)[5]}
 
 
-def practice_daily(known: Known) -> Expected:
-    who, nobody = callers(known, lambda day: day), dict.fromkeys(CALLERS, 0)
+def practice_daily(source: Known) -> Expected:
+    who, nobody = callers(source, lambda day: day), dict.fromkeys(CALLERS, 0)
     return {
         key: {
             **{name: counts[name] for name in COUNTS},
             **who.get(key, nobody),
             "is_small_sample": counts["calls"] < SMALL,
-            "is_final": key in final_days(known),
-            "group_name": group_of(known, key[0]),
+            "is_final": key in final_days(source),
+            "group_name": group_of(source, key[0]),
         }
-        for key, counts in counted_by_day(known).items()
+        for key, counts in counted_by_day(source).items()
     }
 
 
@@ -141,32 +141,32 @@ def monday(day: date) -> date:
     return day - timedelta(days=day.isoweekday() - 1)
 
 
-def practice_weekly(known: Known) -> Expected:
-    who, nobody = callers(known, monday), dict.fromkeys(CALLERS, 0)
+def practice_weekly(source: Known) -> Expected:
+    who, nobody = callers(source, monday), dict.fromkeys(CALLERS, 0)
     weeks: dict[Key, Counter[str]] = defaultdict(Counter)
     final: dict[Key, bool] = {}
-    for (practice, day), counts in counted_by_day(known).items():
+    for (practice, day), counts in counted_by_day(source).items():
         week = practice, monday(day) if day else None
         weeks[week] += counts
-        final[week] = final.get(week, True) and (practice, day) in final_days(known)
-    told = {
+        final[week] = final.get(week, True) and (practice, day) in final_days(source)
+    weekly = {
         key: {**{name: counts[name] for name in COUNTS}, **who.get(key, nobody)} for key, counts in weeks.items()
     }
     none = dict.fromkeys((*COUNTS, *CALLERS))
     return {
         (practice, week): {
             **here,
-            **{f"previous_{name}": value for name, value in before(told, practice, week, none).items()},
+            **{f"previous_{name}": value for name, value in before(weekly, practice, week, none).items()},
             "is_small_sample": here["calls"] < SMALL,
             "is_final": final[practice, week],
-            "group_name": group_of(known, practice),
+            "group_name": group_of(source, practice),
         }
-        for (practice, week), here in told.items()
+        for (practice, week), here in weekly.items()
     }
 
 
-def before(told: Mapping[Key, Any], practice: str, week: date | None, none: Any) -> Mapping[str, Any]:
-    return told.get((practice, week - WEEK), none) if week else none
+def before(weekly: Mapping[Key, Any], practice: str, week: date | None, none: Any) -> Mapping[str, Any]:
+    return weekly.get((practice, week - WEEK), none) if week else none
 
 
 Condition = Callable[[Row], Any]
@@ -184,39 +184,39 @@ SESSIONS: dict[str, Condition] = {
 }
 
 
-def report_revisions(known: Known) -> Expected:
-    calls = seen_by_day(known, "phone_calls", lambda row: row["call_date"])
-    sessions = seen_by_day(known, "booking_sessions", known.day)
-    found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+def report_revisions(source: Known) -> Expected:
+    calls = seen_by_day(source, "phone_calls", lambda row: row["call_date"])
+    sessions = seen_by_day(source, "booking_sessions", source.day)
+    revisions: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     for mart, days, conditions in (
         ("booking_intent_daily", calls, CALLS),
         ("booking_funnel_daily", sessions, SESSIONS),
     ):
         for key, seen in days.items():
             for measure, condition in conditions.items():
-                found[*key, mart, measure] = then_and_now(known, key, seen, condition)
-    return found
+                revisions[*key, mart, measure] = then_and_now(source, key, seen, condition)
+    return revisions
 
 
 Seen = list[tuple[Row, datetime, datetime | None]]
 """Versions, and from when until when each was what vetl knew."""
 
 
-def seen_by_day(known: Known, table: str, day: Callable[[Row], date | None]) -> Mapping[Key, Seen]:
+def seen_by_day(source: Known, table: str, day: Callable[[Row], date | None]) -> Mapping[Key, Seen]:
     versions: dict[Key, Seen] = defaultdict(list)
-    for row in known.tables.get(f"history.{table}", ()):
+    for row in source.tables.get(f"history.{table}", ()):
         versions[row["practice_id"], day(row)].append((row, row["_valid_from"], row["_valid_to"]))
-    for row in known.tables[table]:
+    for row in source.tables[table]:
         versions[row["practice_id"], day(row)].append((row, row["_loaded_at"], row["_deleted_at"]))
     return versions
 
 
-def then_and_now(known: Known, key: Key, seen: Seen, condition: Condition) -> tuple[int | None, int]:
+def then_and_now(source: Known, key: Key, seen: Seen, condition: Condition) -> tuple[int | None, int]:
     practice_id, day = key
-    name = known.zone_of(practice_id)
+    name = source.zone_of(practice_id)
     now = count(rows_of(seen, lambda _, until: until is None), condition)
     end = midnight(day_after(day), name) if name and day else None
-    reported_at = end + timedelta(hours=24) if end and end <= known.now else None
+    reported_at = end + timedelta(hours=24) if end and end <= source.now else None
     if reported_at is None or min(since for _, since, _ in seen) > reported_at:
         return None, now
     then = rows_of(seen, lambda since, until: since <= reported_at < (until or LAST))

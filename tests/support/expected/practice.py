@@ -50,44 +50,44 @@ LISTED = {
 """The values that the interface lists or shows, by mart and column; none where it shows none."""
 
 
-def unknown_values(known: Known) -> Expected:
-    found = Counter[tuple[Any, ...]]()
+def unknown_values(source: Known) -> Expected:
+    occurrences = Counter[tuple[Any, ...]]()
     for (mart, field), listed in LISTED.items():
         table = "ai_outbound_requests" if mart == "outreach_requests" else mart
         reminders = mart == "service_reminders"
-        for row in latest_reminders(known) if reminders else known.rows(table):
+        for row in latest_reminders(source) if reminders else source.rows(table):
             value = row.get("group_status" if reminders else field)
             if value and value not in listed.split():
-                found[row["practice_id"], mart, field, value] += 1
-    return {key: (times,) for key, times in found.items()}
+                occurrences[row["practice_id"], mart, field, value] += 1
+    return {key: (times,) for key, times in occurrences.items()}
 
 
-def practices(known: Known) -> Expected:
+def practices(source: Known) -> Expected:
     expected: dict[Any, dict[str, Any]] = {}
-    for one in known.practices:
-        local = on_the_wall(known.now, one.time_zone)
+    for one in source.practices:
+        local = on_the_wall(source.now, one.time_zone)
         assert local
         expected[(one.id,)] = {
             **{name: getattr(one, name) for name in ("name", "time_zone", "history_start")},
             "group_name": one.group,
-            "as_of": known.now,
+            "as_of": source.now,
             "as_of_local": local,
             "today": local.date(),
         }
     return expected
 
 
-def practice_days(known: Known) -> Expected:
+def practice_days(source: Known) -> Expected:
     """Every day once, those of spring and autumn included."""
     expected: dict[Any, tuple[Any, ...]] = {}
-    for practice in known.practices:
-        day, today = practice.history_start, on_the_wall(known.now, practice.time_zone)
+    for practice in source.practices:
+        day, today = practice.history_start, on_the_wall(source.now, practice.time_zone)
         while today and day <= today.date():
             start, end = (midnight(at, practice.time_zone) for at in (day, day_after(day)))
             monday = day - timedelta(days=day.isoweekday() - 1)
             first = date(day.year, day.month, 1)
-            final = known.now - end >= timedelta(days=14)
-            times = (hours(start, end), end <= known.now, final, start, end)
+            final = source.now - end >= timedelta(days=14)
+            times = (hours(start, end), end <= source.now, final, start, end)
             expected[practice.id, day] = (day.isoweekday(), monday, first, *times)
             day = day_after(day)
     return expected

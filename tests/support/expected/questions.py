@@ -22,7 +22,7 @@ Answer = list[tuple[Any, ...]]
 Marts = Callable[[str], list[Row]]
 
 
-def expected_marts(chapter: Chapter, known: Known) -> Marts:
+def expected_marts(chapter: Chapter, source: Known) -> Marts:
     """The rows of a mart as they should be, by its name."""
 
     def rows(name: str) -> list[Row]:
@@ -34,7 +34,7 @@ def expected_marts(chapter: Chapter, known: Known) -> Marts:
             {**dict(zip(columns, key, strict=False)), **row}
             if isinstance(row, dict)
             else dict(zip(columns, (*key, *row), strict=True))
-            for key, row in function(known).items()
+            for key, row in function(source).items()
             if len(key) == width
         ]
 
@@ -47,16 +47,16 @@ def rounded(value: float | None, digits: int) -> float | None:
 
 
 def grouped(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
-    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        found[tuple(row[column] for column in columns)].append(row)
-    return found
+        groups[tuple(row[column] for column in columns)].append(row)
+    return groups
 
 
 def total(rows: Iterable[Row], column: str) -> int | None:
     """The sum of what is known; nothing where nothing is."""
-    known = [row[column] for row in rows if row[column] is not None]
-    return sum(known) if known else None
+    values = [row[column] for row in rows if row[column] is not None]
+    return sum(values) if values else None
 
 
 def picked(rows: Iterable[Row], *columns: str) -> Answer:
@@ -136,22 +136,22 @@ def callers(marts: Marts) -> Answer:
 
 def months(marts: Marts) -> Answer:
     today = {row["practice_id"]: row["today"] for row in marts("practices")}
-    found: dict[tuple[str, date], list[Row]] = defaultdict(list)
+    by_month: dict[tuple[str, date], list[Row]] = defaultdict(list)
     for row in marts("practice_daily"):
         day, now = row["day"], today.get(row["practice_id"])
         if day and now and day < now and day.day <= (now - timedelta(days=1)).day:
-            found[row["practice_id"], day.replace(day=1)].append(row)
+            by_month[row["practice_id"], day.replace(day=1)].append(row)
     columns = ("calls", "new_booking_intent_calls", "sessions", "leaks")
     return [
         (*key, len(days), *(total(days, one) for one in columns), all(one["is_final"] for one in days))
-        for key, days in found.items()
+        for key, days in by_month.items()
     ]
 
 
 def stages(marts: Marts) -> Answer:
-    found = grouped(marts("booking_funnel_stages"), "stage", "position")
+    by_stage = grouped(marts("booking_funnel_stages"), "stage", "position")
     answer: Answer = []
-    for key, rows in found.items():
+    for key, rows in by_stage.items():
         reached, continued = total(rows, "reached"), total(rows, "continued")
         lost = None if reached is None or continued is None else reached - continued
         answer.append(
@@ -234,13 +234,15 @@ def final_through(marts: Marts) -> Answer:
 
 def completeness(marts: Marts) -> Answer:
     columns = ("source_count", "warehouse_count", "quarantined_rows")
-    found = grouped(marts("proof"), "endpoint").items()
-    return [(*key, *(total(rows, one) for one in columns)) for key, rows in found]
+    by_list = grouped(marts("proof"), "endpoint").items()
+    return [(*key, *(total(rows, one) for one in columns)) for key, rows in by_list]
 
 
 def unlisted(marts: Marts) -> Answer:
-    found = grouped(marts("unknown_values"), "mart", "field").items()
-    return [(*key, len({row["unknown_value"] for row in rows}), total(rows, "occurrences")) for key, rows in found]
+    by_field = grouped(marts("unknown_values"), "mart", "field").items()
+    return [
+        (*key, len({row["unknown_value"] for row in rows}), total(rows, "occurrences")) for key, rows in by_field
+    ]
 
 
 ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {

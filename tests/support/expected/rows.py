@@ -19,15 +19,15 @@ CALL_TEXTS = (
 )
 
 
-def told(known: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
+def told(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
     """Columns as they are, times also on the practice's wall clock, and the day of `created_at` there."""
     columns = {name: row.get(name) or None for name in texts}
     for name in times:
-        columns |= {name: row.get(name), f"{name}_local": known.local(row, name)}
-    return {**columns, "day": known.day(row)}
+        columns |= {name: row.get(name), f"{name}_local": source.local(row, name)}
+    return {**columns, "day": source.day(row)}
 
 
-def phone_calls(known: Known) -> Expected:
+def phone_calls(source: Known) -> Expected:
     """The source tells the local minute itself, so it does not depend on what is configured."""
     return {
         (row["practice_id"], row["call_key"]): {
@@ -44,18 +44,18 @@ def phone_calls(known: Known) -> Expected:
             "day": row["call_date"],
             **{name: row[name] for name in ("called_at_local", "called_at", "created_at")},
         }
-        for row in known.rows("phone_calls")
+        for row in source.rows("phone_calls")
     }
 
 
-def booking_sessions(known: Known) -> Expected:
+def booking_sessions(source: Known) -> Expected:
     texts = ("appointment_id", "remote_appointment_id", "status", "stage", "client_type")
     referral = ("referral_source", "referral_campaign", "referral_medium")
     expected: dict[Any, dict[str, Any]] = {}
-    for row in known.rows("booking_sessions"):
+    for row in source.rows("booking_sessions"):
         done = hours(row["created_at"], row["last_activity_at"] or row["updated_at"])
         expected[row["practice_id"], row["id"]] = {
-            **told(known, row, (*texts, *referral), ("created_at", "updated_at", "last_activity_at")),
+            **told(source, row, (*texts, *referral), ("created_at", "updated_at", "last_activity_at")),
             "minutes_to_complete": done * 60 if done is not None and row["status"] == "completed" else None,
             "has_appointment": bool(row["appointment_id"] or row["remote_appointment_id"]),
         }
@@ -66,7 +66,7 @@ COURSES = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 """What became of an appointment, by its status; of any other it is open."""
 
 
-def appointments(known: Known) -> Expected:
+def appointments(source: Known) -> Expected:
     texts = (
         *(
             "remote_client_id",
@@ -86,16 +86,16 @@ def appointments(known: Known) -> Expected:
         ),
     )
     by_practice = {
-        practice: Attribution(practice, known.tables, known.region_of(practice))
-        for practice in known.practices_in("appointments")
+        practice: Attribution(practice, source.tables, source.region_of(practice))
+        for practice in source.practices_in("appointments")
     }
     expected: dict[Any, dict[str, Any]] = {}
-    for row in known.rows("appointments"):
+    for row in source.rows("appointments"):
         here = by_practice[row["practice_id"]]
         booking = here.bookings[row["id"]]
         evidence = {booking.via: booking.evidence_id} if booking else {}
         expected[row["practice_id"], row["id"]] = {
-            **told(known, row, texts, ("created_at", "updated_at", "booking_date", "end_date")),
+            **told(source, row, texts, ("created_at", "updated_at", "booking_date", "end_date")),
             "remote_appointment_id": row["remote_id"] or None,
             "client_id": here.by_remote_id.get(row["remote_client_id"] or ""),
             "patient_id": here.by_remote_patient.get(row.get("remote_patient_id") or ""),
@@ -110,56 +110,58 @@ def appointments(known: Known) -> Expected:
     return expected
 
 
-def outreach_requests(known: Known) -> Expected:
+def outreach_requests(source: Known) -> Expected:
     texts = (
         *("partner_request_id", "client_id", "patient_id", "channel", "purpose", "status", "outcome"),
         *("suppression_reason", "error_message", "contact_number", "context"),
     )
     return {
         (row["practice_id"], row["id"]): {
-            **told(known, row, texts, ("created_at", "contacted_at", "completed_at")),
+            **told(source, row, texts, ("created_at", "contacted_at", "completed_at")),
             "hours_to_contact": hours(row["created_at"], row["contacted_at"]),
             "hours_to_outcome": hours(row["created_at"], row["completed_at"]) if row["outcome"] else None,
             "is_contacted": row["contacted_at"] is not None,
             "is_open": row["status"] in {"received", "queued", "in_progress"},
             "is_failed_undispatched": row["status"] == "failed" and row["outcome"] != "undeliverable",
-            "is_mature": (hours(row["created_at"], known.now) or 0) >= 96,
+            "is_mature": (hours(row["created_at"], source.now) or 0) >= 96,
         }
-        for row in known.rows("ai_outbound_requests")
+        for row in source.rows("ai_outbound_requests")
     }
 
 
-def staff_tasks(known: Known) -> Expected:
+def staff_tasks(source: Known) -> Expected:
     texts = ("client_id", "patient_id", "task_type", "status", "title", "description")
     times = ("created_at", "updated_at", "finalized_at", "reference_time_at")
     return {
         (row["practice_id"], row["id"]): {
-            **told(known, row, (*texts, "override_completion_action_text"), times),
+            **told(source, row, (*texts, "override_completion_action_text"), times),
             "cancellation_allowed": row["cancellation_allowed"],
             "hours_to_finalize": hours(row["created_at"], row["finalized_at"]),
-            "hours_pending": hours(row["created_at"], known.now) if row["status"] == "pending" else None,
-            "open_hours_to_finalize": open_hours(known.local(row, "created_at"), known.local(row, "finalized_at")),
+            "hours_pending": hours(row["created_at"], source.now) if row["status"] == "pending" else None,
+            "open_hours_to_finalize": open_hours(
+                source.local(row, "created_at"), source.local(row, "finalized_at")
+            ),
         }
-        for row in known.rows("staff_tasks")
+        for row in source.rows("staff_tasks")
     }
 
 
-def clients(known: Known) -> Expected:
+def clients(source: Known) -> Expected:
     return {
         (row["practice_id"], row["id"]): {
             "remote_client_id": row["remote_id"] or None,
             **{name: row.get(name) or None for name in ("name", "email", "phone")},
             "patient_count": how_many(row["patients"]),
         }
-        for row in known.rows("clients")
+        for row in source.rows("clients")
     }
 
 
-def patients(known: Known) -> Expected:
+def patients(source: Known) -> Expected:
     texts = ("client_id", "name", "species", "breed")
     return {
         (row["practice_id"], row["id"]): {name: row.get(name) or None for name in texts}
-        for row in known.rows("patients")
+        for row in source.rows("patients")
     }
 
 
@@ -172,38 +174,38 @@ FUNNEL = {
 """The statuses of a message that has come as far."""
 
 
-def messages(known: Known) -> Expected:
+def messages(source: Known) -> Expected:
     texts = ("reference_id", "client_id", "status", "status_reason", "channel_requested", "channel_used")
     minutes = {"minutes_to_deliver": "delivered_at", "minutes_to_read": "read_at"}
     expected: dict[Any, dict[str, Any]] = {}
-    for row in known.rows("messages"):
+    for row in source.rows("messages"):
         taken = {name: hours(row["sent_at"], row[column]) for name, column in minutes.items()}
         times = ("created_at", "sent_at", "delivered_at", "read_at", "failed_at")
         expected[row["practice_id"], row["id"]] = {
-            **told(known, row, (*texts, "error_code", "error_message"), times),
+            **told(source, row, (*texts, "error_code", "error_message"), times),
             **{name: None if value is None else value * 60 for name, value in taken.items()},
             **{f"is_{step}": row["status"] in reached for step, reached in FUNNEL.items()},
         }
     return expected
 
 
-def service_reminders(known: Known) -> Expected:
+def service_reminders(source: Known) -> Expected:
     """Of each group what came last, how many contents there were, and the patient's next appointment."""
     texts = ("client_id", "remote_client_id", "patient_id", "remote_patient_id")
-    versions = Counter((row["practice_id"], row["id"]) for row in known.rows("service_reminder_events"))
+    versions = Counter((row["practice_id"], row["id"]) for row in source.rows("service_reminder_events"))
     first: dict[Any, Any] = {}
     sent: dict[Any, Any] = {}
-    for row in known.rows("service_reminder_events"):
+    for row in source.rows("service_reminder_events"):
         key = (row["practice_id"], row["id"])
         first[key] = min(row["received_at"], first.get(key, row["received_at"]))
         at = row.get("timestamp") or row["received_at"]
         sent[key] = min(at, sent.get(key, at))
-    booked = appointments(known)
+    booked = appointments(source)
     expected: dict[Any, dict[str, Any]] = {}
-    for row in latest_reminders(known):
-        key, received = (row["practice_id"], row["id"]), known.local(row, "received_at")
+    for row in latest_reminders(source):
+        key, received = (row["practice_id"], row["id"]), source.local(row, "received_at")
         expected[key] = {
-            **told(known, row, texts, ("due_at", "received_at")),
+            **told(source, row, texts, ("due_at", "received_at")),
             "notification_rule": row["notification_rule_name"] or None,
             "status": row["group_status"] or None,
             "reminder_count": how_many(row["reminders"]),
@@ -235,9 +237,9 @@ def next_appointment(booked: Any, reminder: Row, since: Any) -> dict[str, Any]:
     }
 
 
-def latest_reminders(known: Known) -> list[Row]:
+def latest_reminders(source: Known) -> list[Row]:
     """Of each group what came last."""
-    ordered = sorted(known.rows("service_reminder_events"), key=lambda row: row["received_at"])
+    ordered = sorted(source.rows("service_reminder_events"), key=lambda row: row["received_at"])
     return list({(row["practice_id"], row["id"]): row for row in ordered}.values())
 
 

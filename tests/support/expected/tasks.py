@@ -12,12 +12,12 @@ OPENS, CLOSES, DAYS = 8, 18, 6
 FINAL = {"completed", "canceled"}
 
 
-def staff_task_turnaround_daily(known: Known) -> Expected:
-    again, found = reopened(known), known.by_day(known.rows("staff_tasks"), "task_type")
+def staff_task_turnaround_daily(source: Known) -> Expected:
+    again, days = reopened(source), source.by_day(source.rows("staff_tasks"), "task_type")
     expected: dict[Any, tuple[Any, ...]] = {}
-    for key, tasks in found.items():
+    for key, tasks in days.items():
         done = [row for row in tasks if row["status"] == "completed"]
-        local = [(known.local(row, "created_at"), known.local(row, "finalized_at")) for row in done]
+        local = [(source.local(row, "created_at"), source.local(row, "finalized_at")) for row in done]
         expected[key] = (
             len(tasks),
             *(
@@ -27,16 +27,16 @@ def staff_task_turnaround_daily(known: Known) -> Expected:
             median_of(hours(row["created_at"], row["finalized_at"]) for row in done),
             median_of(open_hours(*times) for times in local),
             count(tasks, lambda row: (row["practice_id"], row["id"]) in again),
-            median_of(hours(row["created_at"], known.now) for row in tasks if row["status"] == "pending"),
+            median_of(hours(row["created_at"], source.now) for row in tasks if row["status"] == "pending"),
         )
     return expected
 
 
-def reopened(known: Known) -> set[tuple[str, str]]:
+def reopened(source: Known) -> set[tuple[str, str]]:
     """The tasks that were seen to leave a final status."""
     return {
         key
-        for key, versions in known.versions("staff_tasks").items()
+        for key, versions in source.versions("staff_tasks").items()
         if any(a["status"] in FINAL and b["status"] not in FINAL for a, b in pairwise(versions))
     }
 
