@@ -61,9 +61,9 @@ def main() -> None:
         contacts = write_contacts(private, published)
         (clients,) = write_parquet(published, 1).rglob("clients.parquet")
         for version in VERSIONS:
-            told = _read(Path("build") / "clients" / version, version, published, contacts, clients)
-            if told != f"{version} {EXPECTED} {FRAMES_EXPECTED}":
-                sys.exit(f"DuckDB {version} reads {told}")
+            answer = _read(Path("build") / "clients" / version, version, published, contacts, clients)
+            if answer != f"{version} {EXPECTED} {FRAMES_EXPECTED}":
+                sys.exit(f"DuckDB {version} reads {answer}")
             sys.stdout.write(f"DuckDB {version} reads both files, pandas and polars through it and Parquet\n")
 
 

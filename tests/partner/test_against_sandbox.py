@@ -79,7 +79,7 @@ def test_people_are_found_and_the_csv_tells_its_total(
 ) -> None:
     client = platform.truth(PRACTICE, "clients")[0]
 
-    assert str(client["id"]) in {found.id for found in practice.clients(name=client["name"])}
+    assert str(client["id"]) in {person.id for person in practice.clients(name=client["name"])}
     owned = [row for row in platform.truth(PRACTICE, "patients") if row["client_id"] == client["id"]]
     assert {pet.id for pet in practice.patients(str(client["id"]))} == {str(row["id"]) for row in owned}
     assert practice.phone_calls_csv().total_count == len(platform.truth(PRACTICE, "phone_calls"))

@@ -91,9 +91,9 @@ def test_an_empty_label_is_null() -> None:
 def test_durations_are_minutes_and_seconds_or_with_hours(seconds: int) -> None:
     plain = re.match(DURATION_PATTERN, f"{seconds // 60}:{seconds % 60:02}")
     hours = re.match(DURATION_PATTERN, f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}")
-    for found in (plain, hours):
-        assert found
-        parts = [int(part or 0) for part in found.groups()]
+    for match in (plain, hours):
+        assert match
+        parts = [int(part or 0) for part in match.groups()]
         assert parts[0] * 3600 + parts[1] * 60 + parts[2] == seconds
 
 

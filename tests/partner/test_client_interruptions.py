@@ -120,8 +120,8 @@ def test_a_wait_beyond_ten_minutes_is_cut_and_the_log_says_so(stage: Stage) -> N
     stage.play(one)
 
     assert stage.time.slept == [600]
-    (told,) = [log for log in stage.logs if log["event"] == "retry_after_bounded"]
-    assert (told["asked"], told["waits"]) == (86400, 600)
+    (entry,) = [log for log in stage.logs if log["event"] == "retry_after_bounded"]
+    assert (entry["asked"], entry["waits"]) == (86400, 600)
 
 
 def test_a_quota_per_minute_without_retry_after_is_waited_out(stage: Stage) -> None:

@@ -29,7 +29,7 @@ BODIES = {
 """What is said again and again after the head, how often, and what ends it."""
 
 
-def read_within(room: int, base_url: str, told: Path) -> None:
+def read_within(room: int, base_url: str, report: Path) -> None:
     """In a process of its own."""
     size = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
@@ -42,7 +42,7 @@ def read_within(room: int, base_url: str, told: Path) -> None:
     try:
         asyncio.run(scene())
     except VetlError as error:
-        told.write_text(str(error), "utf-8")
+        report.write_text(str(error), "utf-8")
 
 
 @pytest.fixture
@@ -69,13 +69,13 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.mark.parametrize("kind", BODIES)
 def test_a_page_is_refused_before_it_takes_the_memory(server: ScriptedServer, tmp_path: Path, kind: str) -> None:
-    told = tmp_path / "told"
+    report = tmp_path / "told"
     again, times, end = BODIES[kind]
     server.answers(Reply(body=HEAD + again * times + end))
 
-    process = processes.Process(target=read_within, args=(ROOM, server.base_url, told))
+    process = processes.Process(target=read_within, args=(ROOM, server.base_url, report))
     process.start()
     process.join(60)
 
     assert process.exitcode == 0
-    assert f"GET staff_tasks for practice {PRACTICE}: " in told.read_text("utf-8")
+    assert f"GET staff_tasks for practice {PRACTICE}: " in report.read_text("utf-8")

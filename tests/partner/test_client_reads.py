@@ -263,13 +263,13 @@ def test_every_request_is_logged_without_what_it_tells_of_people(stage: Stage) -
 
     stage.play(scene)
 
-    told = [log for log in stage.logs if log["event"] == "request"]
-    assert [(log["asked"], log["query"], log["status"]) for log in told] == [
+    entries = [log for log in stage.logs if log["event"] == "request"]
+    assert [(log["asked"], log["query"], log["status"]) for log in entries] == [
         ("sign-in", "", 200),
         (f"GET staff_tasks for practice {PRACTICE}", "page=3&status=pending", 200),
         (f"GET clients for practice {PRACTICE}", "name=***&phone=***", 200),
     ]
-    assert {log["log_level"] for log in told} == {"debug"}
+    assert {log["log_level"] for log in entries} == {"debug"}
     assert "Ann" not in str(stage.logs)
 
 

@@ -271,10 +271,10 @@ def test_no_error_and_no_log_holds_a_secret_that_the_server_quotes(stage: Stage,
     with pytest.raises(VetlError) as caught:
         stage.play(one)
 
-    told = json.dumps([str(caught.value), repr(caught.value), stage.logs], default=str)
-    told += str(getattr(caught.value, "fields", ()))
+    text = json.dumps([str(caught.value), repr(caught.value), stage.logs], default=str)
+    text += str(getattr(caught.value, "fields", ()))
     for secret in (USERNAME, PASSWORD, "token-1", "555", "4477", "ann.o", "example.com"):
-        assert secret not in told.lower()
+        assert secret not in text.lower()
 
 
 def test_a_login_page_with_200_is_torn_and_said_to_be_one(stage: Stage) -> None:

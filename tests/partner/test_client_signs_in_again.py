@@ -181,19 +181,19 @@ def test_a_renewed_token_that_is_called_forbidden_once_it_has_expired_is_renewed
 
 
 def test_who_waits_for_a_sign_in_hears_of_each_attempt_and_of_each_wait(stage: Stage) -> None:
-    told: list[Waiting] = []
+    heard: list[Waiting] = []
     stage.server.sign_in_answers(
         reply_error(429, Retry_After="5"), reply_error(503, Retry_After="20"), reply_data({"token": "token-1"})
     )
 
     async def scene(client: PartnerClient) -> None:
-        client.report_sign_in(told.append)
+        client.report_sign_in(heard.append)
         await client.sign_in()
 
     stage.play(scene)
 
     signing_in = f"signing in to {stage.server.base_url}"
-    assert told == [
+    assert heard == [
         Waiting(signing_in),
         Waiting(f"{signing_in}, attempt 2, waits 5 s"),
         Waiting(f"{signing_in}, attempt 3, waits 20 s"),

@@ -22,9 +22,9 @@ def test_the_seeds_are_usual_and_hold(name: str) -> None:
         TARGETS[name].one(seed)
 
 
-@pytest.mark.parametrize(("name", "found"), FOUND)
-def test_what_was_found_holds_now(name: str, found: bytes) -> None:
-    TARGETS[name].one(found)
+@pytest.mark.parametrize(("name", "data"), FOUND)
+def test_what_was_found_holds_now(name: str, data: bytes) -> None:
+    TARGETS[name].one(data)
 
 
 @settings(max_examples=150)

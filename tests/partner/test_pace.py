@@ -124,11 +124,11 @@ def taken(file: Path, tell: Callable[[list[float]], None]) -> None:
 
 def test_no_turn_is_taken_twice_by_processes_that_ask_at_the_same_time(tmp_path: Path) -> None:
     context = get_context("spawn")
-    told = context.SimpleQueue()
-    processes = [context.Process(target=taken, args=(tmp_path / "pace", told.put)) for _ in range(2)]
+    queue = context.SimpleQueue()
+    processes = [context.Process(target=taken, args=(tmp_path / "pace", queue.put)) for _ in range(2)]
     for process in processes:
         process.start()
-    waits = sorted(told.get() + told.get())
+    waits = sorted(queue.get() + queue.get())
     for process in processes:
         process.join()
 

@@ -29,8 +29,8 @@ def test_a_platform_that_only_asks_to_wait_costs_a_quarter_of_an_hour(
     assert all(isinstance(result, kind) for result in results)
     assert any("waited 15 minutes for the platform in all" in str(result) for result in results)
     assert stage.time.seconds - 1000 <= 900 + 60
-    told = [log for log in stage.logs if log["event"] == "platform_asks_to_wait"]
-    assert told[0]["log_level"] == "warning"
+    entries = [log for log in stage.logs if log["event"] == "platform_asks_to_wait"]
+    assert entries[0]["log_level"] == "warning"
 
 
 def test_a_quota_that_is_used_up_each_minute_is_waited_for_as_often_as_it_takes(stage: Stage) -> None:

@@ -222,6 +222,6 @@ def test_no_answer_raises_anything_but_our_errors(body: bytes, headers: dict[str
     ):
         with suppress(VetlError):
             understand()
-    told = str(refusals.refusal(answer))
-    assert "\n" not in told
-    assert len(told) < 3000
+    line = str(refusals.refusal(answer))
+    assert "\n" not in line
+    assert len(line) < 3000

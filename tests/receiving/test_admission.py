@@ -201,8 +201,11 @@ def test_a_genuine_delivery_needs_no_content_type(receiver: Opened) -> None:
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["with its length", "in chunks"])
-def test_a_body_that_is_too_large_is_refused_without_being_kept_in_memory(receiver: Opened, told: bool) -> None:  # noqa: FBT001 - a case
+@pytest.mark.parametrize("has_length", [True, False], ids=["with its length", "in chunks"])
+def test_a_body_that_is_too_large_is_refused_without_being_kept_in_memory(
+    receiver: Opened,
+    has_length: bool,  # noqa: FBT001 - a case
+) -> None:
     body = body_of(message(client_id="x" * 500))
 
     async def chunks() -> AsyncIterator[bytes]:
@@ -211,7 +214,7 @@ def test_a_body_that_is_too_large_is_refused_without_being_kept_in_memory(receiv
 
     async def scenario() -> None:
         async with receiver(bounds=Bounds(body_bytes=300)) as running:
-            content = body if told else chunks()
+            content = body if has_length else chunks()
             answer = await running.http.post("/webhooks/messages", content=content, headers=signed(body))
             assert answer.status_code == 413
             assert running.kept() == []

@@ -23,12 +23,12 @@ class Platform:
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
         assert practice_id == "loc-001"
         self.asked.append(f"{path}/{record_id}")
-        found = self.rows.get(record_id)
-        if isinstance(found, VetlError):
-            raise found
-        if isinstance(found, int):
-            raise RequestRefused("no", status=found)
-        return found
+        answer = self.rows.get(record_id)
+        if isinstance(answer, VetlError):
+            raise answer
+        if isinstance(answer, int):
+            raise RequestRefused("no", status=answer)
+        return answer
 
 
 def caught_up(side: Side, platform: Platform, now: datetime = NOW) -> Caught:

@@ -56,9 +56,9 @@ def test_the_status_counts_what_each_drain_brought(side: Side) -> None:
     for number in (1, 2):
         side.receive(("messages", message(f"m-{number}")))
         side.drain()
-        told = {item["endpoint"]: item["rows"] for item in side.warehouse.status()}
-        assert (told["messages"], told["message_events"]) == (number, number)
-        assert "outreach_events" not in told
+        counts = {item["endpoint"]: item["rows"] for item in side.warehouse.status()}
+        assert (counts["messages"], counts["message_events"]) == (number, number)
+        assert "outreach_events" not in counts
 
 
 def test_a_drain_that_stops_before_it_tells_the_inbox_counts_nothing_twice(
@@ -183,8 +183,8 @@ def test_a_body_is_understood_however_it_is_written(side: Side) -> None:
 
     assert side.drain().quarantined == 0
     ids = [("1", "m-8"), ("loc-001", "5"), *(("loc-001", f"m-{number}") for number in (1, 2, 3, 4, 6, 7))]
-    found = side.rows("select practice_id, id, error_message from raw.messages order by all")
-    assert found == [(practice, identity, odd) for practice, identity in ids]
+    stored = side.rows("select practice_id, id, error_message from raw.messages order by all")
+    assert stored == [(practice, identity, odd) for practice, identity in ids]
     assert side.rows("select occurred_at from raw.message_events where message_id = 'm-7'") == [
         (datetime(2026, 3, 1, 10, 0, 5, 250_000, tzinfo=UTC),)
     ]
@@ -234,12 +234,13 @@ def test_in_any_order_with_any_pauses_a_message_ends_where_it_came_furthest(
             shared.drain()
     shared.drain()
 
-    told = sorted(set(arrivals))
+    arrived = sorted(set(arrivals))
     events = shared.rows(f"select message_id, status from raw.message_events where practice_id = '{practice}'")
-    assert told == sorted(events)
+    assert arrived == sorted(events)
     latest = dict(shared.rows(f"select id, status from raw.messages where practice_id = '{practice}'"))
     assert latest == {
-        identity: max((status for other, status in told if other == identity), key=rank) for identity, _ in told
+        identity: max((status for other, status in arrived if other == identity), key=rank)
+        for identity, _ in arrived
     }
 
 

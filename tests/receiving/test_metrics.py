@@ -28,9 +28,9 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             assert NAME.fullmatch(family)
             assert meaning
             assert family not in families
-            told, _, rest = next(lines).partition(f" {family} ")
+            head, _, rest = next(lines).partition(f" {family} ")
             kind = rest
-            assert told == "# TYPE"
+            assert head == "# TYPE"
             families[family] = {"kind": kind, "samples": {}}
             continue
         sample = SAMPLE.fullmatch(line)

@@ -48,11 +48,13 @@ class Side(WebhookSide):
 
     def check_events(self) -> None:
         """What was told and acknowledged is in raw, each thing once, and nothing else is."""
-        told = {
+        acknowledged = {
             (item["clinic_id"], item["id"], item["status"])
             for item in (attempt.payload for attempt in self.told("messages"))
         }
-        assert sorted(told) == sorted(self.rows("select practice_id, message_id, status from raw.message_events"))
+        assert sorted(acknowledged) == sorted(
+            self.rows("select practice_id, message_id, status from raw.message_events")
+        )
         ended = {
             (
                 *(item.payload["clinic_id"], item.payload["request_id"], item.payload["status"]),
@@ -116,8 +118,8 @@ def test_in_the_end_raw_equals_what_the_platform_holds(opened: Opened, faults: S
     drained(side)
 
     # One that was never told of at all is unknown; there is no list of messages.
-    known = {item.payload["id"] for item in side.told("messages")}
-    assert side.truth([item for item in sent if item[1] in known]) == side.messages()
+    announced = {item.payload["id"] for item in side.told("messages")}
+    assert side.truth([item for item in sent if item[1] in announced]) == side.messages()
     side.check_events()
     attempts = side.platform.webhooks
     assert {item.status for item in attempts if item.fault in FALSE} <= {401, 403, 429}
@@ -140,13 +142,14 @@ def test_a_delivery_signed_for_another_practice_is_refused_as_such(opened: Opene
 def test_statuses_that_were_never_told_are_caught_up(opened: Opened) -> None:
     side = opened()
     sent = side.a_day(WebhookFault("lost", path="messages", share=0.5))
-    known = {item.payload["id"] for item in side.told("messages")}
+    announced = {item.payload["id"] for item in side.told("messages")}
     assert side.platform.webhook_faults.hits["lost"]
 
     assert drained(side).asked > 0
 
     assert (
-        side.truth([(practice, identity) for practice, identity in sent if identity in known]) == side.messages()
+        side.truth([(practice, identity) for practice, identity in sent if identity in announced])
+        == side.messages()
     )
 
 

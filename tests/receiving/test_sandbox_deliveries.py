@@ -72,8 +72,8 @@ def test_raw_equals_what_the_platform_holds_although_a_disk_fails_and_keeps_some
     assert result.changes.quarantined == 0
     assert side.truth(ids) == side.messages()
     attempts = side.platform.platform.events.deliveries.log
-    told = {(item.payload["id"], item.payload["status"]) for item in attempts if item.kind == "messages"}
-    assert told == set(side.rows("select message_id, status from raw.message_events"))
+    statuses = {(item.payload["id"], item.payload["status"]) for item in attempts if item.kind == "messages"}
+    assert statuses == set(side.rows("select message_id, status from raw.message_events"))
     ended = {item.payload["request_id"]: item.payload for item in attempts if item.kind == "ai_outbound"}
     assert ended
     assert sorted(

@@ -61,9 +61,9 @@ def test_draining_without_a_platform_drains_and_says_what_was_left_out(
 
     assert app.execute(["webhooks", "drain", "--json"]) == 0
 
-    told = json.loads(capsys.readouterr().out)
-    assert (told["deliveries"], told["changes"]["inserted"], told["exit_code"]) == (1, 2, 0)
-    assert "VETL_PARTNER__BASE_URL" in told["notes"][0]
+    report = json.loads(capsys.readouterr().out)
+    assert (report["deliveries"], report["changes"]["inserted"], report["exit_code"]) == (1, 2, 0)
+    assert "VETL_PARTNER__BASE_URL" in report["notes"][0]
 
 
 def test_a_body_in_quarantine_is_exit_code_3(capsys: pytest.CaptureFixture[str], moment: Any) -> None:
@@ -83,9 +83,9 @@ def test_a_platform_that_refuses_us_costs_the_catching_up_only(
             monkeypatch.setenv(f"VETL_PARTNER__{key.upper()}", value)
         code = app.execute(["webhooks", "drain", "--json"])
 
-    told = json.loads(capsys.readouterr().out)
-    assert (code, told["exit_code"], told["deliveries"]) == (3, 3, 1)
-    assert told["notes"][0].startswith("not caught up: ")
+    report = json.loads(capsys.readouterr().out)
+    assert (code, report["exit_code"], report["deliveries"]) == (3, 3, 1)
+    assert report["notes"][0].startswith("not caught up: ")
 
 
 def test_messages_are_got_by_ids_that_are_given_whosever_they_are(

@@ -80,7 +80,7 @@ def test_an_appointment_takes_the_time_of_its_slot(partner: Partner) -> None:
 
 
 @rule(CREATE, says="kept")
-@broken_by(rows("appointments", lambda found: found[1:]))
+@broken_by(rows("appointments", lambda content: content[1:]))
 def test_a_new_appointment_is_listed(partner: Partner) -> None:
     visit = made(partner.post("appointments", booking(partner)))
     rows = partner.everything("appointments", start_date="2026-01-15T00:00:00Z")

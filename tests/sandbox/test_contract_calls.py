@@ -16,9 +16,9 @@ BOOKED = {"appointment_booked", "appointment_rescheduled", "appointment_confirme
 
 
 def calls(partner: Partner) -> list[Row]:
-    found = partner.everything("phone_calls")
-    assert found
-    return found
+    records = partner.everything("phone_calls")
+    assert records
+    return records
 
 
 @rule("Resources / Phone call record")
@@ -56,9 +56,9 @@ def test_a_call_has_its_fields(partner: Partner) -> None:
 @broken_as(lambda field: shows("phone_calls", **{field: "unheard_of"}))
 def test_an_enum_of_calls_has_the_contracts_values(partner: Partner, field: str, values: str) -> None:
     """All of them occur, but for the states of calls that are under way, which are rare."""
-    told = {call[field] for call in calls(partner)} - {None}
-    assert told <= set(values.split())
-    assert len(told) > 1
+    occurring = {call[field] for call in calls(partner)} - {None}
+    assert occurring <= set(values.split())
+    assert len(occurring) > 1
 
 
 @rule("Resources / Phone call record", says="confirmed")
@@ -70,17 +70,17 @@ def test_booked_holds_with_the_three_outcomes(partner: Partner) -> None:
 @rule("Resources / Phone call record", says="classification")
 @broken_by(shows("phone_calls", booking_intent=lambda call: call["booked"]))
 def test_booking_intent_holds_for_scheduling(partner: Partner) -> None:
-    found = partner.everything("phone_calls", call_classification="scheduling")
-    assert found
-    assert all(call["booking_intent"] for call in found)
+    scheduled = partner.everything("phone_calls", call_classification="scheduling")
+    assert scheduled
+    assert all(call["booking_intent"] for call in scheduled)
 
 
 @rule("Resources / Phone call record", says="outcome")
 @broken_by(shows("phone_calls", booking_intent=lambda call: not call["booked"]))
 def test_booking_intent_holds_where_something_was_booked(partner: Partner) -> None:
-    found = [call for call in calls(partner) if call["outcome"] in BOOKED]
-    assert found
-    assert all(call["booking_intent"] for call in found)
+    booked = [call for call in calls(partner) if call["outcome"] in BOOKED]
+    assert booked
+    assert all(call["booking_intent"] for call in booked)
 
 
 @rule("Resources / Phone call record", says="tool")
@@ -95,9 +95,9 @@ def test_booking_intent_holds_where_a_scheduling_tool_was_used(partner: Partner)
 @rule("Resources / Phone call record", says="historical")
 @broken_by(shows("phone_calls", booking_intent=False))
 def test_booking_intent_is_set_for_historical_calls_too(partner: Partner) -> None:
-    found = partner.everything("phone_calls", end_date="2025-12-31", call_classification="scheduling")
-    assert found
-    assert all(call["booking_intent"] for call in found)
+    historical = partner.everything("phone_calls", end_date="2025-12-31", call_classification="scheduling")
+    assert historical
+    assert all(call["booking_intent"] for call in historical)
 
 
 @rule("Resources / Phone call record", says="unknown")
@@ -121,8 +121,8 @@ def test_a_new_client_has_had_no_visit_before_the_call(partner: Partner) -> None
 @rule("Resources / Phone call record", says="client; patient")
 @broken_by(shows("phone_calls", client_name="Nobody"), shows("phone_calls", patient_id="0"))
 def test_a_call_names_its_client_and_patient(partner: Partner) -> None:
-    known = [call for call in partner.page("phone_calls")["content"] if call["client_id"]][:10]
-    for call in known:
+    named = [call for call in partner.page("phone_calls")["content"] if call["client_id"]][:10]
+    for call in named:
         answer = partner.get(f"clients/{call['client_id']}")
         assert answer.status_code == 200
         client = answer.json()["data"]
@@ -134,8 +134,8 @@ def test_a_call_names_its_client_and_patient(partner: Partner) -> None:
 @rule("Resources / Phone call record", says="practice_name")
 @broken_by(shows("phone_calls", practice_name="loc-001"))
 def test_a_call_names_its_practice(partner: Partner) -> None:
-    told = {call["practice_name"] for call in partner.page("phone_calls")["content"]}
-    assert told == {partner.platform.practices[0].name}
+    names = {call["practice_name"] for call in partner.page("phone_calls")["content"]}
+    assert names == {partner.platform.practices[0].name}
 
 
 @rule("Resources / Phone call record", says="remote_client_id")
@@ -166,9 +166,9 @@ def test_appointments_tell_the_same_remote_client_id(partner: Partner) -> None:
 @rule("Resources / Phone call record", says="duration_seconds")
 @broken_by(shows("phone_calls", duration_seconds=lambda call: str(call["duration_seconds"])))
 def test_the_duration_is_a_whole_number_of_seconds(partner: Partner) -> None:
-    told = [call["duration_seconds"] for call in calls(partner)]
-    assert all(seconds is None or isinstance(seconds, int) for seconds in told)
-    assert any(told)
+    durations = [call["duration_seconds"] for call in calls(partner)]
+    assert all(seconds is None or isinstance(seconds, int) for seconds in durations)
+    assert any(durations)
 
 
 @rule("What the service does", says="8")

@@ -81,8 +81,8 @@ def test_the_columns_are_the_contracts_in_order(partner: Partner) -> None:
 @rule(CSV, says="the same rows")
 @broken_by(cells("Summary", "Another call"))
 def test_the_csv_has_the_same_rows_as_the_json(partner: Partner) -> None:
-    told = [(call["summary"] or "", call["phone_number"]) for call, _ in beside(partner)]
-    assert told == [(line["Summary"], line["Phone Number"]) for _, line in beside(partner)]
+    from_json = [(call["summary"] or "", call["phone_number"]) for call, _ in beside(partner)]
+    assert from_json == [(line["Summary"], line["Phone Number"]) for _, line in beside(partner)]
 
 
 @rule(CSV, says="Practice", column="Practice", name="practice_name")
@@ -143,7 +143,7 @@ def test_totals_stand_in_the_headers(partner: Partner) -> None:
     total = partner.page("phone_calls")["total_count"]
     assert total % 100, "a world in which this cannot be seen"
     names = ("X-Total-Count", "X-Page", "X-Per-Page", "X-Total-Pages")
-    assert [headers.get(name) for name in names] == [str(told) for told in (total, 2, 100, -(-total // 100))]
+    assert [headers.get(name) for name in names] == [str(number) for number in (total, 2, 100, -(-total // 100))]
 
 
 @rule(CSV)

@@ -16,7 +16,7 @@ FILES = sorted(Path(__file__).parent.glob("test_contract_*.py"))
 
 
 @pytest.fixture(scope="module")
-def found() -> list[tuple[str, Rule]]:
+def rules() -> list[tuple[str, Rule]]:
     """Every rule of the suite, with the name of its check."""
     return [
         (f"{file.stem}::{name}", one)
@@ -28,14 +28,14 @@ def found() -> list[tuple[str, Rule]]:
     ]
 
 
-def test_no_section_of_the_contract_is_without_a_rule(found: list[tuple[str, Rule]]) -> None:
-    stated = Counter(one.section for _, one in found)
+def test_no_section_of_the_contract_is_without_a_rule(rules: list[tuple[str, Rule]]) -> None:
+    stated = Counter(one.section for _, one in rules)
     assert [section for section in get_args(Section) if not stated[section]] == []
     assert set(stated) <= set(get_args(Section))
 
 
-def test_every_rule_has_a_name_of_its_own(found: list[tuple[str, Rule]]) -> None:
-    named = Counter((name, one.section, one.says) for name, one in found)
+def test_every_rule_has_a_name_of_its_own(rules: list[tuple[str, Rule]]) -> None:
+    named = Counter((name, one.section, one.says) for name, one in rules)
     assert [name for name, times in named.items() if times > 1] == []
     assert len(named) > 300
 

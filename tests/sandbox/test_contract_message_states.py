@@ -8,7 +8,7 @@ from support.texting import PHONE, RCS_PHONE, course, send, to
 
 
 @rule("States / Message", says="delivered, then read")
-@broken_by(shows("messages/*", status=lambda told: told["status"].replace("read", "delivered")))
+@broken_by(shows("messages/*", status=lambda message: message["status"].replace("read", "delivered")))
 def test_an_rcs_message_is_delivered_and_read(partner: Partner) -> None:
     seen = course(partner, recipient={"phone_number": RCS_PHONE})
     assert seen == [("sent", None), ("delivered", "rcs"), ("read", "rcs")]
@@ -58,7 +58,7 @@ def test_a_failed_rcs_attempt_may_still_end_delivered(partner: Partner) -> None:
 
 
 @rule("States / Message", says="only forward")
-@broken_by(shows("messages/*", status=lambda told: told["status"].replace("read", "sent")))
+@broken_by(shows("messages/*", status=lambda message: message["status"].replace("read", "sent")))
 def test_statuses_only_move_forward(partner: Partner) -> None:
     order = ["suppressed", "sent", "delivered", "failed", "read"]
     for ending in ("00", "02", "04", "06", "38", "39"):

@@ -79,10 +79,10 @@ def test_occurred_at_is_when_the_status_changed(partner: Partner, receiver: Rece
     receiver.answers = [500, 500]
     text(partner, receiver)
     partner.later(minutes=10)
-    told = {body["status"]: body for body in receiver.bodies}
+    by_status = {body["status"]: body for body in receiver.bodies}
     for status in ("sent", "delivered", "read"):
-        assert told[status]["occurred_at"] == told["read"][f"{status}_at"]
-        assert told[status]["timestamp"] >= told[status]["occurred_at"]
+        assert by_status[status]["occurred_at"] == by_status["read"][f"{status}_at"]
+        assert by_status[status]["timestamp"] >= by_status[status]["occurred_at"]
 
 
 @rule(STATUS, says="event_id")

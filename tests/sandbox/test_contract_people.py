@@ -50,7 +50,7 @@ def test_clients_want_at_least_one_criterion(partner: Partner) -> None:
 
 
 @rule("Limits", says="100 clients")
-@broken_by(rows("clients", lambda found: [*found, *found]))
+@broken_by(rows("clients", lambda content: [*content, *content]))
 def test_at_most_a_hundred_clients_are_returned(partner: Partner) -> None:
     assert len(found(partner, "clients", name="a")) == 100
 
@@ -58,19 +58,19 @@ def test_at_most_a_hundred_clients_are_returned(partner: Partner) -> None:
 @rule(ENDPOINTS, says="name", field="name")
 @rule(ENDPOINTS, says="email", field="email")
 @rule(ENDPOINTS, says="phone", field="phone")
-@broken_as(lambda field: rows("clients", lambda found: [*found, {**found[0], field: "x"}]))
+@broken_as(lambda field: rows("clients", lambda content: [*content, {**content[0], field: "x"}]))
 def test_clients_are_found_by_each_criterion(partner: Partner, field: str) -> None:
-    known = next(client for client in found(partner, "clients", name="a") if client["email"] and client["phone"])
-    read = found(partner, "clients", **{field: known[field]})
-    assert known in read
-    assert {client[field] for client in read} == {known[field]}
+    sought = next(client for client in found(partner, "clients", name="a") if client["email"] and client["phone"])
+    read = found(partner, "clients", **{field: sought[field]})
+    assert sought in read
+    assert {client[field] for client in read} == {sought[field]}
 
 
 @rule(ENDPOINTS, says="all of them")
 @broken_by(asks("clients", name=GONE))
 def test_criteria_hold_together(partner: Partner) -> None:
-    known = found(partner, "clients", name="a")[0]
-    assert found(partner, "clients", phone=known["phone"], name="Nobody") == []
+    sought = found(partner, "clients", name="a")[0]
+    assert found(partner, "clients", phone=sought["phone"], name="Nobody") == []
 
 
 @rule(ENDPOINTS, says="plain array: patients", path="patients")
@@ -90,7 +90,7 @@ def test_patients_want_a_client(partner: Partner) -> None:
 
 
 @rule(ENDPOINTS, says="patients of one client")
-@broken_by(rows("patients", lambda found: found[1:]))
+@broken_by(rows("patients", lambda content: content[1:]))
 def test_patients_are_those_of_one_client(partner: Partner) -> None:
     client = with_pets(partner)
     assert found(partner, "patients", client_id=client["id"]) == client["patients"]
@@ -112,5 +112,5 @@ def test_patients_may_be_filtered_by_name(partner: Partner) -> None:
 @broken_as(lambda path: shows(f"{path}/*", name="other"))
 def test_one_is_got_by_id(partner: Partner, path: str) -> None:
     client = with_pets(partner)
-    known = client if path == "clients" else client["patients"][1]
-    assert partner.page(f"{path}/{known['id']}") == known
+    record = client if path == "clients" else client["patients"][1]
+    assert partner.page(f"{path}/{record['id']}") == record

@@ -19,9 +19,9 @@ def a_morning(partner: Partner, receiver: Receiver) -> list[Got]:
     partner.later(hours=15)
     partner.platform.set(webhooks_to=receiver.url)
     partner.later(hours=10)
-    found = [got for got in receiver.got if got.path == "/hook/service_reminders"]
-    assert len(found) > 5
-    return found
+    reminders = [got for got in receiver.got if got.path == "/hook/service_reminders"]
+    assert len(reminders) > 5
+    return reminders
 
 
 def bodies(partner: Partner, receiver: Receiver) -> list[Row]:
@@ -74,8 +74,8 @@ def test_its_patient_is_one_of_its_client(partner: Partner, receiver: Receiver) 
 @broken_by(tells(custom_fields=GONE))
 def test_custom_fields_are_for_practices_with_a_server_id(partner: Partner, receiver: Receiver) -> None:
     """The fourth practice has none."""
-    found = {body["practice_id"]: "custom_fields" in body for body in bodies(partner, receiver)}
-    assert found == {"loc-001": True, "loc-002": True, "loc-004": False}
+    by_practice = {body["practice_id"]: "custom_fields" in body for body in bodies(partner, receiver)}
+    assert by_practice == {"loc-001": True, "loc-002": True, "loc-004": False}
 
 
 @rule(REMINDER, says="custom_fields, composite")

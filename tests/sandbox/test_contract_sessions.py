@@ -12,9 +12,9 @@ LIST = "Endpoints / Booking sessions"
 
 
 def every(partner: Partner, **query: str) -> list[Row]:
-    found = partner.everything("booking_sessions", **ALL, **query)
-    assert found
-    return found
+    sessions = partner.everything("booking_sessions", **ALL, **query)
+    assert sessions
+    return sessions
 
 
 @rule("Resources / Booking session")

@@ -36,9 +36,9 @@ def statuses(partner: Partner) -> dict[tuple[str, str], int]:
 
 def sign_in(partner: Partner, **changes: object) -> httpx.Response:
     platform = partner.platform
-    known = {"username": platform.username, "password": platform.password, "role": platform.role}
+    credentials = {"username": platform.username, "password": platform.password, "role": platform.role}
     with wired(platform) as stranger:
-        return stranger.post(SIGN_IN, json=known | changes)
+        return stranger.post(SIGN_IN, json=credentials | changes)
 
 
 @rule("Authentication", says="5: no token", header=None)

@@ -89,8 +89,8 @@ def test_a_task_is_as_it_was_asked_for_and_listed(partner: Partner, given: Row) 
 @broken_by(shows("staff_tasks", reference_time_at="2026-02-01T10:00:00Z"))
 def test_a_reference_time_is_an_instant(partner: Partner) -> None:
     task = new(partner, reference_time_at="2026-02-01T10:00:00+02:00")
-    told, meant = (datetime.fromisoformat(at) for at in (task["reference_time_at"], "2026-02-01T08:00:00Z"))
-    assert told == meant
+    shown, meant = (datetime.fromisoformat(at) for at in (task["reference_time_at"], "2026-02-01T08:00:00Z"))
+    assert shown == meant
 
 
 @rule(ENDPOINTS, says="task_type is one of two", body={"task_type": "chore"}, fields=["task_type"])
@@ -153,7 +153,7 @@ def test_back_to_pending_clears_finalized_at(partner: Partner, status: str) -> N
 
 
 @rule(STATES, says="soft delete")
-@broken_by(rows("staff_tasks", lambda found: [task for task in found if task["status"] != "canceled"]))
+@broken_by(rows("staff_tasks", lambda tasks: [task for task in tasks if task["status"] != "canceled"]))
 def test_a_deleted_task_is_canceled_and_kept(partner: Partner) -> None:
     task = new(partner)
     assert partner.delete(f"staff_tasks/{task['id']}").status_code == 200

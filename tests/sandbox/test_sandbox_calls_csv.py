@@ -43,7 +43,7 @@ def expected(call: Row, zone: str) -> dict[str, str]:
 @pytest.mark.parametrize("practice_id", ["loc-001", "loc-002", "loc-003"])
 def test_the_csv_has_the_same_rows_as_the_json(partner: Partner, practice_id: str) -> None:
     partner.http.headers["X-Client-Id"] = partner.practice_id = practice_id
-    practice = next(known for known in partner.platform.practices if known.id == practice_id)
+    practice = next(one for one in partner.platform.practices if one.id == practice_id)
     read = lines(partner.get("phone_calls", format="csv", per_page=5000))
     wanted = [expected(call, practice.time_zone) for call in partner.truth("phone_calls")]
     assert sorted(map(tuple, map(dict.values, read))) == sorted(map(tuple, map(dict.values, wanted)))

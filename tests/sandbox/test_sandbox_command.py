@@ -38,10 +38,10 @@ def started(*arguments: str, command: str = "python -m sandbox") -> Generator[su
 def test_it_says_one_line_of_json_once_it_answers_and_ends_on_interrupt() -> None:
     with started("--json", *SMALL) as process:
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        assert list(told) == ["base_url", "username", "password", "role", "webhook_secret", "practices"]
-        assert [list(practice) for practice in told["practices"]] == [["id", "name", "time_zone"]] * 2
-        assert httpx.get(told["base_url"]).status_code == 200
+        description = json.loads(process.stdout.readline())
+        assert list(description) == ["base_url", "username", "password", "role", "webhook_secret", "practices"]
+        assert [list(practice) for practice in description["practices"]] == [["id", "name", "time_zone"]] * 2
+        assert httpx.get(description["base_url"]).status_code == 200
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (0, "", "")
@@ -78,8 +78,8 @@ def test_what_it_says_to_people_can_be_pasted(command: str, tmp_path: Path) -> N
         assert page["total_count"] > 1400  # 120 without --calls
         if command.startswith("vetl"):
             sync = "vetl sync --endpoint staff_tasks --json"
-            told = json.loads(pasted([*lines[vetl + 1 :], sync], tmp_path))
-            assert "loc-002" in json.dumps(told)
+            report = json.loads(pasted([*lines[vetl + 1 :], sync], tmp_path))
+            assert "loc-002" in json.dumps(report)
 
 
 def test_faults_can_be_asked_for() -> None:

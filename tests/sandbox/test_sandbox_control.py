@@ -104,7 +104,7 @@ def test_a_write_to_a_row_that_is_not_there_is_a_404(partner: Partner, part: dic
 def test_an_update_changes_nothing_but_what_it_names(partner: Partner) -> None:
     row = partner.truth("appointments")[0]
     partner.platform.update("loc-001", "appointments", row["id"], {"status": "LOST"})
-    assert {known["id"]: known for known in partner.truth("appointments")}[row["id"]] == row | {"status": "LOST"}
+    assert {one["id"]: one for one in partner.truth("appointments")}[row["id"]] == row | {"status": "LOST"}
 
 
 def test_written_rows_are_filtered_and_ordered_like_the_others(partner: Partner) -> None:
@@ -140,10 +140,10 @@ def test_what_is_written_is_shown_as_it_is(partner: Partner) -> None:
 )
 def test_what_would_break_a_list_is_refused_and_changes_nothing(partner: Partner, writes: Row, field: str) -> None:
     before = partner.truth("staff_tasks")
-    known = before[0]["id"]
-    body = json.loads(json.dumps(writes).replace("known", known))
+    identity = before[0]["id"]
+    body = json.loads(json.dumps(writes).replace("known", identity))
     answer = partner.http.post("/_control/mutate", json=body | {"practice_id": "loc-001", "list": "staff_tasks"})
-    assert at_fault(answer) == [field.replace("known", known)]
+    assert at_fault(answer) == [field.replace("known", identity)]
     assert partner.everything("staff_tasks")
     assert partner.truth("staff_tasks") == before
 

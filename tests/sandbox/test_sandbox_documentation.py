@@ -18,12 +18,12 @@ LISTS = {"phone_calls", "booking_sessions", "appointments", "ai_outbound", "staf
 
 def rows(documentation: str, head: str) -> list[list[str]]:
     """The cells of all tables with this head."""
-    found: list[list[str]] = []
+    cells: list[list[str]] = []
     for part in documentation.split(head)[1:]:
         lines = part.splitlines()[2:]
         end = next((place for place, line in enumerate(lines) if not line.startswith("|")), len(lines))
-        found += [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:end]]
-    return found
+        cells += [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:end]]
+    return cells
 
 
 def shown(value: Any) -> str:
@@ -36,9 +36,9 @@ def test_the_tables_have_every_switch_with_its_default(documentation: str) -> No
     defaults: dict[str, Any] = {}
     for of in (ListSwitches(), Switches()):
         defaults |= {field.name: getattr(of, field.name) for field in fields(of) if field.name not in LISTS}
-    told = rows(documentation, "| gap | switch | default | others |")
-    assert sorted(name for _, names, *_ in told for name in CODE.findall(names)) == sorted(defaults)
-    for _, names, default, _ in told:
+    documented = rows(documentation, "| gap | switch | default | others |")
+    assert sorted(name for _, names, *_ in documented for name in CODE.findall(names)) == sorted(defaults)
+    for _, names, default, _ in documented:
         for name in CODE.findall(names):
             value = defaults[name]
             wanted = f"`{json.dumps(value)}`" if isinstance(value, tuple | dict) else shown(value)
@@ -51,8 +51,8 @@ def test_the_tables_have_every_switch_with_its_default(documentation: str) -> No
     ids=["of the interface", "of webhooks"],
 )
 def test_the_tables_have_every_fault(documentation: str, head: str, kinds: tuple[str, ...]) -> None:
-    told = [kind for cells in rows(documentation, head) for kind in CODE.findall(cells[0])]
-    assert sorted(told) == sorted(kinds)
+    documented = [kind for cells in rows(documentation, head) for kind in CODE.findall(cells[0])]
+    assert sorted(documented) == sorted(kinds)
 
 
 def test_every_path_of_control_is_named(documentation: str) -> None:

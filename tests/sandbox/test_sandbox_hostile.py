@@ -121,8 +121,8 @@ def test_a_token_may_be_good_for_some_requests_only(partner: Partner) -> None:
 
 def test_the_date_of_answers_may_be_ahead(partner: Partner) -> None:
     partner.platform.set(date_ahead_seconds=3 * 86_400)
-    told = parsedate_to_datetime(partner.get("staff_tasks").headers["Date"])
-    assert abs(told - partner.platform.now() - timedelta(days=3)) < timedelta(seconds=2)
+    answered_at = parsedate_to_datetime(partner.get("staff_tasks").headers["Date"])
+    assert abs(answered_at - partner.platform.now() - timedelta(days=3)) < timedelta(seconds=2)
 
 
 def test_the_zone_that_is_told_of_a_practice_may_be_wrong(partner: Partner) -> None:

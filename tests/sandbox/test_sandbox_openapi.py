@@ -39,7 +39,7 @@ def validator(description: dict[str, Any], name: str) -> Draft202012Validator:
 
 def operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, of in description["paths"].items():
-        yield from ((method, path, told) for method, told in of.items() if method != "parameters")
+        yield from ((method, path, operation) for method, operation in of.items() if method != "parameters")
 
 
 def test_the_schemas_are_schemas(partner: Partner) -> None:
@@ -88,10 +88,10 @@ def test_parameters_go_by_their_switched_names(partner: Partner) -> None:
         client_parameter="client",
         appointments={"page_base": 1, "over_large": "refuse", "start_required": False},
     )
-    told = {of["operationId"]: of for _, _, of in operations(described(partner))}
+    by_id = {of["operationId"]: of for _, _, of in operations(described(partner))}
 
     def taken(name: str) -> dict[str, Any]:
-        return {of["name"]: of for of in told[name]["parameters"]}
+        return {of["name"]: of for of in by_id[name]["parameters"]}
 
     assert list(taken("listBookingSessions")) == ["from", "to", "state", "p", "size"]
     assert {"wants", "client"} <= set(taken("listPhoneCalls"))
@@ -100,7 +100,7 @@ def test_parameters_go_by_their_switched_names(partner: Partner) -> None:
     assert not pages["start_date"]["required"]
     assert "anyOf" in pages["start_date"]["schema"]
     partner.platform.set(appointments={"instants": "refused"})
-    told = {of["operationId"]: of for _, _, of in operations(described(partner))}
+    by_id = {of["operationId"]: of for _, _, of in operations(described(partner))}
     assert taken("listAppointments")["start_date"]["schema"]["format"] == "date"
 
 
@@ -122,7 +122,7 @@ def test_webhooks_fit_their_schemas(partner: Partner, receiver: Receiver) -> Non
     description = described(partner)
     schemas = {"messages": "MessageEvent", "ai_outbound": "AiOutboundEvent"}
     schemas["service_reminders"] = "ServiceReminderEvent"
-    assert {told["post"]["operationId"] for told in description["webhooks"].values()} == set(schemas.values())
+    assert {hook["post"]["operationId"] for hook in description["webhooks"].values()} == set(schemas.values())
     seen = {got.path.rsplit("/", 1)[1] for got in receiver.got}
     assert seen == set(schemas)
     for got in receiver.got:

@@ -87,14 +87,14 @@ def explored(partner: Partner, schema: Any, mode: GenerationMode, few: int) -> C
     schema.config.update(base_url=partner.platform.base_url)
     schema.config.generation.update(modes=[mode])
     answers: Counter[tuple[str, int]] = Counter()
-    known = real(partner) if mode.is_positive else {}
+    inputs = real(partner) if mode.is_positive else {}
 
     class Explorer(schema.as_state_machine()):
         def before_call(self, case: Case[Any]) -> None:
             if isinstance(case.body, dict):
-                case.body |= known.get(name_of(case), {})
-            elif name_of(case) in known:
-                case.query = known[name_of(case)]
+                case.body |= inputs.get(name_of(case), {})
+            elif name_of(case) in inputs:
+                case.query = inputs[name_of(case)]
 
         def get_call_kwargs(self, case: Case[Any]) -> dict[str, Any]:  # noqa: ARG002 - the same for all
             return {"headers": dict(partner.http.headers.items())}
@@ -128,7 +128,7 @@ def test_chains_of_calls_stay_within_the_description(partner: Partner, chain: st
 
 def test_every_operation_is_in_a_chain(partner: Partner) -> None:
     chained = {name for chain in CHAINS.values() for name, _ in chain}
-    operations = {found.ok().definition.raw["operationId"] for found in described(partner).get_all_operations()}
+    operations = {result.ok().definition.raw["operationId"] for result in described(partner).get_all_operations()}
     assert chained == operations - {"signIn"}
 
 

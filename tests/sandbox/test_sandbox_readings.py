@@ -52,5 +52,5 @@ def test_an_unknown_path_gets_the_general_error_envelope(partner: Partner) -> No
 
 
 def test_the_date_header_tells_the_platforms_clock(partner: Partner) -> None:
-    told = partner.get("staff_tasks").headers["Date"]
-    assert told == partner.platform.now().strftime("%a, %d %b %Y %H:%M:%S GMT")
+    header = partner.get("staff_tasks").headers["Date"]
+    assert header == partner.platform.now().strftime("%a, %d %b %Y %H:%M:%S GMT")

@@ -82,9 +82,9 @@ def test_drawn_sessions_expire_too(partner: Partner) -> None:
     for _ in range(200):
         partner.platform.advance(timedelta(minutes=10))
         for session in partner.everything("booking_sessions", start_date="2026-01-15T17:00:00Z"):
-            known = seen.setdefault(session["id"], session)
-            if known["status"] == "active" and session["status"] == "abandoned":
-                assert known["updated_at"] <= session["updated_at"]
+            earlier = seen.setdefault(session["id"], session)
+            if earlier["status"] == "active" and session["status"] == "abandoned":
+                assert earlier["updated_at"] <= session["updated_at"]
                 return
             seen[session["id"]] = session
     pytest.fail("no session expired in a day and a half")

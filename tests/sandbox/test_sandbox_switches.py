@@ -63,22 +63,22 @@ def test_lists_come_in_their_switched_order(
     partner: Partner, name: str, order: str, key: str, *, newest_first: bool
 ) -> None:
     partner.platform.set(**{name: {"order": order}})
-    told = [row[key] for row in partner.everything(name, **arguments(name))]
-    assert told == sorted(told, reverse=newest_first)
+    values = [row[key] for row in partner.everything(name, **arguments(name))]
+    assert values == sorted(values, reverse=newest_first)
 
 
 def test_calls_come_in_their_switched_order(partner: Partner) -> None:
     partner.platform.set(phone_calls={"order": "created_asc"})
-    told = [row["created_at"] for row in partner.page("phone_calls")["content"]]
-    assert told == sorted(told)
+    values = [row["created_at"] for row in partner.page("phone_calls")["content"]]
+    assert values == sorted(values)
 
 
 def test_unordered_is_a_fixed_order_without_meaning(partner: Partner) -> None:
     partner.platform.set(staff_tasks={"order": "unordered"})
     read = partner.everything("staff_tasks")
     for key in ("created_at", "updated_at", "id"):
-        told = [row[key] for row in read]
-        assert told not in (sorted(told), sorted(told, reverse=True))
+        values = [row[key] for row in read]
+        assert values not in (sorted(values), sorted(values, reverse=True))
     assert read == partner.everything("staff_tasks")
     assert len({row["id"] for row in read}) == len(partner.truth("staff_tasks"))
 
@@ -225,10 +225,10 @@ def test_timestamps_come_in_their_switched_form(partner: Partner, name: str, for
     partner.platform.set(timestamps=form)
     for row in partner.truth(name)[:50]:
         assert re.search(pattern, row["created_at"])
-        told, known = (
+        switched, usual = (
             datetime.fromisoformat(text) for text in (row["created_at"], before[row["id"]]["created_at"])
         )
-        assert abs(told - known) < timedelta(seconds=1)
+        assert abs(switched - usual) < timedelta(seconds=1)
 
 
 def test_sessions_expire_after_their_switched_time(partner: Partner) -> None:

@@ -127,12 +127,12 @@ def test_one_address_gets_what_the_world_tells(partner: Partner, receiver: Recei
     before = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]}
     partner.later(hours=24)
     ended = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]} - before
-    told = [
+    bodies = [
         got.body for got in receiver.got if got.path == "/hook/ai_outbound" and got.body["clinic_id"] == "loc-001"
     ]
-    assert {body["request_id"] for body in told} == ended
+    assert {body["request_id"] for body in bodies} == ended
     appointments = {row["id"] for row in partner.truth("appointments")}
-    booked = [body["outcome_detail"]["appointment_id"] for body in told if body["outcome"] == "booked"]
+    booked = [body["outcome_detail"]["appointment_id"] for body in bodies if body["outcome"] == "booked"]
     assert set(booked) <= appointments
     assert [got for got in receiver.got if got.path == "/hook/service_reminders"]
 

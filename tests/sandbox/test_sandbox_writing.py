@@ -69,8 +69,8 @@ def test_who_opted_out_of_the_worlds_own_outreach_is_never_texted(partner: Partn
 
 def test_who_opted_out_in_a_row_that_was_written_is_never_texted(partner: Partner) -> None:
     assert made(send(partner), 201)
-    told = {"contact_number": PHONE, "status": "completed", "outcome": "opted_out"}
-    partner.platform.insert("loc-001", "ai_outbound", told)
+    row = {"contact_number": PHONE, "status": "completed", "outcome": "opted_out"}
+    partner.platform.insert("loc-001", "ai_outbound", row)
     assert made(send(partner), 200)["status_reason"] == "opted_out"
     partner.act_for("loc-004")
     assert send(partner).status_code == 201
