@@ -39,10 +39,10 @@ class WarehouseMachine(CallMachine):
 
     @invariant()
     def keys_never_change_hands(self) -> None:
-        found = self.practice.store.keys()
-        assert len({key for key, *_ in found}) == len(found)
+        stored = self.practice.store.keys()
+        assert len({key for key, *_ in stored}) == len(stored)
         keys: dict[tuple[str, ...], set[str]] = defaultdict(set)
-        for key, minute, phone in found:
+        for key, minute, phone in stored:
             assert self.owners.setdefault(key, (minute, phone)) == (minute, phone)
             keys[minute, phone].add(key)
         source = self.practice.source

@@ -27,9 +27,9 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
 
 def taken(filled: Filled) -> list[tuple[str, date | None]]:
     """What is noted, and from now on is not any more: as if the marts were built."""
-    found = filled.rows("select table_name, day from control.changes order by all")
+    changes = filled.rows("select table_name, day from control.changes order by all")
     filled.connection.execute("delete from control.changes")
-    return found
+    return changes
 
 
 def test_new_rows_are_noted_by_the_day_of_their_creation_in_utc(filled: Filled) -> None:

@@ -154,9 +154,9 @@ def test_most_calls_without_counterpart_make_the_time_zone_doubtful(filled: Fill
         *(call_record(str(hour), f"2025-05-01T{hour + 5}:00:10Z", phone_number=f"+{hour}") for hour in hours)
     )
 
-    (told,) = changes.drift
-    assert told.startswith("phone_calls: most calls of the JSON list have no counterpart")
-    assert told.endswith("in America/New_York: is the time zone right?")
+    (warning,) = changes.drift
+    assert warning.startswith("phone_calls: most calls of the JSON list have no counterpart")
+    assert warning.endswith("in America/New_York: is the time zone right?")
 
 
 def test_an_unknown_field_of_the_json_list_is_told(filled: Filled) -> None:
@@ -208,8 +208,8 @@ def test_a_source_at_rest_gives_every_call_its_own_id(
     shared.attach(*records, first=first, last=last)
 
     mine = f"from raw.phone_calls where practice_id = '{shared.practice.id}' and _deleted_at is null"
-    found = shared.rows(f"select id, created_at, called_at, phone_number, state {mine}")
-    assert Counter(found) == Counter(
+    stored = shared.rows(f"select id, created_at, called_at, phone_number, state {mine}")
+    assert Counter(stored) == Counter(
         (f"id {n}", minute + timedelta(seconds=second), minute, phone, state)
         for n, (minute, second, phone, state) in enumerate(real)
     )
@@ -217,8 +217,8 @@ def test_a_source_at_rest_gives_every_call_its_own_id(
     keys = {key: kept for key, *kept in shared.rows(f"select call_key, id, called_at {mine}")}
     order.shuffle(shown)
     shared.replace_days(*(call_line(**line, outcome="Resolved") for line in shown), first=first, last=last)
-    told = [{**record, "outcome": "resolved"} for record in records]
-    shared.attach(*told, first=first, last=last)
+    resolved = [{**record, "outcome": "resolved"} for record in records]
+    shared.attach(*resolved, first=first, last=last)
 
     alone = Counter((line["minute"], line["phone_number"]) for line in shown)
     after = {key: kept for key, *kept in shared.rows(f"select call_key, id, called_at {mine}")}

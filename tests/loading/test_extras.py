@@ -23,8 +23,8 @@ def replace(filled: Filled, *lines: str, **extra: str) -> Any:
 
 
 def extras(filled: Filled) -> list[Any]:
-    found = filled.rows("select _extra from raw.phone_calls where _deleted_at is null order by id")
-    return [text and json.loads(text) for (text,) in found]
+    rows = filled.rows("select _extra from raw.phone_calls where _deleted_at is null order by id")
+    return [text and json.loads(text) for (text,) in rows]
 
 
 def test_fields_of_the_json_list_that_nobody_declared_are_kept(filled: Filled) -> None:

@@ -76,7 +76,7 @@ def test_each_file_of_a_table_has_the_columns_that_the_manifest_tells(warehouse:
         name: {str(pq.read_schema(tmp_path / "lake" / file.path)) for file in listed.files if file.table == name}
         for name in listed.tables
     }
-    assert {name: len(found) for name, found in schemas.items()} == dict.fromkeys(listed.tables, 1)
+    assert {name: len(distinct) for name, distinct in schemas.items()} == dict.fromkeys(listed.tables, 1)
     first = next(file for file in listed.files if file.table == "raw.phone_calls")
     with duckdb.connect() as connection:
         columns = connection.execute(f"describe from '{tmp_path}/lake/{first.path}'").fetchall()
@@ -116,11 +116,11 @@ def test_only_partitions_that_changed_are_written(warehouse: Path, tmp_path: Pat
 
 def test_nothing_is_written_where_nothing_changed(warehouse: Path, tmp_path: Path) -> None:
     first = export(warehouse, tmp_path / "lake")
-    told = (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns
+    written_at = (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns
     again = export(warehouse, tmp_path / "lake")
 
     assert (again.export, again.written, again.removed) == (first.export, 0, 0)
-    assert (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns == told
+    assert (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns == written_at
 
 
 def test_a_change_that_makes_no_version_is_exported(warehouse: Path, tmp_path: Path) -> None:
@@ -187,8 +187,8 @@ def test_a_practice_may_be_called_anything(warehouse: Path, tmp_path: Path) -> N
         (name, MAY),
         ("p1", None),
     }
-    found = rows(tmp_path / "lake", listed, "raw.booking_sessions")
-    assert {row["practice_id"] for row in found} == {name, "p1"}
+    sessions = rows(tmp_path / "lake", listed, "raw.booking_sessions")
+    assert {row["practice_id"] for row in sessions} == {name, "p1"}
     with duckdb.connect() as connection:
         by_folder = connection.execute(
             f"select distinct practice_id from read_parquet('{tmp_path}/lake/raw/booking_sessions/*/*/*.parquet',"

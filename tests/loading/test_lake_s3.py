@@ -83,7 +83,7 @@ def test_a_bucket_that_is_not_there_is_told_without_the_key(tmp_path: Path, endp
     configured = settings(tmp_path, endpoint, "s3://nowhere/lake")
     fill(configured.warehouse.path, call_line())
 
-    with pytest.raises(LakeError, match=r"^s3://nowhere/lake: ") as told:
+    with pytest.raises(LakeError, match=r"^s3://nowhere/lake: ") as caught:
         run_export(configured)
-    assert SECRET not in str(told.value)
+    assert SECRET not in str(caught.value)
     assert SECRET not in repr(configured)

@@ -177,10 +177,10 @@ def test_any_order_repetition_and_cut_of_batches_gives_the_same_table(
         for batch in cuts(order, data):
             shared.merge("booking_sessions", *batch)
 
-        found = shared.rows(
+        stored = shared.rows(
             f"select id, stage from raw.booking_sessions where practice_id = '{shared.practice.id}'"
         )
-        assert sorted(found) == sorted(latest.items())
+        assert sorted(stored) == sorted(latest.items())
 
 
 @settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -199,12 +199,12 @@ def test_history_and_raw_together_hold_every_version_once(
         shared.merge("booking_sessions", *batch)
 
     mine = f"where practice_id = '{shared.practice.id}'"
-    found = shared.rows(
+    histories = shared.rows(
         f"select id, list(stage order by loaded) from ("
         f" select id, stage, _loaded_at as loaded from raw.booking_sessions {mine}"
         f" union all select id, stage, _valid_from from history.booking_sessions {mine}) group by id"
     )
-    assert dict(found) == expected
+    assert dict(histories) == expected
 
 
 def cuts(rows: Any, data: st.DataObject) -> list[list[Any]]:

@@ -196,9 +196,9 @@ def test_the_record_tells_nothing_of_the_key(marts: Marts) -> None:
     marts.build(FIRST)
     marts.publish("a secret")
 
-    told = record_path(marts).read_text()
-    assert "secret" not in told
-    assert json.loads(told).keys() == set(Record.__slots__)
+    record = record_path(marts).read_text()
+    assert "secret" not in record
+    assert json.loads(record).keys() == set(Record.__slots__)
 
 
 names = st.dictionaries(

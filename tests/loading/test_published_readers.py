@@ -72,8 +72,8 @@ def test_no_reader_meets_an_error_or_half_a_build_while_it_is_published(tmp_path
         assert reader.stdout.readline() == "ready\n"
     for number in range(1, PUBLICATIONS + 1):
         publish_build(number)
-    told = [json.loads(reader.communicate("end\n")[0]) for reader in readers]
+    reports = [json.loads(reader.communicate("end\n")[0]) for reader in readers]
 
-    assert [(one["errors"], one["torn"]) for one in told] == [([], 0)] * READERS
-    assert sum(one["reads"] for one in told) > PUBLICATIONS
-    assert max(one["seen"] for one in told) > PUBLICATIONS // 4
+    assert [(one["errors"], one["torn"]) for one in reports] == [([], 0)] * READERS
+    assert sum(one["reads"] for one in reports) > PUBLICATIONS
+    assert max(one["seen"] for one in reports) > PUBLICATIONS // 4

@@ -35,12 +35,12 @@ records = st.builds(
 )
 
 
-def days(found: list[str], sealed_before: date | None) -> Save:
-    return ReplaceDays([csv_page(*found)], DAY, DAY, START, sealed_before)
+def days(csv_lines: list[str], sealed_before: date | None) -> Save:
+    return ReplaceDays([csv_page(*csv_lines)], DAY, DAY, START, sealed_before)
 
 
-def details(found: list[Any]) -> Save:
-    return AttachDetails(found, DAY, DAY)
+def details(calls: list[Any]) -> Save:
+    return AttachDetails(calls, DAY, DAY)
 
 
 saves: dict[str, st.SearchStrategy[Save]] = {

@@ -38,13 +38,13 @@ def test_it_is_the_one_that_was_finished_last_in_whatever_order_they_were_commit
         shared.commit(name, MergeRows((), finished, certificate=evidence(finished)))
         last[name] = max(last.get(name, finished), finished)
 
-        told = {
+        reasons = {
             item["endpoint"]: item["certificate"]["reason"]
             for item in shared.warehouse.status()
             if item["practice_id"] == shared.practice.id and item["certificate"]
         }
 
-        assert told == {name: f"at {finished}" for name, finished in last.items()}
+        assert reasons == {name: f"at {finished}" for name, finished in last.items()}
 
 
 def test_windows_of_days_long_past_are_not_searched_again(filled: Filled) -> None:
@@ -100,11 +100,11 @@ def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_cer
     run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
     run(filled, "second", "failed", reason="HTTP 500")
 
-    (told,) = [item for item in filled.warehouse.status() if item["endpoint"] == "clients"]
+    (entry,) = [item for item in filled.warehouse.status() if item["endpoint"] == "clients"]
 
-    assert told["state"] == "failed"
-    assert told["certified_through"] == "2025-06-01T00:00:00+00:00"
-    assert (told["attempt"]["reason"], told["attempt"]["run_id"]) == ("HTTP 500", "second")
+    assert entry["state"] == "failed"
+    assert entry["certified_through"] == "2025-06-01T00:00:00+00:00"
+    assert (entry["attempt"]["reason"], entry["attempt"]["run_id"]) == ("HTTP 500", "second")
     assert filled.rows("select count(*) from control.attempts") == [(1,)]
     assert snapshot(filled).lists == filled.warehouse.status()
     run_told = snapshot(filled).run
@@ -131,25 +131,25 @@ def test_a_sync_that_cannot_begin_is_told_until_the_next_one(filled: Filled) -> 
     run(filled, "first", "certified")
     note_not_started(filled.path, "sign-in refused")
 
-    told = snapshot(filled).not_started
-    assert told
-    assert told["error"] == "sign-in refused"
+    failure = snapshot(filled).not_started
+    assert failure
+    assert failure["error"] == "sign-in refused"
     filled.warehouse.start_run("drain", START, "webhooks drain")
     filled.warehouse.finish_run("drain", source_clock=None, exit_code=0, summary={})
-    assert snapshot(filled).not_started == told
+    assert snapshot(filled).not_started == failure
     run(filled, "second", "certified")
     assert snapshot(filled).not_started is None
 
 
 def test_a_snapshot_of_a_newer_vetl_is_refused_and_one_of_0_1_0_is_read(filled: Filled) -> None:
     run(filled, "first", "certified")
-    told = json.loads(snapshot_path(filled.path).read_text())
-    snapshot_path(filled.path).write_text(json.dumps({**told, "migration": "0999_later"}))
+    document = json.loads(snapshot_path(filled.path).read_text())
+    snapshot_path(filled.path).write_text(json.dumps({**document, "migration": "0999_later"}))
     with pytest.raises(WarehouseError, match=r"newer than this vetl .*0999_later.*upgrade"):
         snapshot(filled)
 
-    snapshot_path(filled.path).write_text(json.dumps(told["lists"]))
-    assert snapshot(filled) == Snapshot(told["lists"])
+    snapshot_path(filled.path).write_text(json.dumps(document["lists"]))
+    assert snapshot(filled) == Snapshot(document["lists"])
 
 
 def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> None:
@@ -173,8 +173,8 @@ def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> N
 
 
 def reconciled(filled: Filled) -> dict[tuple[str, str], str]:
-    told = filled.warehouse.status()
-    return {(item["practice_id"], item["endpoint"]): at for item in told if (at := item["last_reconcile"])}
+    entries = filled.warehouse.status()
+    return {(item["practice_id"], item["endpoint"]): at for item in entries if (at := item["last_reconcile"])}
 
 
 def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: str | None = None) -> None:
@@ -191,14 +191,14 @@ def status_of(filled: Filled) -> Status:
 
 def certificates(filled: Filled) -> dict[str, str]:
     """The reason of each list's last window."""
-    told = filled.warehouse.status()
-    return {item["endpoint"]: item["certificate"]["reason"] for item in told if item["certificate"]}
+    entries = filled.warehouse.status()
+    return {item["endpoint"]: item["certificate"]["reason"] for item in entries if item["certificate"]}
 
 
 def snapshot(filled: Filled) -> Snapshot:
-    told = read_snapshot(filled.path, bundled.migrations())
-    assert told
-    return told
+    stored = read_snapshot(filled.path, bundled.migrations())
+    assert stored
+    return stored
 
 
 def rows_in_file(filled: Filled) -> dict[str, int]:

@@ -241,11 +241,11 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
         MoveCursor({"through": "x"}),
     )
 
-    told = json.loads(snapshot_path(filled.path).read_text())["lists"]
+    lists = json.loads(snapshot_path(filled.path).read_text())["lists"]
 
-    assert told == filled.warehouse.status()
-    assert [item["endpoint"] for item in told] == [endpoint.name for endpoint in REGISTRY]
-    assert told[1] == {
+    assert lists == filled.warehouse.status()
+    assert [item["endpoint"] for item in lists] == [endpoint.name for endpoint in REGISTRY]
+    assert lists[1] == {
         "practice_id": "p1",
         "practice": "Harbor",
         "endpoint": "booking_sessions",
@@ -269,7 +269,7 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
         "last_reconcile": None,
         "drift": ["new_field: mood"],
     }
-    assert {item["rows"] for item in told} == {0, 1}
+    assert {item["rows"] for item in lists} == {0, 1}
 
 
 def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path) -> None:

@@ -67,12 +67,12 @@ def vetl(folder: Path) -> VetlResource:
     return VetlResource(config=str(config))
 
 
-def fail(instance: dg.DagsterInstance, told: str) -> Any:
+def fail(instance: dg.DagsterInstance, reason: str) -> Any:
     """A run that failed for that reason, as the sensor's context."""
 
     @dg.op
     def broken() -> None:
-        raise dg.Failure(told)
+        raise dg.Failure(reason)
 
     @dg.job(name="everything")
     def job() -> None:
@@ -92,8 +92,8 @@ def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
     monkeypatch.setenv("VETL_ALERTS__WEBHOOK", address)
     sensor = alerts_sensor(ScheduleSettings(), ())
     with dg.DagsterInstance.ephemeral() as instance:
-        for told in ("loc-1: 403", "loc-1: 403", "loc-1: 500"):
-            sensor(fail(instance, told), vetl=vetl(tmp_path))
+        for reason in ("loc-1: 403", "loc-1: 403", "loc-1: 500"):
+            sensor(fail(instance, reason), vetl=vetl(tmp_path))
 
     assert [body["text"].splitlines()[:2] for body in bodies] == [
         ["vetl: everything failed", "- broken: loc-1: 403"],
@@ -132,16 +132,16 @@ def test_people_are_told_by_e_mail(mailed: tuple[int, list[str]]) -> None:
 
 
 def test_a_channel_of_ones_own_is_told_although_another_one_fails(tmp_path: Path) -> None:
-    told: list[Alert] = []
+    received: list[Alert] = []
 
     def dead(_: Alert) -> None:
         raise OSError("no route")
 
-    sensor = alerts_sensor(ScheduleSettings(), (dead, told.append))
+    sensor = alerts_sensor(ScheduleSettings(), (dead, received.append))
     with dg.DagsterInstance.ephemeral() as instance, pytest.raises(OSError, match="no route"):
         sensor(fail(instance, "loc-1: 403"), vetl=vetl(tmp_path))
 
-    assert [alert.job for alert in told] == ["everything"]
+    assert [alert.job for alert in received] == ["everything"]
 
 
 def test_an_address_with_its_secret_is_refused_in_the_file(tmp_path: Path) -> None:

@@ -53,12 +53,12 @@ def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProc
         asset_checks=[check], jobs=[job], resources={"vetl": VetlResource(config=str(config))}
     )
     result = definitions.resolve_job_def("watch").execute_in_process(raise_on_error=False)
-    found = {
+    checks = {
         item.check_name: item
         for item in result.get_asset_check_evaluations()
         if item.asset_key in (KEY, PUBLISHED)
     }
-    return result, found
+    return result, checks
 
 
 def snapshot(folder: Path, *entries: Mapping[str, Any]) -> None:
@@ -70,14 +70,14 @@ def snapshot(folder: Path, *entries: Mapping[str, Any]) -> None:
 def test_lists_that_are_as_they_should_be_pass_every_check(tmp_path: Path) -> None:
     snapshot(tmp_path, entry("loc-1"), entry("loc-2"))
 
-    result, found = run(tmp_path, check_lists)
+    result, checks = run(tmp_path, check_lists)
 
     assert result.success
-    assert {name: check.passed for name, check in found.items()} == dict.fromkeys(LIST_CHECKS, True)
+    assert {name: check.passed for name, check in checks.items()} == dict.fromkeys(LIST_CHECKS, True)
 
 
 @pytest.mark.parametrize(
-    ("check", "changed", "severity", "told"),
+    ("check", "changed", "severity", "detail"),
     [
         ("certified", {"attempt": attempt("failed", "403: not for you")}, "ERROR", "403: not for you"),
         ("certified", {"attempt": attempt("uncertified", "totals moved")}, "WARN", "totals moved"),
@@ -88,16 +88,16 @@ def test_lists_that_are_as_they_should_be_pass_every_check(tmp_path: Path) -> No
     ],
 )
 def test_one_practice_turns_the_check_of_its_reason_red(
-    check: str, changed: dict[str, Any], severity: str, told: str, tmp_path: Path
+    check: str, changed: dict[str, Any], severity: str, detail: str, tmp_path: Path
 ) -> None:
     snapshot(tmp_path, entry("loc-1"), entry("loc-2", **changed))
 
-    result, found = run(tmp_path, check_lists)
+    result, checks = run(tmp_path, check_lists)
 
-    assert [name for name, item in found.items() if not item.passed] == [check]
-    assert found[check].severity.name == severity
-    assert told in str(found[check].metadata["found"].value)
-    assert "loc-1" not in str(found[check].metadata["found"].value)
+    assert [name for name, item in checks.items() if not item.passed] == [check]
+    assert checks[check].severity.name == severity
+    assert detail in str(checks[check].metadata["found"].value)
+    assert "loc-1" not in str(checks[check].metadata["found"].value)
     assert result.success == (severity == "WARN")
 
 
@@ -105,10 +105,10 @@ def test_a_list_that_fails_is_stale_since_it_was_last_read(tmp_path: Path) -> No
     long_ago = (datetime.now(UTC) - timedelta(days=3)).isoformat()
     snapshot(tmp_path, entry("loc-1", attempt=attempt("failed", "no connection"), last_read=long_ago))
 
-    _, found = run(tmp_path, check_lists)
+    _, checks = run(tmp_path, check_lists)
 
-    assert not found["fresh"].passed
-    assert not found["certified"].passed
+    assert not checks["fresh"].passed
+    assert not checks["certified"].passed
 
 
 def test_a_retired_practice_turns_nothing_red(tmp_path: Path) -> None:
@@ -149,15 +149,15 @@ def test_the_published_file_is_compared_with_the_source_and_with_its_own_past(
 ) -> None:
     publish(tmp_path, here=here, calls_on=calls_on)
 
-    result, found = run(tmp_path, check_published)
+    result, checks = run(tmp_path, check_published)
 
     assert result.success
-    assert [name for name, check in found.items() if not check.passed] == red
-    assert all("loc-1" in str(found[name].metadata["found"].value) for name in red)
+    assert [name for name, check in checks.items() if not check.passed] == red
+    assert all("loc-1" in str(checks[name].metadata["found"].value) for name in red)
 
 
 def test_a_published_file_that_is_not_there_is_said_and_no_crash(tmp_path: Path) -> None:
-    result, found = run(tmp_path, check_published)
+    result, checks = run(tmp_path, check_published)
 
     assert result.success
-    assert "vetl run" in str(found["volume"].metadata["found"].value)
+    assert "vetl run" in str(checks["volume"].metadata["found"].value)

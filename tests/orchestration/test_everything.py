@@ -23,11 +23,11 @@ TABLES = {*(endpoint.table for endpoint in REGISTRY), "estimates"}
 class Done:
     """One run for both practices: what Dagster was told, by asset and partition, and the site's folder."""
 
-    told: dict[str, Any]
+    recorded: dict[str, Any]
     folder: Path
 
     def of(self, asset: str) -> dict[str | None, dict[str, Any]]:
-        return {partition: metadata for name, partition, metadata in self.told["assets"] if name == asset}
+        return {partition: metadata for name, partition, metadata in self.recorded["assets"] if name == asset}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 def test_it_syncs_builds_and_publishes(done: Done) -> None:
-    assert done.told["success"], done.told["log"]
+    assert done.recorded["success"], done.recorded["log"]
     published = done.of("published/analytics")[None]
     assert "| practices | 2 |" in published["marts"]
     assert "at most" in published["calls_of_28_days"]
@@ -51,7 +51,7 @@ def test_it_syncs_builds_and_publishes(done: Done) -> None:
 def test_each_list_tells_its_totals_once_and_each_practice_with_news(done: Done) -> None:
     calls = done.of("partner/phone_calls")
 
-    assert set(calls) == {None, *done.told["partitions"]}
+    assert set(calls) == {None, *done.recorded["partitions"]}
     rows = calls[None]["dagster/row_count"]
     assert rows == sum(calls[name]["practice/rows"] for name in calls if name)
     assert calls[None]["practices"] == calls[None]["certified"] == 2
@@ -61,7 +61,7 @@ def test_each_list_tells_its_totals_once_and_each_practice_with_news(done: Done)
 
 
 def test_every_check_passes_over_a_source_at_rest(done: Done) -> None:
-    checks = {(asset, check): passed for asset, check, passed in done.told["checks"]}
+    checks = {(asset, check): passed for asset, check, passed in done.recorded["checks"]}
 
     for table in TABLES:
         assert checks[f"partner/{table}", "certified"]

@@ -101,8 +101,8 @@ class Site:
     def told(self, result: Any) -> dict[str | None, Any]:
         """The materialisations of the list by practice; `None`: of all."""
         events = self.instance.all_logs(result.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
-        found = [event.asset_materialization for event in events]
-        return {item.partition: item.metadata for item in found if item and item.asset_key == TASKS}
+        materialisations = [event.asset_materialization for event in events]
+        return {item.partition: item.metadata for item in materialisations if item and item.asset_key == TASKS}
 
 
 @pytest.fixture
@@ -113,17 +113,17 @@ def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Site:
 def test_a_run_for_all_tells_totals_and_the_practices_with_news(site: Site) -> None:
     result = site.run(synced(outcome("a", "certified"), outcome("b", "certified"), outcome("c", "failed", "403")))
 
-    told = site.told(result)
-    assert set(told) == {None, "a", "c"}
-    assert told[None]["dagster/row_count"].value == 30
-    assert (told[None]["new"].value, told[None]["requests"].value, told[None]["failed"].value) == (3, 12, 1)
-    assert (told[None]["retries"].value, told[None]["bytes"].value) == (3, 3_000)
-    assert told[None]["certified_through"].value is None
-    assert str(told[None]["by_practice"].value).index("| c | failed") < str(told[None]["by_practice"].value).index(
-        "| a |"
-    )
-    assert told["c"]["reason"].value == "403"
-    numbers = {name: {key for key, of in told[name].items() if isinstance(of.value, int)} for name in told}
+    metadata = site.told(result)
+    assert set(metadata) == {None, "a", "c"}
+    totals = metadata[None]
+    assert totals["dagster/row_count"].value == 30
+    assert (totals["new"].value, totals["requests"].value, totals["failed"].value) == (3, 12, 1)
+    assert (totals["retries"].value, totals["bytes"].value) == (3, 3_000)
+    assert totals["certified_through"].value is None
+    by_practice = str(totals["by_practice"].value)
+    assert by_practice.index("| c | failed") < by_practice.index("| a |")
+    assert metadata["c"]["reason"].value == "403"
+    numbers = {name: {key for key, of in metadata[name].items() if isinstance(of.value, int)} for name in metadata}
     assert not numbers[None] & (numbers["a"] | numbers["c"]), (
         "one plot would be drawn through totals and practices"
     )

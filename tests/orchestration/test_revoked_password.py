@@ -75,8 +75,8 @@ class Site:
 
     def states(self) -> dict[tuple[str, str], str]:
         """How each list of each practice stands."""
-        told = standings(load_settings(self._config))
-        return {(item.practice_id, item.endpoint): item.state for item in told}
+        lists = standings(load_settings(self._config))
+        return {(item.practice_id, item.endpoint): item.state for item in lists}
 
     def states_of(self, practice: str) -> set[str]:
         return {state for (name, _), state in self.states().items() if name == practice}
@@ -145,9 +145,9 @@ def test_in_the_middle_of_a_run_what_was_read_stays_and_the_marts_are_built(
         item for item in result.get_asset_check_evaluations() if item.asset_key == TASKS and not item.passed
     ]
     assert check.check_name == "certified"
-    told = str(check.metadata["found"].value)
-    assert last in told
-    assert not any(name in told for name in whole)
+    text = str(check.metadata["found"].value)
+    assert last in text
+    assert not any(name in text for name in whole)
 
 
 def test_a_practice_that_is_taken_from_the_partner_fails_alone(

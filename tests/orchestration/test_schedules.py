@@ -19,25 +19,25 @@ SEVEN = datetime(2026, 1, 1, 7, tzinfo=UTC)
 
 
 def test_by_default_there_are_four_and_all_are_off() -> None:
-    found = {item.name: item for item in schedules(ScheduleSettings())}
+    by_name = {item.name: item for item in schedules(ScheduleSettings())}
 
-    assert {name: (item.cron_schedule, item.job_name) for name, item in found.items()} == {
+    assert {name: (item.cron_schedule, item.job_name) for name, item in by_name.items()} == {
         "hourly": ("0 * * * *", EVERYTHING),
         "nightly": ("30 2 * * 1-6", EVERYTHING),
         "weekly": ("30 2 * * 0", EVERYTHING),
         "watch": ("45 * * * *", WATCH),
     }
-    assert {item.default_status for item in found.values()} == {dg.DefaultScheduleStatus.STOPPED}
+    assert {item.default_status for item in by_name.values()} == {dg.DefaultScheduleStatus.STOPPED}
 
 
 def test_each_can_be_moved_switched_off_and_all_be_started() -> None:
-    found = schedules(
+    active = schedules(
         ScheduleSettings(hourly="15 8-18 * * *", weekly="off", start=True, time_zone="America/New_York")
     )
 
-    assert [item.name for item in found] == ["hourly", "nightly", "watch"]
-    assert (found[0].cron_schedule, found[0].execution_timezone) == ("15 8-18 * * *", "America/New_York")
-    assert {item.default_status for item in found} == {dg.DefaultScheduleStatus.RUNNING}
+    assert [item.name for item in active] == ["hourly", "nightly", "watch"]
+    assert (active[0].cron_schedule, active[0].execution_timezone) == ("15 8-18 * * *", "America/New_York")
+    assert {item.default_status for item in active} == {dg.DefaultScheduleStatus.RUNNING}
 
 
 @pytest.mark.parametrize(("name", "again"), [("hourly", "no"), ("nightly", "recent"), ("weekly", "full")])
@@ -118,9 +118,9 @@ def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> No
         def tick() -> list[dict[str, str]]:
             nonlocal cursor
             with dg.build_sensor_context(instance=instance, cursor=cursor) as context:
-                told = sensor.evaluate_tick(context)
-            cursor = told.cursor or cursor
-            return [dict(request.tags) for request in told.run_requests or []]
+                result = sensor.evaluate_tick(context)
+            cursor = result.cursor or cursor
+            return [dict(request.tags) for request in result.run_requests or []]
 
         assert tick() == []
         instance.report_run_failed(started[0])
@@ -132,18 +132,18 @@ def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "complaint"),
     [
         ("hourly = 'daily'", "schedule.hourly must be a cron line"),
         ("time_zone = 'Mars/Base'", "schedule.time_zone must be an IANA time zone"),
         ("stale_after_hours = 0", "schedule.stale_after_hours"),
     ],
 )
-def test_a_wrong_line_is_told_by_its_key(line: str, told: str, tmp_path: Path) -> None:
+def test_a_wrong_line_is_told_by_its_key(line: str, complaint: str, tmp_path: Path) -> None:
     config = tmp_path / "vetl.toml"
     config.write_text(f"[schedule]\n{line}\n")
 
-    with pytest.raises(ConfigurationError, match=told):
+    with pytest.raises(ConfigurationError, match=complaint):
         load_settings(config)
 
 
