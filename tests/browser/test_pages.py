@@ -28,8 +28,10 @@ TOO_WIDE = """() => {
 
 def findings(page: Page) -> list[str]:
     """What axe calls serious or critical, with the first place of each."""
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in {"serious", "critical"}]
+    violations = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {one['nodes'][0]['html']}" for one in violations if one["impact"] in {"serious", "critical"}
+    ]
 
 
 @pytest.mark.parametrize("path", PAGES)

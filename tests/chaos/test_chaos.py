@@ -97,8 +97,8 @@ def test_no_certificate_is_false_and_at_rest_the_warehouse_equals_the_source(
     assert different(platform, settings, server) == [], replay
     assert doubles(settings.warehouse.path) == [], replay
     if "wrong_zone" in server.drawn and "phone_calls" in server.endpoints:
-        told = [(one.reason, *one.notes) for one in result.results if one.endpoint == "phone_calls"]
-        assert any("zone" in line for lines in told for line in lines), (replay, told)
+        reasons = [(one.reason, *one.notes) for one in result.results if one.endpoint == "phone_calls"]
+        assert any("zone" in line for lines in reasons for line in lines), (replay, reasons)
 
 
 def run(settings: Settings, server: Server, replay: str, reconcile: Reconcile = "no") -> SyncResult | None:
@@ -131,9 +131,11 @@ def different(platform: sandbox.Handle, settings: Settings, server: Server) -> l
     practice = settings.practices[0]
     shown = [name for name in server.endpoints if name not in server.hidden]
     zones = {PRACTICE: practice.time_zone}
-    found = truth.differences(platform, settings.warehouse.path, zones, since=practice.history_start, lists=shown)
+    differences = truth.differences(
+        platform, settings.warehouse.path, zones, since=practice.history_start, lists=shown
+    )
     kept = tuple(f"{practice.id} {name}: " for name in server.keeps)
-    return [line for line in found if not (line.startswith(kept) and line.endswith(" is too many"))]
+    return [line for line in differences if not (line.startswith(kept) and line.endswith(" is too many"))]
 
 
 def held(warehouse: Path) -> bool:

@@ -115,17 +115,17 @@ def test_a_sync_can_be_narrowed(built: Installed, capsys: pytest.CaptureFixture[
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize(
-    ("arguments", "known"), [(["--practice", "nope"], "loc-001"), (["--endpoint", "nope"], "staff_tasks")]
+    ("arguments", "valid_name"), [(["--practice", "nope"], "loc-001"), (["--endpoint", "nope"], "staff_tasks")]
 )
 def test_an_unknown_name_is_exit_2_and_names_the_known_ones(
-    arguments: list[str], known: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], valid_name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
     assert app.execute(["sync", *arguments]) == 2
 
     err = capsys.readouterr().err
     assert "nope" in err
-    assert known in err
+    assert valid_name in err
     assert err.count("\n") == 1
 
 

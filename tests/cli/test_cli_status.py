@@ -28,8 +28,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def result(endpoint: str, state: str, reason: str, practice: str = "loc-1") -> dict[str, Any]:
     through = NOW.isoformat() if state == "certified" else None
-    told = {"practice_id": practice, "endpoint": endpoint, "state": state, "reason": reason}
-    return {**told, "certified_through": through}
+    entry = {"practice_id": practice, "endpoint": endpoint, "state": state, "reason": reason}
+    return {**entry, "certified_through": through}
 
 
 def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") -> None:
@@ -53,8 +53,8 @@ def all_certified() -> list[dict[str, Any]]:
 
 def status(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = app.execute(["status", *arguments])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    output = capsys.readouterr()
+    return code, output.out, output.err
 
 
 def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
@@ -73,11 +73,11 @@ def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
     assert "2026-01-16 19:30" in line or "01-16 19:30" in line
     assert err == "loc-1 staff_tasks: failed just now: GET staff_tasks: HTTP 500\n"
 
-    told = json.loads(status(capsys, "--json")[1])
+    document = json.loads(status(capsys, "--json")[1])
     [item] = [
-        item for item in told["lists"] if item["endpoint"] == "staff_tasks" and item["practice_id"] == "loc-1"
+        item for item in document["lists"] if item["endpoint"] == "staff_tasks" and item["practice_id"] == "loc-1"
     ]
-    assert (told["exit_code"], item["state"], item["certified_through"]) == (1, "failed", NOW.isoformat())
+    assert (document["exit_code"], item["state"], item["certified_through"]) == (1, "failed", NOW.isoformat())
 
 
 @pytest.mark.parametrize(("state", "code"), [("uncertified", 3), ("withdrawn", 0), ("certified", 0)])

@@ -121,8 +121,8 @@ def test_each_command_is_told_whole_in_80_columns(capsys: pytest.CaptureFixture[
 
 def test_quiet_init_says_nothing_and_a_loud_one_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["init"]) == 0
-    assert "wrote vetl.toml;" in (told := capsys.readouterr().err)
-    assert "`vetl doctor`" in told
+    assert "wrote vetl.toml;" in (message := capsys.readouterr().err)
+    assert "`vetl doctor`" in message
     Path("vetl.toml").unlink()
 
     assert app.execute(["init", "--quiet"]) == 0
@@ -245,9 +245,9 @@ def test_what_is_said_is_in_the_log_file_too_wherever_the_option_stands(
 def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["status", "--log-format", "json"]) == 1
 
-    told = json.loads(capsys.readouterr().err)
-    assert told["level"] == "error"
-    assert "nothing has been synced yet" in told["event"]
+    entry = json.loads(capsys.readouterr().err)
+    assert entry["level"] == "error"
+    assert "nothing has been synced yet" in entry["event"]
 
 
 def test_a_log_file_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,8 +57,8 @@ def commands() -> set[str]:
     """What a reader of these pages may type, without remarks and line breaks."""
     texts = (page.read_text("utf-8") for page in PAGES)
     pieces = (piece["block"] or piece["span"] for text in texts for piece in CODE.finditer(text))
-    found = (match[1] for piece in pieces for match in COMMAND.finditer(piece))
-    return {f"vetl {' '.join(arguments.split())}" for arguments in found if not PATTERN.search(arguments)}
+    typed = (match[1] for piece in pieces for match in COMMAND.finditer(piece))
+    return {f"vetl {' '.join(arguments.split())}" for arguments in typed if not PATTERN.search(arguments)}
 
 
 def test_every_command_of_readme_and_how_to_pages_does_what_they_say(

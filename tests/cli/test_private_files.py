@@ -93,7 +93,9 @@ def test_what_everybody_may_read_is_warned_of(tmp_path: Path, monkeypatch: pytes
         file.chmod(0o644)
     state.chmod(0o755)
     data.chmod(0o755)
-    told = exposed(settings)
-    assert [line.split(":")[0] for line in told] == [str(file) for file in (*files[:2], state, *files[2:], data)]
-    assert told[0].endswith(f"chmod o-rwx {files[0]}")
-    assert told[-1].endswith(f"may list it or write to it; chmod o-rw {data}")
+    warnings = exposed(settings)
+    assert [line.split(":")[0] for line in warnings] == [
+        str(file) for file in (*files[:2], state, *files[2:], data)
+    ]
+    assert warnings[0].endswith(f"chmod o-rwx {files[0]}")
+    assert warnings[-1].endswith(f"may list it or write to it; chmod o-rw {data}")

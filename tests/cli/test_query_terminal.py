@@ -95,8 +95,8 @@ class Terminal:
                 self.shown += os.read(self._screen, 65536).decode(errors="replace").replace("\r", "")
             except OSError:
                 pytest.fail(f"ended without {expected!r}: {self.shown[-2000:]!r}")
-        before, found, self.shown = self.shown.partition(expected)
-        return before + found
+        before, words, self.shown = self.shown.partition(expected)
+        return before + words
 
     def ends(self, seconds: float = 60) -> int:
         """The exit code, once the command has said the rest."""

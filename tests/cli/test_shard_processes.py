@@ -41,14 +41,14 @@ def sync(read: ShardRead, progress: ReportProgress) -> SyncResult:
 @pytest.fixture
 def logged() -> Any:
     before = structlog.get_config()
-    told: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
 
     def keep(_logger: object, _method: str, event: Any) -> Any:
-        told.append(dict(event))
+        events.append(dict(event))
         raise structlog.DropEvent
 
     structlog.configure(processors=[keep])
-    yield told
+    yield events
     structlog.configure(**before)
 
 

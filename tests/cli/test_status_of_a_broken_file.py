@@ -60,10 +60,10 @@ def test_the_table_is_shown_and_one_line_says_what_is_wrong(
     assert err.startswith(f"{WAREHOUSE}: {why}") or f"/{WAREHOUSE}: {why}" in err
     assert err.count("\n") == 1
     assert app.execute(["status", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["exit_code"] == 1
-    assert why in told["error"]
-    assert told["lists"]
+    document = json.loads(capsys.readouterr().out)
+    assert document["exit_code"] == 1
+    assert why in document["error"]
+    assert document["lists"]
 
 
 def test_a_sound_file_is_told_without_it(capsys: pytest.CaptureFixture[str]) -> None:

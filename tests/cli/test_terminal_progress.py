@@ -56,17 +56,17 @@ def test_one_practice_ends_with_the_state_of_each_list(capsys: pytest.CaptureFix
 def test_what_is_waited_for_for_long_has_a_line_and_what_is_quick_has_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = Event()
+    said = Event()
 
     def say_it(line: str) -> None:
         say(line)
-        told.set()
+        said.set()
 
     monkeypatch.setattr(shown, "say", say_it)
     monkeypatch.setattr(shown, "WAITS_UNTOLD", 0.01)
     with showing_lists(1) as report:
         report(Waiting("signing in to https://platform.example.com, attempt 2, waits 5 s"))
-        assert told.wait(30)
+        assert said.wait(30)
         monkeypatch.setattr(shown, "WAITS_UNTOLD", 3600.0)
         report(Waiting("signing in to https://platform.example.com, attempt 3"))
         report(Waiting())

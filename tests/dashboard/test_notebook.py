@@ -45,7 +45,7 @@ def test_the_command_writes_a_notebook_once_and_serves_it(published: Path, tmp_p
             text=True,
         )
         assert process.stdout is not None
-        address = next(found[0] for line in process.stdout if (found := re.search(r"http://\S+", line)))
+        address = next(match[0] for line in process.stdout if (match := re.search(r"http://\S+", line)))
         answered(address, process)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)

@@ -96,10 +96,13 @@ def test_the_image_gets_what_the_wheel_is_made_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "source"), [({}, None), ({"SOURCE_URL": "https://example.com/vetl/"}, "https://example.com/vetl")]
+    ("variables", "source"),
+    [({}, None), ({"SOURCE_URL": "https://example.com/vetl/"}, "https://example.com/vetl")],
 )
-def test_what_is_built_names_the_repository_that_released_it(told: dict[str, str], source: str | None) -> None:
-    environment = {**{name: value for name, value in os.environ.items() if name != "SOURCE_URL"}, **told}
+def test_what_is_built_names_the_repository_that_released_it(
+    variables: dict[str, str], source: str | None
+) -> None:
+    environment = {**{name: value for name, value in os.environ.items() if name != "SOURCE_URL"}, **variables}
     command = [sys.executable, "-m", "hatchling", "metadata"]
     metadata = json.loads(
         subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True).stdout
@@ -125,7 +128,7 @@ def test_only_the_code_location_and_the_receiver_write_the_data() -> None:
         for name, service in COMPOSE["services"].items()
     }
 
-    assert [name for name, found in mounts.items() if found and not found[0].endswith(":ro")] == [
+    assert [name for name, volumes in mounts.items() if volumes and not volumes[0].endswith(":ro")] == [
         "code",
         "receiver",
     ]

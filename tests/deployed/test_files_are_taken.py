@@ -64,8 +64,8 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
         (tmp_path / unit.name).write_text(unit.read_text("utf-8").replace("/opt/vetl/bin", programs))
 
     units = sorted(path.name for path in tmp_path.iterdir())
-    told = accepted(["systemd-analyze", "verify", "--man=no", *units], cwd=tmp_path)
-    assert not [line for line in told.splitlines() if line.startswith("vetl") or str(tmp_path) in line]
+    output = accepted(["systemd-analyze", "verify", "--man=no", *units], cwd=tmp_path)
+    assert not [line for line in output.splitlines() if line.startswith("vetl") or str(tmp_path) in line]
 
 
 def _plain() -> dict[str, str]:

@@ -46,8 +46,8 @@ def test_fifty_practices_over_three_months_with_a_gap_are_two_runs_that_queue(tm
         backfill = site.backfill(sorted(chosen))
 
         def done() -> bool:
-            told = site.instance.get_backfill(backfill)
-            return bool(told and told.status.value.startswith(("COMPLETED", "FAILED")))
+            record = site.instance.get_backfill(backfill)
+            return bool(record and record.status.value.startswith(("COMPLETED", "FAILED")))
 
         until("the backfill", done, seconds=600)
         runs = site.instance.get_runs(dg.RunsFilter(tags={"dagster/backfill": backfill}))

@@ -121,9 +121,9 @@ def test_a_run_that_is_asked_for_on_the_page_publishes(deployment: Deployment) -
 
 def test_the_daemons_are_healthy_and_the_receiver_is_ready(deployment: Deployment) -> None:
     def healthy() -> bool:
-        told = graphql(deployment.pages, DAEMONS)["instance"]["daemonHealth"]["allDaemonStatuses"]
+        daemons = graphql(deployment.pages, DAEMONS)["instance"]["daemonHealth"]["allDaemonStatuses"]
         needed = {"SCHEDULER", "SENSOR", "QUEUED_RUN_COORDINATOR", "MONITORING"}
-        return needed <= {one["daemonType"] for one in told if one["healthy"]}
+        return needed <= {one["daemonType"] for one in daemons if one["healthy"]}
 
     until("the daemons", healthy)
     assert answers(f"{deployment.receiver}/readyz")
@@ -151,5 +151,5 @@ def test_a_run_beside_a_run_from_a_shell(deployment: Deployment) -> None:
 
 
 def _environment_of(pid: int) -> dict[str, str]:
-    told = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
-    return dict(line.split("=", 1) for line in told if "=" in line)
+    variables = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    return dict(line.split("=", 1) for line in variables if "=" in line)

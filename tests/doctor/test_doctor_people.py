@@ -59,9 +59,9 @@ def findings(search: Search, *, client: Mapping[str, Any] | None = ADA) -> dict[
 
 
 def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
-    found = findings(contains)
+    by_check = findings(contains)
 
-    assert {check: finding.state for check, finding in found.items()} == {
+    assert {check: finding.state for check, finding in by_check.items()} == {
         "get": "ok",
         "search by name": "ok",
         "search by email": "ok",
@@ -71,7 +71,7 @@ def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
 
 
 @pytest.mark.parametrize(
-    ("search", "check", "told"),
+    ("search", "check", "outcome"),
     [
         (refuses, "search by email", "refused"),
         (shows([ADA]), "search by name", "ignored"),
@@ -82,15 +82,15 @@ def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
         (shows(OTHERS[:99]), "search", "whole"),
     ],
 )
-def test_a_search_that_is_not_is_told(search: Search, check: str, told: str) -> None:
+def test_a_search_that_is_not_is_told(search: Search, check: str, outcome: str) -> None:
     finding = findings(search)[check]
 
-    assert finding.found == told
+    assert finding.found == outcome
     assert not [text for text in ADA.values() if str(text) in finding.evidence.split()]
 
 
 def test_without_a_client_nothing_is_searched_for() -> None:
-    found = findings(contains, client=None)
+    by_check = findings(contains, client=None)
 
-    assert list(found) == ["get", "search"]
-    assert found["get"].found == "not found"
+    assert list(by_check) == ["get", "search"]
+    assert by_check["get"].found == "not found"

@@ -64,10 +64,10 @@ def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, 
         asked += 1
         try:
             query = {name: str(value) for name, value in step.query.items()}
-            found = chosen(query)
+            rows = chosen(query)
             per_page = min(int(query.get("per_page", size)), 100)
             first = int(query.get("page", 0)) * per_page
-            answer = Page(tuple(found[first : first + per_page]), len(found), None, None, NOW)
+            answer = Page(tuple(rows[first : first + per_page]), len(rows), None, None, NOW)
         except RequestRefused as error:
             failure = error
 
@@ -144,8 +144,8 @@ def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int)
         if "updated_since" not in query:
             raise RequestRefused("a start is needed", status=status)
         end = query.get("until", "9999")
-        found = [row for row in rows if query["updated_since"][:19] <= row["updated_at"][:19] <= end[:19]]
-        return [row for row in found if query.get("status") in (None, row["status"])]
+        inside = [row for row in rows if query["updated_since"][:19] <= row["updated_at"][:19] <= end[:19]]
+        return [row for row in inside if query.get("status") in (None, row["status"])]
 
     _, learnt, _ = drive(discover(reading()), server)
 

@@ -137,10 +137,10 @@ def test_json_is_one_object_with_every_finding(clinic: Clinic, capsys: pytest.Ca
 def test_a_client_that_is_known_is_found_by_every_search_and_nothing_of_it_is_told(clinic: Clinic) -> None:
     report = clinic.doctor("phone_calls", "clients")
 
-    found = told(report)
-    searches = {check: found["clients", check].state for name, check in found if name == "clients"}
+    findings = told(report)
+    searches = {check: findings["clients", check].state for name, check in findings if name == "clients"}
     assert searches["search by name"] == searches["search by phone"] == searches["get"] == "ok"
-    assert found["clients", "search"].found == "possibly cut"  # the sandbox has hundreds with this letter
+    assert findings["clients", "search"].found == "possibly cut"  # the sandbox has hundreds with this letter
     [asked] = [seen.path for seen in clinic.platform.requests.log if "/clients/" in seen.path]
     [client] = [row for row in clinic.platform.truth(PRACTICE, "clients") if asked.endswith(f"/{row['id']}")]
     shown = json.dumps(report.as_json(), ensure_ascii=False)
@@ -210,8 +210,8 @@ def test_what_is_published_in_clear_is_told_and_a_column_that_is_not_personal_re
 
     assert execute(["doctor", *TASKS]) == 0
 
-    (told,) = lines(capsys, "[privacy] publishes as they are")
-    assert told.endswith("analytics.duckdb: clients.phone")
+    (line,) = lines(capsys, "[privacy] publishes as they are")
+    assert line.endswith("analytics.duckdb: clients.phone")
     clinic.configure(zone=clinic.zone, more='\n[privacy.columns]\n"clients.phne" = "clear"\n')
     assert execute(["doctor", *TASKS]) == 2
     assert lines(capsys, "clients.phne")[0].endswith("is no personal column; did you mean clients.phone?")

@@ -144,10 +144,10 @@ def test_what_the_contract_leaves_open_is_found_written_and_synced_by(clinic: Cl
     lists = {name for name, _ in expected}
     report = clinic.doctor(*lists, write=True)
 
-    found = told(report)
-    assert {key: (found[key].state, found[key].found) for key in expected} == expected
+    findings = told(report)
+    assert {key: (findings[key].state, findings[key].found) for key in expected} == expected
     assert report.exit_code == 0
-    wrong = {key for key, finding in found.items() if finding.state == "contradicts"}
+    wrong = {key for key, finding in findings.items() if finding.state == "contradicts"}
     assert wrong == {key for key, (state, _) in expected.items() if state == "contradicts"}
     assert len(report.written) == len(wrong)
     there = {name for name, check in expected if check != "list"}

@@ -73,9 +73,9 @@ def project_default(key: str) -> object:
     """Definitions that are not set are those of the dbt project."""
     if key == "phone_regions":
         return {"loc-001": "US"}
-    told = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
+    variables = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
     hours = {"opens": "opening_hour", "closes": "closing_hour", "weekdays": "opening_weekdays"}
-    return {name: told[one] for name, one in hours.items()} if key == "opening_hours" else told[key]
+    return {name: variables[one] for name, one in hours.items()} if key == "opening_hours" else variables[key]
 
 
 def test_definitions_become_variables_of_the_dbt_project(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,8 +93,9 @@ def test_definitions_become_variables_of_the_dbt_project(monkeypatch: pytest.Mon
 
 
 def test_every_variable_can_be_set() -> None:
-    told = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
+    variables = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
     hours = {"opening_hour", "closing_hour", "opening_weekdays"}
     others = {"instant", "local_time", "lists", "windows"}
 
-    assert {*DefinitionsSettings.model_fields, *hours} - {"opening_hours", "phone_regions"} == told.keys() - others
+    settable = {*DefinitionsSettings.model_fields, *hours} - {"opening_hours", "phone_regions"}
+    assert settable == variables.keys() - others

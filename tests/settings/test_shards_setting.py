@@ -7,7 +7,7 @@ from pipelines.settings import load_settings
 
 
 @pytest.mark.parametrize(
-    ("shards", "told"),
+    ("shards", "message"),
     [
         ("0", "must be a number of files"),
         ("true", "must be a number of files"),
@@ -25,10 +25,10 @@ from pipelines.settings import load_settings
         ('2\nmemory_limit = "lots"', "must be an amount such as 4GB"),
     ],
 )
-def test_a_wrong_one_is_told_in_one_line(shards: str, told: str) -> None:
+def test_a_wrong_one_is_told_in_one_line(shards: str, message: str) -> None:
     written(f"[warehouse]\nshards = {shards}\n{HARBOR}")
 
-    assert told in complaint()
+    assert message in complaint()
 
 
 def test_a_number_or_names_from_the_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

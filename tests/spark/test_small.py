@@ -25,8 +25,8 @@ def test_models_built_on_spark_are_equal_to_those_of_duckdb(tmp_path: Path) -> N
 
     there = build(settings, PYTHON, tmp_path / "spark", "local[2]", models=MODELS)
     tables = {f"{path.parent.name.removesuffix('.db')}.{path.name}": path for path in there.tables.glob("*.db/*")}
-    told = {table.name: str(table) for table in compared(warehouse, there.tables) if table.name in tables}
+    verdicts = {table.name: str(table) for table in compared(warehouse, there.tables) if table.name in tables}
 
     assert not there.result.failures
-    assert {f"marts.{model}" for model in MODELS} <= told.keys()
-    assert not [line for line in told.values() if not line.startswith("equal")]
+    assert {f"marts.{model}" for model in MODELS} <= verdicts.keys()
+    assert not [line for line in verdicts.values() if not line.startswith("equal")]
