@@ -82,15 +82,7 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     address = f"http://127.0.0.1:{server.server_address[1]}"
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
-        "clusters": [{"name": "here", "cluster": {"server": address}}],
-        "users": [{"name": "me", "user": {}}],
-    }
-    kubeconfig.write_text(yaml.safe_dump(config), "utf-8")
+    kubeconfig.write_text(yaml.safe_dump(_kubeconfig(address)), "utf-8")
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield
@@ -98,3 +90,14 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
         server.shutdown()
         cluster.end()
         server.server_close()
+
+
+def _kubeconfig(address: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "here",
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        "clusters": [{"name": "here", "cluster": {"server": address}}],
+        "users": [{"name": "me", "user": {}}],
+    }
