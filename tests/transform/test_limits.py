@@ -1,0 +1,25 @@
+"""A build that has more to do than fits in memory puts the rest where it may."""
+
+from pathlib import Path
+
+from benchmarks.marts_world import make
+
+from pipelines.jobs.dbt_process import DATA_ONLY, dbt_build
+
+
+def test_a_build_that_spills_ends(tmp_path: Path) -> None:
+    """Several threads go on after one of them has spilled; 200,000 calls need three times as much memory."""
+    warehouse, spilled = tmp_path / "vetl.duckdb", tmp_path / "spilled"
+    make(warehouse, 200_000)
+    has_spilled: list[bool] = []
+
+    result = dbt_build(
+        warehouse,
+        full_refresh=False,
+        advance=lambda _done, _total: has_spilled.append(spilled.is_dir()),
+        extra=(*DATA_ONLY, "--exclude", "resource_type:test"),
+        limits={"memory_limit": "120MB", "temp_directory": str(spilled)},
+    )
+
+    assert result.failures == ()
+    assert any(has_spilled), "DuckDB takes the folder away when it is done"
