@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.jobs.dbt_process import Advance, BuildResult, state_folder
+from pipelines.jobs.dbt_process import PUBLISHED_ONLY, Advance, BuildResult, state_folder
 from pipelines.jobs.lake import run_export
 from pipelines.jobs.spark import dbt_on_spark, publish_from
 from pipelines.settings import Settings
@@ -24,6 +24,9 @@ _DEFAULTS = {
 }
 """One small machine, and little data."""
 
+
+_OF_THESE = (*PUBLISHED_ONLY, "--indirect-selection", "cautious")
+"""Tests of marts alone, and those that ask for no other model: each statement costs Spark a second."""
 
 _WRITE = """
 import sys
@@ -58,7 +61,7 @@ def build(
 ) -> SparkBuild:
     """Export, build with every test, publish; `scratch` takes all that is written.
 
-    With `models` these and what they are made from are built, and nothing is published.
+    With `models` these and what they are made from are built, with the tests of marts, and nothing is published.
     """
     shutil.rmtree(scratch, ignore_errors=True)
     (scratch / "conf").mkdir(parents=True)
@@ -75,7 +78,7 @@ def build(
     )
     exported = run_export(on_spark)
     work = scratch / "build"
-    selected = ("--select", *(f"+{model}" for model in models)) if models else ()
+    selected = ("--select", *(f"+{model}" for model in models), *_OF_THESE) if models else ()
     result = dbt_on_spark(on_spark, work, python=str(python), extra=selected, advance=advance)
     if not result.failures:
         _write_views(python, work)

@@ -17,7 +17,7 @@ MODELS = ("appointments_daily", "booking_funnel_daily", "outreach_outcomes_daily
 
 
 def test_models_built_on_spark_are_equal_to_those_of_duckdb(tmp_path: Path) -> None:
-    """Also dbt's data and unit tests of these models pass on Spark."""
+    """Also dbt's tests of these marts pass on Spark."""
     tell(tmp_path)
     warehouse = tmp_path / "vetl.duckdb"
     settings = Settings(warehouse=WarehouseSettings(path=warehouse, published=tmp_path / "analytics.duckdb"))
