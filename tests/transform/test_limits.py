@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from benchmarks.marts_world import make
-
 from pipelines.jobs.dbt_process import DATA_ONLY, dbt_build
 
 
