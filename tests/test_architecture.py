@@ -3,6 +3,7 @@
 import ast
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -174,3 +175,14 @@ def unsaying(module: Path) -> Iterator[str]:
 @pytest.mark.parametrize("folder", CHECKED)
 def test_a_variable_is_named_for_what_it_is(folder: str) -> None:
     assert {place for module in modules(ROOT / folder) for place in unsaying(module)} <= KEYS
+
+
+def test_a_class_of_one_name_is_one_thing() -> None:
+    names = Counter(
+        node.name
+        for module in modules(ROOT / "pipelines")
+        for node in ast.walk(ast.parse(module.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+
+    assert {name for name, times in names.items() if times > 1} == set()

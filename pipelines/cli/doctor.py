@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
-from pipelines.cli.terminal import Column, count, print_aside, print_json, print_table, say
+from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_table, say
 from pipelines.core.errors import ConfigurationError
 from pipelines.discovery.finding import Report, State
 from pipelines.jobs.build import published_clear
@@ -67,13 +67,21 @@ def show(report: Report, *, everything: bool = False) -> None:
     print_table(
         summary(report),
         (
-            *(Column("practice"), Column("list"), Column("check"), Column("state"), Column("found", 1, least=18)),
-            Column("evidence", 2, least=30),
+            "practice",
+            "list",
+            "check",
+            "state",
+            TableColumn("found", 1, least=18),
+            TableColumn("evidence", 2, least=30),
         ),
         [
             (
-                *(practice.practice_id, finding.endpoint, finding.check),
-                *(WORDS.get(finding.state, finding.state), finding.found, finding.evidence),
+                practice.practice_id,
+                finding.endpoint,
+                finding.check,
+                WORDS.get(finding.state, finding.state),
+                finding.found,
+                finding.evidence,
             )
             for practice, finding in findings
             if everything or finding.state not in FINE

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
-from pipelines.cli.terminal import Column, count, print_json, print_table, say
+from pipelines.cli.terminal import TableColumn, count, print_json, print_table, say
 from pipelines.cli.times import local
 from pipelines.jobs.quarantine import held_rows
 from pipelines.jobs.quarantine import retry as take_in_again
@@ -13,14 +13,12 @@ from pipelines.loading.control.quarantine import Held
 from pipelines.settings import load_settings
 
 COLUMNS = (
-    *(
-        Column("practice"),
-        Column("list"),
-        Column("row", 1),
-        Column("reason"),
-        Column("since", 2),
-        Column("payload", 3),
-    ),
+    "practice",
+    "list",
+    TableColumn("row", 1),
+    "reason",
+    TableColumn("since", 2),
+    TableColumn("payload", 3),
 )
 
 

@@ -19,7 +19,7 @@ from pipelines.cli.terminal import count, print_json, print_table
 from pipelines.core.errors import WrongUse
 from pipelines.core.text import cell, markdown, printable
 from pipelines.loading.control.snapshot import refuse_newer
-from pipelines.loading.published.query import Stream, looked_at, query_to_parquet, streamed
+from pipelines.loading.published.query import RowStream, looked_at, query_to_parquet, streamed
 from pipelines.settings import load_settings
 
 Format = Literal["table", "csv", "json", "parquet", "markdown"]
@@ -103,7 +103,7 @@ def _show(file: Path, sql: str) -> None:
     sys.stdout.write(", ".join(filter(None, (count(rows, "row") + shown, look.columns))) + "\n")
 
 
-def _write(stream: Stream, style: Format) -> None:
+def _write(stream: RowStream, style: Format) -> None:
     match style:
         case "json":
             sys.stdout.writelines(_array(stream))
@@ -118,7 +118,7 @@ def _write(stream: Stream, style: Format) -> None:
                 sys.stdout.write(markdown((), batch))
 
 
-def _array(stream: Stream) -> Iterator[str]:
+def _array(stream: RowStream) -> Iterator[str]:
     """One array of objects, by column name."""
     objects = (dict(zip(stream.columns, row, strict=True)) for batch in stream.batches for row in batch)
     yield "["
@@ -126,7 +126,7 @@ def _array(stream: Stream) -> Iterator[str]:
     yield "]\n"
 
 
-def _one_object(stream: Stream) -> Iterator[str]:
+def _one_object(stream: RowStream) -> Iterator[str]:
     """As every command's `--json`: one object."""
     yield f'{{"exit_code":0,"columns":{_json(stream.columns)},"rows":['
     yield from _with_commas(row for batch in stream.batches for row in batch)

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from pipelines import bundled
-from pipelines.cli.terminal import Column, count, print_aside, print_json, print_line, print_table, say, short
+from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say, short
 from pipelines.cli.times import ago, local, zone
 from pipelines.core.errors import ConfigurationError, InboxError, WarehouseError, WrongUse
 from pipelines.endpoints.received import RECEIVED
@@ -28,14 +28,22 @@ _WORST_FIRST = ("failed", "uncertified", "not read", "withdrawn", "certified")
 _FINE = {"certified", "withdrawn", "received"}
 
 COLUMNS = (
-    *(Column("practice"), Column("list"), Column("state"), Column("certified until"), Column("last read", 2)),
-    *(Column("rows", 1), Column("open", 5), Column("quarantined", 3), Column("restated", 6)),
-    *(Column("drift", 4), Column("last window proven by", 7)),
+    "practice",
+    "list",
+    "state",
+    "certified until",
+    TableColumn("last read", 2),
+    TableColumn("rows", 1),
+    TableColumn("open", 5),
+    TableColumn("quarantined", 3),
+    TableColumn("restated", 6),
+    TableColumn("drift", 4),
+    TableColumn("last window proven by", 7),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StatusReport:
     """Everything that is told: the lists, the inbox, and what is wrong, a line each. `exit_code`: see `status`."""
 
     warehouse: Path
@@ -110,7 +118,7 @@ def _watch(warehouse: Path, inbox: Path, practices: Sequence[str] | None) -> int
         return code
 
 
-def look_at(warehouse: Path, inbox_file: Path, practices: Sequence[str] | None = None) -> Standing:
+def look_at(warehouse: Path, inbox_file: Path, practices: Sequence[str] | None = None) -> StatusReport:
     """How things stand now, of these practices alone where some are named.
 
     Raises:
@@ -122,13 +130,13 @@ def look_at(warehouse: Path, inbox_file: Path, practices: Sequence[str] | None =
     if snapshot is None:
         if not inbox:
             raise WarehouseError(f"{warehouse}: nothing has been synced yet; run `vetl sync`")
-        return Standing(warehouse, Snapshot(), {**inbox, "quarantined": 0}, (), 0)
+        return StatusReport(warehouse, Snapshot(), {**inbox, "quarantined": 0}, (), 0)
     if inbox:
         inbox["quarantined"] = sum(item["quarantined"] for item in snapshot.lists if item["endpoint"] in _RECEIVED)
     broken = [broken_warehouse(file) for file in written_files(warehouse) or [warehouse]]
     wrong = tuple(filter(None, (*broken, _cut_short(snapshot))))
     snapshot = _narrowed(snapshot, practices)
-    return Standing(warehouse, snapshot, inbox, wrong, 1 if wrong else _verdict(snapshot))
+    return StatusReport(warehouse, snapshot, inbox, wrong, 1 if wrong else _verdict(snapshot))
 
 
 def _narrowed(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
@@ -162,7 +170,7 @@ def _verdict(snapshot: Snapshot) -> int:
     return 3 if held or not states <= _FINE else 0
 
 
-def show(standing: Standing) -> None:
+def show(standing: StatusReport) -> None:
     """The sum first, then a line for each list; below, what is not as it should be."""
     print_table(standing.summary, COLUMNS, [_row(item) for item in standing.snapshot.lists])
     if standing.snapshot.lists:
@@ -182,9 +190,15 @@ def show(standing: Standing) -> None:
 def _row(item: Mapping[str, Any]) -> tuple[object, ...]:
     attempt, certificate = item.get("attempt") or {}, item["certificate"] or {}
     return (
-        *(item["practice_id"], item["endpoint"], _state(item), local(item["certified_through"])),
+        item["practice_id"],
+        item["endpoint"],
+        _state(item),
+        local(item["certified_through"]),
         *(local(attempt.get("finished")), item["rows"], item["open"]),
-        *(item["quarantined"], item["restated"], "; ".join(item["drift"]), certificate.get("reason")),
+        item["quarantined"],
+        item["restated"],
+        "; ".join(item["drift"]),
+        certificate.get("reason"),
     )
 
 

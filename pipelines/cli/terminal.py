@@ -14,7 +14,7 @@ from pipelines.cli.output import OUTPUT, mention, say
 from pipelines.core.text import text
 
 __all__ = [
-    "Column",
+    "TableColumn",
     "count",
     "mention",
     "print_aside",
@@ -41,7 +41,7 @@ STATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """One column. Where the terminal is too narrow, the one with the highest `leaves` goes first; 0 stays.
 
     One that may leave does so too where it holds nothing. `least`: the width to which it is wrapped before that.
@@ -82,14 +82,14 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def print_table(title: str, columns: Sequence[str | Column], rows: Sequence[Sequence[object]]) -> None:
+def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence[Sequence[object]]) -> None:
     """A table on standard output; nothing with `--quiet`.
 
     Numbers stand to the right. Nothing is left out where the output is not a terminal.
     """
     if OUTPUT.quiet:
         return
-    named = [Column(column) if isinstance(column, str) else column for column in columns]
+    named = [TableColumn(column) if isinstance(column, str) else column for column in columns]
     cells = [[text(value) for value in row] for row in rows]
     terminal = sys.stdout.isatty()
     console = Console(soft_wrap=not terminal, highlight=False)
@@ -113,12 +113,12 @@ def print_table(title: str, columns: Sequence[str | Column], rows: Sequence[Sequ
         console.print(Text(f"not shown at this width: {hidden}", style="dim"))
 
 
-def _tells(column: Column, index: int, rows: Sequence[Sequence[str]]) -> bool:
+def _tells(column: TableColumn, index: int, rows: Sequence[Sequence[str]]) -> bool:
     return not column.leaves or not rows or any(row[index] for row in rows)
 
 
 def _widths(
-    columns: Sequence[Column], telling: Sequence[int], rows: Sequence[Sequence[str]], width: int
+    columns: Sequence[TableColumn], telling: Sequence[int], rows: Sequence[Sequence[str]], width: int
 ) -> dict[int, int]:
     """How wide each column is that is shown, of those that are `telling`, by its index.
 

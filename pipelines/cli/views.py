@@ -3,18 +3,25 @@
 from collections import Counter
 from typing import Any
 
-from pipelines.cli.terminal import Column, count, print_aside, print_line, print_table, say, short
+from pipelines.cli.terminal import TableColumn, count, print_aside, print_line, print_table, say, short
 from pipelines.cli.times import local, zone
 from pipelines.core.pages import Changes
 from pipelines.core.results import EndpointResult, State, SyncResult
 from pipelines.jobs.dbt_process import BuildResult
 from pipelines.jobs.drain import DrainResult
 from pipelines.loading.published.publish import Published
-from pipelines.loading.published.query import Answer
+from pipelines.loading.published.query import QueryResult
 
 SYNC_COLUMNS = (
-    *(Column("practice"), Column("list"), Column("state"), Column("certified until"), Column("rows", 1)),
-    *(Column("new", 2), Column("changed", 3), Column("deleted", 4), Column("requests", 5)),
+    "practice",
+    "list",
+    "state",
+    "certified until",
+    TableColumn("rows", 1),
+    TableColumn("new", 2),
+    TableColumn("changed", 3),
+    TableColumn("deleted", 4),
+    TableColumn("requests", 5),
 )
 STATES_IN_ORDER: tuple[State, ...] = ("failed", "uncertified", "withdrawn", "certified")
 """The worst first."""
@@ -51,8 +58,15 @@ def sync_summary(result: SyncResult, verb: str) -> str:
 def _sync_row(item: EndpointResult) -> tuple[object, ...]:
     changes = item.changes
     return (
-        *(item.practice_id, item.endpoint, item.state, local(item.certified_through), item.rows),
-        *(changes.inserted, changes.updated, changes.deleted, item.requests),
+        item.practice_id,
+        item.endpoint,
+        item.state,
+        local(item.certified_through),
+        item.rows,
+        changes.inserted,
+        changes.updated,
+        changes.deleted,
+        item.requests,
     )
 
 
@@ -97,11 +111,11 @@ def show_published(published: Published) -> None:
         say(f"warning: {mart} was left out: no model of vetl makes it")
 
 
-def show_answer(title: str, answer: Answer) -> None:
+def show_answer(title: str, answer: QueryResult) -> None:
     """The rows of a statement as a table."""
     print_table(title, answer.columns, answer.rows)
 
 
-def as_records(answer: Answer) -> list[dict[str, Any]]:
+def as_records(answer: QueryResult) -> list[dict[str, Any]]:
     """The rows as objects, by column name."""
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -16,7 +16,7 @@ from pipelines.jobs.shards import OpenWarehouse, opened
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.quarantine import Held
 from pipelines.receiving.drain import EVENTS, intakes
-from pipelines.receiving.inbox import Entry, Waiting
+from pipelines.receiving.inbox import Entry, WaitingDelivery
 from pipelines.settings import Settings
 
 
@@ -91,7 +91,7 @@ def _take_in_deliveries(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
         if row.endpoint in channels:
             body, received_at = _delivery(row)
             entry = Entry(channels[row.endpoint], row.practice_id, body, received_at)
-            events, *messages = intakes([Waiting(0, entry)])
+            events, *messages = intakes([WaitingDelivery(0, entry)])
             changes += warehouse.take_in(run_id, [replace(events, settles=[row.row_key]), *messages])
     return changes
 

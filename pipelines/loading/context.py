@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 
 from pipelines.core.pages import Changes
-from pipelines.loading.stream import Stream
+from pipelines.loading.stream import ArrowStream
 from pipelines.loading.tables import RawTable
 
 Tally = Mapping[str, Changes]
@@ -46,14 +46,14 @@ def frame_of(
     Taken as an Arrow stream: DuckDB's own `pl` imports pyarrow and numpy, a quarter of the CPU of a sync without
     news.
     """
-    return pl.DataFrame(Stream(connection.sql(sql, params=params)))
+    return pl.DataFrame(ArrowStream(connection.sql(sql, params=params)))
 
 
 @contextmanager
 def registered_frames(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFrame) -> Generator[None]:
     """Let SQL see frames by these names."""
     for name, frame in frames.items():
-        connection.register(name, Stream(frame))
+        connection.register(name, ArrowStream(frame))
     yield
     # After a failure the names stay until the next use: an aborted transaction refuses even this.
     for name in frames:

@@ -15,7 +15,7 @@ class Rows(Protocol):
         ...
 
 
-class Stream:
+class ArrowStream:
     """Rows as an Arrow stream and nothing else. They are read where they lie; a registered frame is copied."""
 
     def __init__(self, rows: Rows) -> None:

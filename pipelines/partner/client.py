@@ -19,12 +19,12 @@ from pipelines.partner.counters import Counters
 from pipelines.partner.headers import user_agent
 from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
 from pipelines.partner.pace import SharedPace
-from pipelines.partner.patience import Patience
 from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
 from pipelines.partner.redaction import shown_query
 from pipelines.partner.retrying import RetryBudget
 from pipelines.partner.signin import Session, SignIn, Token
 from pipelines.partner.timing import ServerClock, Timing
+from pipelines.partner.wait_budget import WaitBudget
 from pipelines.partner.wire import Transport, Wire
 
 __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
@@ -67,8 +67,8 @@ class PartnerClient:
         self._timing = timing or Timing()
         self._wire = Wire(account, self._limits, transport, pace)
         self.clock = ServerClock(self._timing)
-        self._patience = Patience(self._timing)
-        self._limiters = Limiters(self._limits, self._timing, self._patience)
+        self._wait_budget = WaitBudget(self._timing)
+        self._limiters = Limiters(self._limits, self._timing, self._wait_budget)
         lone = partial(self._limiters.lone, SIGN_IN)
         self._sign_in = SignIn(
             account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, lone
@@ -252,7 +252,7 @@ class PartnerClient:
         return await self._exchange(request, SIGN_IN, {}, ())
 
     def _budget(self, asked: str = SIGN_IN) -> RetryBudget:
-        return RetryBudget(asked, self._limits.attempts, self._timing, self._patience)
+        return RetryBudget(asked, self._limits.attempts, self._timing, self._wait_budget)
 
     async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
         """One attempt: a 2xx answer, or the error that its status stands for."""

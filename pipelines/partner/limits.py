@@ -7,10 +7,10 @@ import structlog
 
 from pipelines.core.errors import RateLimited, Unreachable
 from pipelines.partner.account import Limits, checked_practice_id
-from pipelines.partner.patience import Patience, heeded
 from pipelines.partner.retrying import backoff
 from pipelines.partner.semaphore import AdaptiveSemaphore
 from pipelines.partner.timing import Timing
+from pipelines.partner.wait_budget import WaitBudget, heeded
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -35,12 +35,12 @@ class RateLimiter:
         per_minute: int | None,
         timing: Timing,
         everywhere: AdaptiveSemaphore | None = None,
-        patience: Patience | None = None,
+        wait_budget: WaitBudget | None = None,
     ) -> None:
         self._name = name
         self._spacing = 60 / per_minute if per_minute else 0.0
         self._timing = timing
-        self._patience = patience or Patience(timing)
+        self._wait_budget = wait_budget or WaitBudget(timing)
         self._places = AdaptiveSemaphore(ceiling)
         self._everywhere = everywhere or AdaptiveSemaphore(ceiling)
         self._opens_at = 0.0
@@ -83,7 +83,7 @@ class RateLimiter:
                     self._fewer(*seen, "no_answer")
                     raise
                 self._refusals_in_a_row = 0
-                self._patience.answered(self._name)
+                self._wait_budget.answered(self._name)
                 self._places.grow()
                 self._everywhere.grow()
 
@@ -110,7 +110,7 @@ class RateLimiter:
             return
         # Half of the wait is certain: a quota refills with time, not with luck.
         wanted = asked or backoff(self._refusals_in_a_row + 1, (1 + self._timing.chance()) / 2)
-        pause = self._patience.granted(self._name, wanted)
+        pause = self._wait_budget.granted(self._name, wanted)
         self._opens_at = max(self._opens_at, self._timing.monotonic() + pause)
         _log.info("rate_limited", practice=self._name, pause=round(pause, 3), in_flight=self.limit)
 
@@ -118,8 +118,8 @@ class RateLimiter:
 class Limiters:
     """The limiters of all practices, which share the places of the whole platform."""
 
-    def __init__(self, limits: Limits, timing: Timing, patience: Patience) -> None:
-        self._limits, self._timing, self._patience = limits, timing, patience
+    def __init__(self, limits: Limits, timing: Timing, wait_budget: WaitBudget) -> None:
+        self._limits, self._timing, self._wait_budget = limits, timing, wait_budget
         self._everywhere = AdaptiveSemaphore(limits.max_in_flight_total)
         self._made: dict[tuple[str, int | None], RateLimiter] = {}
 
@@ -132,10 +132,10 @@ class Limiters:
                 per_minute or self._limits.requests_per_minute,
                 self._timing,
                 self._everywhere,
-                self._patience,
+                self._wait_budget,
             )
         return self._made[practice_id, per_minute]
 
     def lone(self, name: str) -> RateLimiter:
         """Of requests that have no practice, one at a time."""
-        return RateLimiter(name, 1, None, self._timing, patience=self._patience)
+        return RateLimiter(name, 1, None, self._timing, wait_budget=self._wait_budget)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import structlog
 
 from pipelines.core.errors import ContractBroken, RateLimited, SignInRefused, TokenRejected, Transient
-from pipelines.partner.patience import MOST_WAITED, Patience, heeded
 from pipelines.partner.timing import Timing
+from pipelines.partner.wait_budget import MOST_WAITED, WaitBudget, heeded
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 30.0
@@ -40,14 +40,14 @@ class RetryBudget:
     """What is left of the attempts of one request, whose running number is `attempt`."""
 
     __slots__ = (
-        *("_attempts", "_failures", "_limited", "_patience", "_refused", "_rejections", "_timing"),
+        *("_attempts", "_failures", "_limited", "_wait_budget", "_refused", "_rejections", "_timing"),
         *("asked", "attempt", "forbidden"),
     )
 
-    def __init__(self, asked: str, attempts: int, timing: Timing, patience: Patience) -> None:
+    def __init__(self, asked: str, attempts: int, timing: Timing, wait_budget: WaitBudget) -> None:
         self.attempt = 1
         self.forbidden = False
-        self.asked, self._attempts, self._timing, self._patience = asked, attempts, timing, patience
+        self.asked, self._attempts, self._timing, self._wait_budget = asked, attempts, timing, wait_budget
         self._failures = self._limited = self._refused = 0
         self._rejections: list[TokenRejected] = []
 
@@ -98,10 +98,10 @@ class RetryBudget:
         asked = heeded(getattr(error, "retry_after", None), self.asked)
         if asked is None:
             return backoff(self._failures, self._timing.chance())
-        return self._patience.granted(self.asked, asked) if self._is_patient(error) else None
+        return self._wait_budget.granted(self.asked, asked) if self._is_patient(error) else None
 
     def _is_patient(self, error: Transient | ContractBroken) -> bool:
-        if self._patience.exhausted:
+        if self._wait_budget.exhausted:
             waited = f"waited {MOST_WAITED / 60:.0f} minutes for the platform in all, and not any longer"
             error.args = (f"{error}; {waited}: try again later",)
-        return not self._patience.exhausted
+        return not self._wait_budget.exhausted

@@ -41,7 +41,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RequestOutcome:
     """What becomes of a request: a word for the metrics, the status, and what is said to the sender."""
 
     result: str
@@ -49,15 +49,15 @@ class Verdict:
     message: str | None = None
 
 
-KEPT = Verdict("kept", 200)
-REPEATED = Verdict("repeated", 200)
-TOO_LARGE = Verdict("too_large", 413, "the body is too large")
-TOO_SLOW = Verdict("too_slow", 408, "the body did not arrive in time")
-GONE = Verdict("gone", 400, "the sender went away")
-NOT_JSON = Verdict("refused", 415, "an unsigned delivery must be application/json")
-LIMITED = Verdict("limited", 429, "too many deliveries from here could not be believed")
-CROWDED = Verdict("crowded", 503, "too many bodies are on their way; send it again")
-BUSY = Verdict("busy", 503, "not stored; send it again")
+KEPT = RequestOutcome("kept", 200)
+REPEATED = RequestOutcome("repeated", 200)
+TOO_LARGE = RequestOutcome("too_large", 413, "the body is too large")
+TOO_SLOW = RequestOutcome("too_slow", 408, "the body did not arrive in time")
+GONE = RequestOutcome("gone", 400, "the sender went away")
+NOT_JSON = RequestOutcome("refused", 415, "an unsigned delivery must be application/json")
+LIMITED = RequestOutcome("limited", 429, "too many deliveries from here could not be believed")
+CROWDED = RequestOutcome("crowded", 503, "too many bodies are on their way; send it again")
+BUSY = RequestOutcome("busy", 503, "not stored; send it again")
 _RETRY_AFTER = {429: "60", 503: "2"}
 
 
@@ -170,7 +170,7 @@ class Receiver:
             others["vetl_inbox_oldest_seconds"] = ("How long the oldest of them has waited.", age)
         return others
 
-    async def _judge(self, channel: Channel, request: Request) -> Verdict:
+    async def _judge(self, channel: Channel, request: Request) -> RequestOutcome:
         given, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
         if given is None and not trust.unsigned:
             return self._refuse(channel, request, "not signed")
@@ -197,7 +197,7 @@ class Receiver:
             )
         return await self._keep(Entry(channel, practice_id, body, datetime.now(UTC)))
 
-    async def _keep(self, entry: Entry) -> Verdict:
+    async def _keep(self, entry: Entry) -> RequestOutcome:
         try:
             async with asyncio.timeout(self._bounds.commit_seconds):
                 return KEPT if await self._inbox.keep(entry) else REPEATED
@@ -207,7 +207,7 @@ class Receiver:
             _say(logging.WARNING, "not_stored", why="too many wait for their commit")
         return BUSY
 
-    async def _receive(self, request: Request, body: Body, signing: Signing) -> Verdict | None:
+    async def _receive(self, request: Request, body: Body, signing: Signing) -> RequestOutcome | None:
         """Fill the body with the raw bytes, or tell why not. The length told only serves to refuse early."""
         length = request.headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._bounds.body_bytes:
@@ -227,12 +227,14 @@ class Receiver:
             return GONE
         return None
 
-    def _refuse(self, channel: Channel, request: Request, why: str, status: int = Refused.status) -> Verdict:
+    def _refuse(
+        self, channel: Channel, request: Request, why: str, status: int = Refused.status
+    ) -> RequestOutcome:
         source = request.client.host if request.client else "?"
         if self._suspects.note(source):
             return LIMITED
         _say(logging.WARNING, "refused", channel=channel.value, source=source, why=why)
-        return Verdict("refused", status, why)
+        return RequestOutcome("refused", status, why)
 
 
 def _say(level: int, event: str, **fields: Any) -> None:  # noqa: ANN401 - structlog's own

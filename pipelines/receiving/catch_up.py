@@ -25,7 +25,7 @@ from pipelines.endpoints.received import MESSAGES
 from pipelines.engine.runner import UNKNOWN_ID
 from pipelines.engine.together import together
 from pipelines.loading.received import Intake
-from pipelines.receiving.drain import Store
+from pipelines.receiving.drain import IntakeStore
 
 BUDGET = 500
 """Requests per practice and list in one drain; the rest comes next time, longest unseen first."""
@@ -36,7 +36,7 @@ FAILURES = 3
 """Ids of one list that may fail, each for itself, before the rest is left for the next drain."""
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """The partner interface, as `partner.client` speaks it."""
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
@@ -44,7 +44,7 @@ class Source(Protocol):
         ...
 
 
-class Warehouse(Store, Protocol):
+class CatchUpStore(IntakeStore, Protocol):
     """The warehouse, as catching up needs it."""
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
@@ -87,8 +87,8 @@ class Caught:
 class CatchUp:
     """One catching up: where from, where to. `now` is the source's clock."""
 
-    source: Source
-    warehouse: Warehouse
+    source: RecordSource
+    warehouse: CatchUpStore
     run_id: str
     now: datetime
 

@@ -9,7 +9,7 @@ from pipelines.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVEN
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.received import Intake
 from pipelines.partner.webhooks import Channel, Delivery, message, read, row
-from pipelines.receiving.inbox import Inbox, Waiting
+from pipelines.receiving.inbox import Inbox, WaitingDelivery
 
 AT_ONCE = 5_000
 KEPT_FOR = timedelta(days=30)
@@ -22,7 +22,7 @@ EVENTS = {
 }
 
 
-class Store(Protocol):
+class IntakeStore(Protocol):
     """The warehouse, as drain needs it."""
 
     def take_in(self, run_id: str, intakes: Sequence[Intake]) -> Changes:
@@ -30,7 +30,7 @@ class Store(Protocol):
         ...
 
 
-def drain(inbox: Inbox, store: Store, run_id: str) -> tuple[int, Changes]:
+def drain(inbox: Inbox, store: IntakeStore, run_id: str) -> tuple[int, Changes]:
     """Move everything that waits into raw. Returns how many deliveries that were, and what they changed.
 
     Raises:
@@ -46,15 +46,15 @@ def drain(inbox: Inbox, store: Store, run_id: str) -> tuple[int, Changes]:
     return moved, changes
 
 
-def intakes(waiting: Sequence[Waiting]) -> list[Intake]:
+def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
     """Deliveries as rows of their tables, in the order in which they came."""
-    groups: dict[tuple[str, Channel], list[Waiting]] = {}
+    groups: dict[tuple[str, Channel], list[WaitingDelivery]] = {}
     for item in waiting:
         groups.setdefault((item.entry.practice_id, item.entry.channel), []).append(item)
     return [intake for group, items in groups.items() for intake in _of_group(*group, items)]
 
 
-def _of_group(practice_id: str, channel: Channel, items: Sequence[Waiting]) -> list[Intake]:
+def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:
     last = max(item.entry.received_at for item in items)
     read_items = [(item, read(channel, item.entry.body)) for item in items]
     bad = [_bad(item, problem) for item, delivery in read_items if (problem := _problem(item, delivery))]
@@ -66,10 +66,10 @@ def _of_group(practice_id: str, channel: Channel, items: Sequence[Waiting]) -> l
     return per_table
 
 
-def _problem(item: Waiting, delivery: Delivery) -> str | None:
+def _problem(item: WaitingDelivery, delivery: Delivery) -> str | None:
     return delivery.problem or (None if item.entry.practice_id else "clinic_id: missing")
 
 
-def _bad(item: Waiting, problem: str) -> BadRow:
+def _bad(item: WaitingDelivery, problem: str) -> BadRow:
     payload = item.entry.body.decode(errors="backslashreplace")
     return BadRow(content_key(payload), problem, payload)

@@ -54,7 +54,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingDelivery:
     """A delivery that has not been moved into raw yet."""
 
     number: int
@@ -157,7 +157,7 @@ class Inbox:
             self._connection.execute("insert or replace into probe values (1, ?)", [_now()])
         self._still_there()
 
-    def waiting(self, limit: int) -> list[Waiting]:
+    def waiting(self, limit: int) -> list[WaitingDelivery]:
         """The oldest deliveries that are not drained, in the order in which they came."""
         with told_in_one_line(self._path):
             rows = self._connection.execute(
@@ -166,7 +166,9 @@ class Inbox:
                 [limit],
             ).fetchall()
         return [
-            Waiting(number, Entry(Channel(channel), practice_id, body, datetime.fromisoformat(received_at)))
+            WaitingDelivery(
+                number, Entry(Channel(channel), practice_id, body, datetime.fromisoformat(received_at))
+            )
             for number, channel, practice_id, body, received_at in rows
         ]
 

@@ -11,12 +11,12 @@ import pytest
 import pipelines
 from pipelines.cli.output import direct
 from pipelines.cli.status import COLUMNS as STATUS
-from pipelines.cli.terminal import Column, count, print_table
+from pipelines.cli.terminal import TableColumn, count, print_table
 from pipelines.cli.times import ago, local, zone
 from pipelines.cli.views import SYNC_COLUMNS
 from pipelines.jobs.logs import SENTENCES, sentence
 
-COLUMNS = (Column("practice"), Column("state"), Column("rows", 1), Column("evidence", 2))
+COLUMNS = (TableColumn("practice"), TableColumn("state"), TableColumn("rows", 1), TableColumn("evidence", 2))
 ROWS = [("loc-001", "certified", 1200, "one page is one snapshot"), ("loc-002", "failed", 3, "")]
 NOW = datetime(2026, 1, 16, 12, tzinfo=UTC)
 
@@ -58,7 +58,7 @@ def test_columns_leave_in_their_order_and_words_stay_whole(
 def test_a_column_is_wrapped_as_far_as_it_may_be_before_it_leaves_and_leaves_where_it_holds_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    columns = (Column("check"), Column("found", 1, least=10), Column("drift", 2))
+    columns = (TableColumn("check"), TableColumn("found", 1, least=10), TableColumn("drift", 2))
     at_a_terminal(monkeypatch, 19, colours=False)
 
     print_table("", columns, [("order", "created_at descending", "")])
@@ -110,7 +110,7 @@ def test_states_have_colours_unless_no_color_is_set(
 
 
 @pytest.mark.parametrize("columns", [STATUS, SYNC_COLUMNS])
-def test_what_must_stay_fits_into_80_columns(columns: tuple[Column, ...]) -> None:
+def test_what_must_stay_fits_into_80_columns(columns: tuple[TableColumn, ...]) -> None:
     """With the longest list, an ordinary practice id and a time of another year."""
     longest = {"practice": "practice-0001", "list": "service_reminder_events", "state": "uncertified"}
     stay = [column.name for column in columns if not column.leaves]

@@ -15,7 +15,7 @@ from support.examples import examples
 from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
-from pipelines.loading.published.record import Build, Record, how_to_publish, read_record, write_record
+from pipelines.loading.published.record import Build, PublicationRecord, how_to_publish, read_record, write_record
 
 PII: Treatments = {"clients": {"name": "hash"}, "ages": {}}
 GRAINS = {"clients": ("practice_id", "id"), "ages": ("id",)}
@@ -198,7 +198,7 @@ def test_the_record_tells_nothing_of_the_key(marts: Marts) -> None:
 
     record = record_path(marts).read_text()
     assert "secret" not in record
-    assert json.loads(record).keys() == set(Record.__slots__)
+    assert json.loads(record).keys() == set(PublicationRecord.__slots__)
 
 
 names = st.dictionaries(

@@ -17,7 +17,7 @@ from pipelines.partner.webhooks import Secret
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import Bounds, application
 from pipelines.receiving.group_commit import GroupCommit
-from pipelines.receiving.inbox import Entry, Inbox, Waiting
+from pipelines.receiving.inbox import Entry, Inbox, WaitingDelivery
 
 TRUST = Trust((Secret(SECRET),))
 
@@ -61,7 +61,7 @@ class Receiver:
         body = payload if isinstance(payload, bytes) else body_of(payload)
         return await self.http.post(f"/webhooks/{channel}", content=body, headers=signed(body, secret))
 
-    def kept(self) -> list[Waiting]:
+    def kept(self) -> list[WaitingDelivery]:
         return self.inbox.waiting(1_000)
 
 

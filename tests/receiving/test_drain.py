@@ -19,7 +19,7 @@ from pipelines.core.pages import Changes
 from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, rank, read, row
 from pipelines.partner.webhooks import message as message_of
 from pipelines.receiving.drain import intakes
-from pipelines.receiving.inbox import Entry, Inbox, Waiting
+from pipelines.receiving.inbox import Entry, Inbox, WaitingDelivery
 
 
 def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side: Side) -> None:
@@ -256,7 +256,7 @@ VALUES = st.recursive(
 def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel) -> None:
     delivery = read(channel, body)
 
-    assert intakes([Waiting(1, Entry(channel, "loc-001", body, NOW))])
+    assert intakes([WaitingDelivery(1, Entry(channel, "loc-001", body, NOW))])
     if not delivery.problem:
         assert row(delivery, NOW)["received_at"]
         assert channel is not Channel.MESSAGES or message_of(delivery)["id"]

@@ -27,7 +27,7 @@ _LONGEST_FIELD = 2**30
 """The csv module's own limit of 128 KiB is no rule of the contract."""
 
 
-class Answer(Protocol):
+class CallsResponse(Protocol):
     """One page as the client hands it over: the body, and what the headers say of the whole list."""
 
     @property
@@ -70,7 +70,7 @@ class CallTexts:
     new_fields: frozenset[str] = frozenset()
 
 
-def parse_calls(answer: Answer, *, lenient: bool = False) -> CallsPage:
+def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
     """Split one page. Columns are found by name, others are kept in `_extra`.
 
     Raises:

@@ -41,7 +41,7 @@ _EXPLAIN = re.compile(r"\s*explain(?:\s+analyze)?\s+(.*)", re.IGNORECASE | re.DO
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResult:
     """The rows of a statement, as Python values."""
 
     columns: tuple[str, ...]
@@ -63,25 +63,25 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class RowStream:
     """The rows of a statement as they come, in batches of at most `BATCH`."""
 
     columns: tuple[str, ...]
     batches: Iterator[Rows]
 
 
-def query(file: Path, sql: str) -> Answer:
+def query(file: Path, sql: str) -> QueryResult:
     """Run a statement and fetch all its rows; instants come in UTC.
 
     Raises:
         The same as `streamed`.
     """
     with streamed(file, sql) as stream:
-        return Answer(stream.columns, [row for batch in stream.batches for row in batch])
+        return QueryResult(stream.columns, [row for batch in stream.batches for row in batch])
 
 
 @contextmanager
-def streamed(file: Path, sql: str) -> Generator[Stream]:
+def streamed(file: Path, sql: str) -> Generator[RowStream]:
     """Run a statement; its rows are fetched as they are taken.
 
     Raises:
@@ -92,7 +92,7 @@ def streamed(file: Path, sql: str) -> Generator[Stream]:
     with _statement(file, sql) as (connection, statement):
         statement.run(lambda: connection.execute(sql))
         columns = tuple(column[0] for column in connection.description or ())
-        yield Stream(columns, iter(lambda: statement.run(lambda: connection.fetchmany(BATCH)), []))
+        yield RowStream(columns, iter(lambda: statement.run(lambda: connection.fetchmany(BATCH)), []))
 
 
 @contextmanager

@@ -28,7 +28,7 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PublicationRecord:
     """What was published last. `file` is its identity: inode, bytes and time of change in nanoseconds.
 
     `salt` is what labels were masked by, `people` tells those apart that were masked for naming somebody.
@@ -54,7 +54,7 @@ def last_build(connection: duckdb.DuckDBPyConnection) -> Build | None:
 
 
 def how_to_publish(
-    record: Record | None, build: Build | None, masking: Masking, published: Path
+    record: PublicationRecord | None, build: Build | None, masking: Masking, published: Path
 ) -> Literal["whole", "changes", "nothing"]:
     """What the published file lacks of the marts as they were built last."""
     if (
@@ -70,11 +70,11 @@ def how_to_publish(
     return "changes" if is_next else "whole"
 
 
-def read_record(private: Path) -> Record | None:
+def read_record(private: Path) -> PublicationRecord | None:
     """What stands beside the private file; none where it is not there or not understood."""
     try:
         document = json.loads(_path(private).read_text("utf-8"))
-        return Record(
+        return PublicationRecord(
             *(document["build_id"], document["masking"], document["whole_bytes"], document["salt"]),
             *(document["people"], tuple(document["file"])),
         )
@@ -90,7 +90,7 @@ def write_record(
     if build is None or file is None:
         _path(private).unlink(missing_ok=True)
         return
-    record = Record(
+    record = PublicationRecord(
         build.build_id, _digest(masking), whole_bytes or file[1], masking.salt, people_digest(masking), file
     )
     draft = _path(private).with_suffix(".draft")

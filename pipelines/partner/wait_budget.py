@@ -22,7 +22,7 @@ TOLD_FROM = 10.0
 _log = structlog.stdlib.get_logger("vetl.partner")
 
 
-class Patience:
+class WaitBudget:
     """What is left of the time that one client may be kept waiting, over all practices.
 
     Pauses that overlap count once. A quota's pauses do not count, see `QUOTA_ANSWERS`.
