@@ -25,7 +25,7 @@ _DEFAULTS = {
 """One small machine, and little data."""
 
 
-_OF_THESE = (*PUBLISHED_ONLY, "--indirect-selection", "cautious")
+_TESTS_OF_MARTS = (*PUBLISHED_ONLY, "--indirect-selection", "cautious")
 """Tests of marts alone, and those that ask for no other model: each statement costs Spark a second."""
 
 _WRITE = """
@@ -78,7 +78,7 @@ def build(
     )
     exported = run_export(on_spark)
     work = scratch / "build"
-    selected = ("--select", *(f"+{model}" for model in models), *_OF_THESE) if models else ()
+    selected = ("--select", *(f"+{model}" for model in models), *_TESTS_OF_MARTS) if models else ()
     result = dbt_on_spark(on_spark, work, python=str(python), extra=selected, advance=advance)
     if not result.failures:
         _write_views(python, work)
