@@ -17,6 +17,9 @@ from pipelines.loading.instants import INSTANT
 Mention = tuple[str, str]
 """The column that mentions, and the list (by its name) that the ids are of."""
 
+_NOTED = ("lookups", "missing_records", "mentions")
+"""The tables of `control` in which an id may stand already: it was asked for, is missing, or waits."""
+
 
 def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ...]]:
     """The columns of each raw table that mention ids of another list, by the table's name."""
@@ -64,13 +67,13 @@ def record_mentions(commit: Commit, rows: pl.DataFrame) -> None:
 
 
 def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
-    noted_ids = " union all ".join(
+    noted = " union all ".join(
         f"select known.practice_id, known.endpoint, known.id from control.{table} as known join ids"
         f" on {same_key('known', 'ids', ('id',))} and {same('known', 'ids', 'endpoint')}"
-        for table in ("lookups", "missing_records", "mentions")
+        for table in _NOTED
     )
     with registered_frames(commit.connection, ids=ids):
-        new = ids.join(frame_of(commit.connection, noted_ids), on=ids.columns, how="anti")
+        new = ids.join(frame_of(commit.connection, noted), on=ids.columns, how="anti")
     if new.is_empty():
         return
     with registered_frames(commit.connection, new=new):
@@ -91,8 +94,7 @@ def ensure_mentions(connection: duckdb.DuckDBPyConnection, mentions: Mapping[str
 
 def _search(connection: duckdb.DuckDBPyConnection, table: str, column: str, endpoint: str) -> None:
     asked_for = " union all ".join(
-        f"select practice_id, id from control.{name} where endpoint = $endpoint"
-        for name in ("lookups", "missing_records", "mentions")
+        f"select practice_id, id from control.{name} where endpoint = $endpoint" for name in _NOTED
     )
     connection.execute(
         "insert into control.mentions by name with mentioned as ("
