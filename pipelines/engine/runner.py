@@ -191,16 +191,16 @@ class StepRunner:
         page = await self._run.source.page(
             self._practice.id, self._path, step.query, check=partial(check_page, step)
         )
-        self._met(step, page)
+        self._note(step, page)
         return page
 
     async def _read_calls(self, step: ReadCalls) -> CallsPage:
         parse = partial(self._run.parse_calls, lenient=step.lenient)
         page = await self._run.source.calls(self._practice.id, step.query, parse=parse)
-        self._met(step, page)
+        self._note(step, page)
         return page
 
-    def _met(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
+    def _note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
         self._expected.note(step, page)
         self._run.clock = max(self._run.clock, page.server_time)
 

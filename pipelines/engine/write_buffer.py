@@ -35,7 +35,7 @@ class WriteBuffer:
             await self._write()
 
     async def flush(self) -> Changes:
-        """CommitSaves all that is waiting. Returns what was changed since the last flush."""
+        """Commit all that is waiting. Returns what was changed since the last flush."""
         await self._write()
         changes, self._since_flush = self._since_flush, Changes()
         return changes

@@ -38,9 +38,8 @@ def plan(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
     state = _State(reading)
     closed = yield from _closed_days(reading, strategy, state)
     windows = yield from _sized(closed, FILLED * strategy.csv_page_size)
-    readers = [_read(strategy, state, window) for window in windows]
-    doubts = yield from do(SideBySide(readers))
-    yield from _tail(strategy, state)
+    closed_days = [_read(strategy, state, window) for window in windows]
+    *doubts, _ = yield from do(SideBySide([*closed_days, _tail(strategy, state)]))
     yield Flush()
     doubt = next((doubt for doubt in doubts if doubt), None)
     if doubt is None:
