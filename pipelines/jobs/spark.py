@@ -23,6 +23,9 @@ from pipelines.settings import Settings
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """Types of columns as Spark spells them, for dbt's variables."""
 
+SCHEMAS = ("staging", "intermediate", "marts")
+"""What dbt builds into."""
+
 _SESSION = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -50,7 +53,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
         WarehouseError: the published file cannot be written; the old one stays.
     """
     treatments(settings)
-    _refuse_without_spark()
+    _refuse_without_spark(settings.spark.master or "")
     work = settings.spark.scratch / "build"
     result = dbt_on_spark(settings, work, advance=advance)
     if result.failures:
@@ -100,12 +103,19 @@ def dbt_on_spark(
         raise LakeError(f"{lake.location}: there is no lake yet; run `vetl lake export` first")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(mode=0o700, parents=True)
-    own = {"spark.sql.warehouse.dir": str(work / "tables")}
-    if settings.spark.master:
-        own["spark.master"] = settings.spark.master
-    views = list(_views(manifest, lake.location.replace("s3://", "s3a://", 1)))
+    schemas = sorted({*SCHEMAS, *(table.split(".")[0] for table in manifest.tables)})
     job = work / "job.json"
-    job.write_text(json.dumps({"settings": {**_SESSION, **own}, "views": views}), "utf-8")
+    job.write_text(
+        json.dumps(
+            {
+                "master": settings.spark.master,
+                "settings": _SESSION,
+                "schemas": {schema: str(work / "tables" / f"{schema}.db") for schema in schemas},
+                "views": list(_views(manifest, lake.location.replace("s3://", "s3a://", 1))),
+            }
+        ),
+        "utf-8",
+    )
     variables: Mapping[str, Any] = {**dbt_variables(settings), **TYPES}
     script = Path(__file__).with_name("spark_session.py")
     return dbt_build(
@@ -123,8 +133,6 @@ def _views(manifest: Manifest, root: str) -> Iterator[str]:
     names: dict[str, list[str]] = {table: [] for table in manifest.tables}
     for file in manifest.files:
         names[file.table].append(file.path.rsplit("/", 1)[1])
-    for schema in sorted({table.split(".")[0] for table in names}):
-        yield f"create schema if not exists {schema}"
     for table, files in names.items():
         schema = manifest.tables[table]
         columns = ", ".join(
@@ -140,10 +148,11 @@ def _views(manifest: Manifest, root: str) -> Iterator[str]:
         )
 
 
-def _refuse_without_spark() -> None:
+def _refuse_without_spark(master: str) -> None:
     if not (find_spec("pyspark") and find_spec("dbt.adapters.spark")):
         raise ConfigurationError("Spark is not installed here: pip install 'vetl[spark]'")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    is_remote = master.startswith("sc://") or "SPARK_REMOTE" in os.environ
+    if not is_remote and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise ConfigurationError(
             "there is no Java here, which Spark runs on: install version 17, or set JAVA_HOME"
         )

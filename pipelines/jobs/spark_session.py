@@ -1,26 +1,53 @@
 """dbt over the files of a lake, in one Spark session; run as a script, by a Python that has pyspark and dbt-spark.
 
-Its first argument is a JSON file with `settings` of Spark and `views`; all others are dbt's.
+Its first argument is a JSON file: `master` and `settings` of Spark, the folder of each of `schemas`, `views`; all
+others are dbt's. What keeps Spark from the start is told as dbt tells what keeps it from its own.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from dbt.cli.main import cli
 from pyspark.sql import SparkSession  # pyright: ignore[reportMissingImports] - an extra
 
+CONNECT = "sc://"
+
 
 def main() -> None:
-    """Make the views, then become dbt, whose adapter finds this session."""
+    """Make schemas and views, then become dbt, whose adapter finds this session."""
     job = json.loads(Path(sys.argv.pop(1)).read_text("utf-8"))
+    try:
+        _begin(job)
+    except Exception as error:  # noqa: BLE001 - Java's, gRPC's and Spark's own have no other in common
+        told = {"info": {"name": "MainEncounteredError", "level": "error", "msg": f"Spark: {error}"}}
+        sys.stdout.write(f"{json.dumps(told)}\n")
+        sys.exit(1)
+    cli()
+
+
+def _begin(job: dict[str, Any]) -> None:
     builder = SparkSession.builder.enableHiveSupport()
+    master = job["master"]
+    if master and master.startswith(CONNECT):
+        os.environ["SPARK_REMOTE"] = master  # where dbt's adapter looks, too
+    elif master:
+        builder = builder.config("spark.master", master)
     for name, value in job["settings"].items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
+    for schema, folder in job["schemas"].items():
+        spark.sql(f"create schema if not exists {schema} location '{folder}'")
+        there = unquote(urlsplit(spark.catalog.getDatabase(schema).locationUri).path)
+        if there != folder:
+            raise RuntimeError(
+                f"its catalogue has a schema {schema} in {there}; vetl needs a catalogue of its own"
+            )
     for statement in job["views"]:
         spark.sql(statement)
-    cli()
 
 
 if __name__ == "__main__":

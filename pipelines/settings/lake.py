@@ -47,7 +47,8 @@ class LakeSettings(Section):
 class SparkSettings(Section):
     """`[spark]`: who builds with `vetl build --engine spark`. `scratch` is seen by all of its machines.
 
-    Without `master` that of spark-defaults.conf, else this machine. `published`: the analysts' file is made, too.
+    `master` is Spark's own, or `sc://host:port` of a Connect server; without it that of spark-defaults.conf, else
+    this machine. `published`: the analysts' file is made, too.
     """
 
     master: str | None = None

@@ -12,17 +12,17 @@ import sys
 import time
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
 from spark.on_spark import build
+from spark.servers import standalone
 from spark.tables import compared, published_alike
 from support import truth
 from support.dagster_site import DONE, Site, workers_site
-from support.processes import free_port, running, until
+from support.processes import until
 
 from pipelines.jobs.build import build_marts, publish_marts
 from pipelines.jobs.logs import configure_logs
@@ -147,7 +147,7 @@ def _above(site: Site, per_minute: int) -> Iterator[str]:
 def _on_spark(settings: Settings, python: Path, folder: Path) -> Iterator[str]:
     """Build on a cluster, kill a worker of it half-way, compare with what DuckDB builds over one file."""
     folder.mkdir()
-    with _spark(python, folder) as (master, kill):
+    with standalone(python, folder) as (master, kill):
         killed: list[int] = []
 
         def advance(done: int, total: int) -> None:
@@ -172,31 +172,6 @@ def _on_spark(settings: Settings, python: Path, folder: Path) -> Iterator[str]:
             yield str(table)
     _say(f"{equal} models are equal on Spark and on DuckDB over one file")
     yield from published_alike(one.warehouse.published, there.published)
-
-
-@contextmanager
-def _spark(python: Path, folder: Path) -> Generator[tuple[str, Callable[[], None]]]:
-    """A standalone master with two workers of a core; what kills the first of them, its executors with it."""
-    [script] = python.parent.parent.glob("lib/python*/site-packages/pyspark/bin/spark-class")
-    address, deploy = free_port(), "org.apache.spark.deploy"
-    master = f"spark://127.0.0.1:{address}"
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    with ExitStack() as stack:
-        ports = ["--port", str(address), "--webui-port", str(free_port())]
-        command = [str(script), f"{deploy}.master.Master", "--host", "127.0.0.1", *ports]
-        stack.enter_context(running(command, folder, environment))
-        each = ["--cores", "1", "--memory", "2G", "--host", "127.0.0.1", "--work-dir", str(folder / "work")]
-        workers = [
-            stack.enter_context(
-                running(
-                    [str(script), f"{deploy}.worker.Worker", *each, "--webui-port", port, master],
-                    folder,
-                    environment,
-                )
-            )
-            for port in (str(free_port()), str(free_port()))
-        ]
-        yield master, lambda: os.killpg(workers[0].pid, signal.SIGKILL)
 
 
 def _say(line: str) -> None:

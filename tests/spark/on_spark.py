@@ -4,9 +4,10 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from pipelines.jobs.dbt_process import PUBLISHED_ONLY, Advance, BuildResult, state_folder
 from pipelines.jobs.lake import run_export
@@ -64,10 +65,7 @@ def build(
     With `models` these and what they are made from are built, with the tests of marts, and nothing is published.
     """
     shutil.rmtree(scratch, ignore_errors=True)
-    (scratch / "conf").mkdir(parents=True)
-    lines = "".join(f"{key} {value}\n" for key, value in _DEFAULTS.items())
-    (scratch / "conf" / "spark-defaults.conf").write_text(lines, "utf-8")
-    os.environ |= {"SPARK_CONF_DIR": str(scratch / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}
+    os.environ |= {"SPARK_CONF_DIR": str(write_defaults(scratch / "conf")), "SPARK_LOCAL_IP": "127.0.0.1"}
     warehouse = settings.warehouse.model_copy(update={"published": scratch / "analytics.duckdb"})
     on_spark = settings.model_copy(
         update={
@@ -81,13 +79,21 @@ def build(
     selected = ("--select", *(f"+{model}" for model in models), *_TESTS_OF_MARTS) if models else ()
     result = dbt_on_spark(on_spark, work, python=str(python), extra=selected, advance=advance)
     if not result.failures:
-        _write_views(python, work)
+        _write_views(python, work, master)
     if not result.failures and not models:
         publish_from(on_spark, work)
     return SparkBuild(exported.files, result, work / "tables", warehouse.published)
 
 
-def _write_views(python: Path, work: Path) -> None:
+def write_defaults(folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """`spark-defaults.conf` in a new folder."""
+    folder.mkdir(parents=True)
+    lines = "".join(f"{key} {value}\n" for key, value in {**_DEFAULTS, **more}.items())
+    (folder / "spark-defaults.conf").write_text(lines, "utf-8")
+    return folder
+
+
+def _write_views(python: Path, work: Path, master: str) -> None:
     state = state_folder(work / "lake")
     nodes = json.loads((state / "target" / "manifest.json").read_text("utf-8"))["nodes"]
     built = json.loads((state / "target" / "run_results.json").read_text("utf-8"))["results"]
@@ -97,5 +103,13 @@ def _write_views(python: Path, work: Path) -> None:
         if node.get("resource_type") == "model" and node["config"]["materialized"] == "view"
     ]
     command = [python, "-c", _WRITE, work / "tables", *views]
-    # Where dbt ran, which is where Spark keeps its catalogue.
-    subprocess.run(command, cwd=state, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    remote = {"SPARK_REMOTE": master} if master.startswith("sc://") else {}
+    # Where dbt ran, which is where Spark keeps its catalogue, unless it is a server's.
+    subprocess.run(
+        command,
+        cwd=state,
+        env={**os.environ, **remote},
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )

@@ -1,0 +1,53 @@
+"""Spark as it is on machines of its own: a standalone master with workers, and a Connect server."""
+
+import os
+import signal
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from spark.on_spark import write_defaults
+from support.processes import free_port, running
+
+_CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
+
+
+@contextmanager
+def standalone(python: Path, folder: Path) -> Generator[tuple[str, Callable[[], None]]]:
+    """A standalone master with two workers of a core; what kills the first of them, its executors with it."""
+    script = _script(python, "spark-class")
+    address, deploy = free_port(), "org.apache.spark.deploy"
+    master = f"spark://127.0.0.1:{address}"
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with ExitStack() as stack:
+        ports = ["--port", str(address), "--webui-port", str(free_port())]
+        command = [script, f"{deploy}.master.Master", "--host", "127.0.0.1", *ports]
+        stack.enter_context(running(command, folder, environment))
+        each = ["--cores", "1", "--memory", "2G", "--host", "127.0.0.1", "--work-dir", str(folder / "work")]
+        workers = [
+            stack.enter_context(
+                running(
+                    [script, f"{deploy}.worker.Worker", *each, "--webui-port", port, master],
+                    folder,
+                    environment,
+                )
+            )
+            for port in (str(free_port()), str(free_port()))
+        ]
+        yield master, lambda: os.killpg(workers[0].pid, signal.SIGKILL)
+
+
+@contextmanager
+def connect(python: Path, folder: Path) -> Generator[str]:
+    """A Connect server with two cores and a catalogue of its own; its address."""
+    port = str(free_port())
+    own = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": port}
+    environment = {**os.environ, "SPARK_CONF_DIR": str(write_defaults(folder / "conf", own))}
+    command = [_script(python, "spark-submit"), "--master", "local[2]", "--class", _CONNECT]
+    with running(command, folder, environment):
+        yield f"sc://127.0.0.1:{port}"
+
+
+def _script(python: Path, name: str) -> str:
+    [script] = python.parent.parent.glob(f"lib/python*/site-packages/pyspark/bin/{name}")
+    return str(script)
