@@ -22,8 +22,12 @@ few days skip more."""
 PRIVATE = ("raw", "history", "control")
 """The schemas that syncs write to; all others follow from them."""
 
-MEMORY_LIMIT = "1GB"
-"""Of DuckDB's buffers; what does not fit is spilled beside the file."""
+MEMORY_LIMIT = 1_000_000_000
+"""Bytes of DuckDB's buffers beside its indexes; what does not fit is spilled beside the file."""
+
+MEMORY_A_KEY = 160
+"""Bytes for each row of a table with an index, which DuckDB holds in memory and spills nothing of: 48 to 118 a key
+were measured, by its length, and what a transaction changes is held beside it."""
 
 LOOKED_UP_AT_MOST = 2_000
 """Keys of a batch that DuckDB looks up in an index; with more it reads the whole column, which then is cheaper.
@@ -95,7 +99,6 @@ def waiting(
 
 def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": MEMORY_LIMIT,
         "temp_directory": f"{path}.tmp",
         "dynamic_or_filter_threshold": LOOKED_UP_AT_MOST,
     }
@@ -103,6 +106,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     try:
         connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
         connection.execute("use warehouse")
+        limit_memory(connection)
         connection.execute("set TimeZone = 'UTC'")
         # Of a statement of two seconds it would be written to standard output, between the lines of `--json`.
         connection.execute("set enable_progress_bar = false")
@@ -110,6 +114,14 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
         connection.close()
         raise
     return connection
+
+
+def limit_memory(connection: duckdb.DuckDBPyConnection, buffers: int = MEMORY_LIMIT) -> None:
+    """Bound what DuckDB takes: so many bytes of buffers, and the indexes of all files that are open."""
+    [(keys,)] = connection.execute(
+        "select coalesce(sum(estimated_size), 0)::bigint from duckdb_tables() where index_count > 0"
+    ).fetchall()
+    connection.execute(f"set memory_limit = '{buffers + MEMORY_A_KEY * keys}B'")
 
 
 def _busy(path: Path, message: str, waited: float) -> str:

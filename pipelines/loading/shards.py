@@ -16,6 +16,7 @@ from pipelines.loading.connection import (
     attach,
     attach_shards,
     drop_derived,
+    limit_memory,
     literal,
     quoted,
     told_in_one_line,
@@ -162,6 +163,7 @@ def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_second
         Warehouse.open(target, REGISTRY, lock_wait_seconds=lock_wait_seconds).close()
     with told_in_one_line(target), closing(attach(target, lock_wait_seconds=lock_wait_seconds)) as connection:
         connection.execute(f"attach {literal(str(source))} as moved")
+        limit_memory(connection)  # for the keys that come, too
         held = _practice_columns(connection, "moved")
         with transaction(connection):
             for table, column in held:

@@ -20,7 +20,7 @@ from pipelines.core.practice import Practice
 from pipelines.core.steps import Question, Save
 from pipelines.endpoints.received import MESSAGES, RECEIVED
 from pipelines.loading import received
-from pipelines.loading.connection import attach, told_in_one_line
+from pipelines.loading.connection import attach, limit_memory, told_in_one_line
 from pipelines.loading.context import Commit
 from pipelines.loading.control import (
     attempts,
@@ -38,6 +38,13 @@ from pipelines.loading.migrate import FIRST, migrate
 from pipelines.loading.store import Work, keep, store
 from pipelines.loading.tables import RawTable, ensure
 
+MEMORY_LIMIT = 128_000_000
+"""Bytes of DuckDB's buffers while a sync writes, which are taken whole by what was written last: with ten million
+calls 1 GB saves 7 % of the CPU and takes twice the memory."""
+
+KEYS_COUNTED_AFTER = 50_000
+"""Rows that came since the memory limit last counted the keys of indexes, for which it takes 2 ms."""
+
 
 class Warehouse:
     """An open warehouse. A context manager; one caller at a time is served, from whatever thread."""
@@ -51,6 +58,7 @@ class Warehouse:
         self._held = quarantine.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
+        self._limit_memory()
 
     @classmethod
     def open(
@@ -153,6 +161,9 @@ class Warehouse:
         with self._writing():
             changes = store(works, partial(self._context, run_id))
             keep(self._connection, run_id, works)
+        self._inserted += sum(change.inserted for change in changes)
+        if self._inserted >= KEYS_COUNTED_AFTER:
+            self._limit_memory()
         for practice_id, endpoint, _ in works:
             self._beginnings.changed(practice_id, endpoint.name)
             self._status.changed(practice_id, endpoint.name)
@@ -258,6 +269,11 @@ class Warehouse:
     def _write_status(self, *, at_once: bool = False) -> None:
         with self._turn:
             self._status.write(self._path, at_once=at_once)
+
+    def _limit_memory(self) -> None:
+        with self._turn:
+            limit_memory(self._connection, MEMORY_LIMIT)
+        self._inserted = 0
 
     @contextmanager
     def _writing(self) -> Generator[None]:

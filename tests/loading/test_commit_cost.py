@@ -1,6 +1,7 @@
 """What a commit touches follows from what it brings, not from how much is here."""
 
 import re
+from contextlib import closing
 from hashlib import md5
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pipelines.core.steps import MissingRecords, ReferencedIds
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.received import RECEIVED
+from pipelines.loading import warehouse
 from pipelines.loading.connection import same_key
 
 MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strategy, DateWindows)]
@@ -94,3 +96,21 @@ def test_a_warehouse_of_an_earlier_vetl_is_searched_for_mentions_once(tmp_path: 
     again = Filled(path)
     assert known_clients(again) == []
     again.warehouse.close()
+
+
+def test_a_file_whose_index_is_larger_than_the_memory_limit_takes_in_rows(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB puts nothing of an index aside, and ids in no order reach all of it: 55 MB in this file."""
+    filled.connection.execute(
+        "insert into raw.appointments by name"
+        " select 'p1' as practice_id, md5(i::varchar) as id, 0 as _row_hash from range(600000) r(i)"
+    )
+    filled.warehouse.close()
+    monkeypatch.setattr(warehouse, "MEMORY_LIMIT", 40_000_000)
+
+    again = Filled(filled.path)
+    with closing(again.warehouse):
+        for batch in range(5):
+            rows = [{"id": md5(f"{batch} {number}".encode()).hexdigest()} for number in range(2_000)]
+            assert again.merge("appointments", *rows).inserted == len(rows)

@@ -160,7 +160,7 @@ def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConn
     with TemporaryDirectory(prefix="vetl-query-") as spilled:
         try:
             connection = duckdb.connect(
-                str(file), read_only=True, config={"memory_limit": MEMORY_LIMIT, "temp_directory": spilled}
+                str(file), read_only=True, config={"memory_limit": f"{MEMORY_LIMIT}B", "temp_directory": spilled}
             )
         except duckdb.Error as error:
             if "Could not set lock" in str(error):
