@@ -23,8 +23,8 @@ def main() -> None:
     try:
         _begin(job)
     except Exception as error:  # noqa: BLE001 - Java's, gRPC's and Spark's own have no other in common
-        told = {"info": {"name": "MainEncounteredError", "level": "error", "msg": f"Spark: {error}"}}
-        sys.stdout.write(f"{json.dumps(told)}\n")
+        event = {"info": {"name": "MainEncounteredError", "level": "error", "msg": f"Spark: {error}"}}
+        sys.stdout.write(f"{json.dumps(event)}\n")
         sys.exit(1)
     cli()
 

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +24,10 @@ PRIVATE = ("raw", "history", "control")
 
 MEMORY_LIMIT = 1_000_000_000
 """Bytes of DuckDB's buffers beside its indexes; what does not fit is spilled beside the file."""
+
+MEMORY_KEPT = 128_000_000
+"""Bytes of buffers that DuckDB keeps between batches of rows. It lets go of nothing before its limit is reached: with
+ten million calls a sync took 917 MiB in place of 557, for the same CPU."""
 
 MEMORY_A_KEY = 160
 """Bytes for each row of a table with an index, which DuckDB holds in memory and spills nothing of: 48 to 118 a key
@@ -116,12 +120,14 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def limit_memory(connection: duckdb.DuckDBPyConnection, buffers: int = MEMORY_LIMIT) -> None:
-    """Bound what DuckDB takes: so many bytes of buffers, and the indexes of all files that are open."""
+def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
+    """Bound what DuckDB takes (`MEMORY_LIMIT`, and the indexes of all files that are open) and free what it keeps."""
+    with suppress(duckdb.OutOfMemoryException):  # indexes alone may be more
+        connection.execute(f"set memory_limit = '{MEMORY_KEPT}B'")
     [(keys,)] = connection.execute(
         "select coalesce(sum(estimated_size), 0)::bigint from duckdb_tables() where index_count > 0"
     ).fetchall()
-    connection.execute(f"set memory_limit = '{buffers + MEMORY_A_KEY * keys}B'")
+    connection.execute(f"set memory_limit = '{MEMORY_LIMIT + MEMORY_A_KEY * keys}B'")
 
 
 def _busy(path: Path, message: str, waited: float) -> str:

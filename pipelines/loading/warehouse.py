@@ -38,12 +38,8 @@ from pipelines.loading.migrate import FIRST, migrate
 from pipelines.loading.store import Work, keep, store
 from pipelines.loading.tables import RawTable, ensure
 
-MEMORY_LIMIT = 128_000_000
-"""Bytes of DuckDB's buffers while a sync writes, which are taken whole by what was written last: with ten million
-calls 1 GB saves 7 % of the CPU and takes twice the memory."""
-
-KEYS_COUNTED_AFTER = 50_000
-"""Rows that came since the memory limit last counted the keys of indexes, for which it takes 2 ms."""
+MEMORY_FREED_AFTER = 50_000
+"""Rows written after which the memory limit is set anew, which takes 2 ms."""
 
 
 class Warehouse:
@@ -58,7 +54,7 @@ class Warehouse:
         self._held = quarantine.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
-        self._limit_memory()
+        self._written = 0
 
     @classmethod
     def open(
@@ -161,9 +157,7 @@ class Warehouse:
         with self._writing():
             changes = store(works, partial(self._context, run_id))
             keep(self._connection, run_id, works)
-        self._inserted += sum(change.inserted for change in changes)
-        if self._inserted >= KEYS_COUNTED_AFTER:
-            self._limit_memory()
+        self._limit_memory(changes)
         for practice_id, endpoint, _ in works:
             self._beginnings.changed(practice_id, endpoint.name)
             self._status.changed(practice_id, endpoint.name)
@@ -270,10 +264,12 @@ class Warehouse:
         with self._turn:
             self._status.write(self._path, at_once=at_once)
 
-    def _limit_memory(self) -> None:
+    def _limit_memory(self, changes: Sequence[Changes]) -> None:
         with self._turn:
-            limit_memory(self._connection, MEMORY_LIMIT)
-        self._inserted = 0
+            self._written += sum(change.inserted + change.updated for change in changes)
+            if self._written >= MEMORY_FREED_AFTER:
+                limit_memory(self._connection)
+                self._written = 0
 
     @contextmanager
     def _writing(self) -> Generator[None]:
