@@ -3,19 +3,24 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ContractBroken, WarehouseError
 from pipelines.core.pages import Changes
-from pipelines.core.steps import MoveCursor, StatusCounts
+from pipelines.core.steps import MergeRows, MoveCursor, Question, Save, StatusCounts
 from pipelines.endpoints import REGISTRY
 from pipelines.engine.protocols import Asked, Store, Work
+from pipelines.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
 
 TASKS = REGISTRY[0]
+START = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 class SlowStore:
@@ -106,3 +111,37 @@ def test_who_does_not_wait_any_more_holds_nobody_up(cancelled: str) -> None:
     answers = commits(store, "p1", "p2", "p3", cancelled=cancelled)
     assert answers[2] == Changes(inserted=3)
     assert [name for names in store.transactions for name in names] == ["p1", "p2", "p3"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30_000))))
+def test_a_commit_is_due_by_rows_or_by_what_they_were_read_from(pages: list[tuple[int, int]]) -> None:
+    """Long rows would not fit in memory by the 50,000; ten of a common length are due here."""
+    saves = [MergeRows([{"id": str(number)} for number in range(rows)], START) for rows, _ in pages]
+    sizes = {id(save): bytes_read for save, (_, bytes_read) in zip(saves, pages, strict=True)}
+    committed: list[Sequence[Save]] = []
+    read = 0
+
+    async def commit(saved: Sequence[Save]) -> Changes:
+        committed.append(saved)
+        return Changes()
+
+    async def nothing_is_asked(_question: Question) -> None:
+        raise AssertionError
+
+    async def scene() -> None:
+        nonlocal read
+        buffer = WriteBuffer(commit, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10)
+        for save in saves:
+            read += sizes[id(save)]
+            await buffer.put(save)
+        await buffer.flush()
+
+    asyncio.run(scene())
+
+    def full(saved: Sequence[Save]) -> bool:
+        rows, read = sum(map(rows_in, saved)), sum(sizes[id(save)] for save in saved)
+        return rows >= 10 or read >= 10 * BYTES_A_ROW
+
+    assert [save for saved in committed for save in saved] == saves
+    assert all(full(saved) for saved in committed[:-1])
+    assert not any(full(saved[:-1]) for saved in committed)
