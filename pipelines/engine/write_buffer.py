@@ -11,8 +11,8 @@ ROWS_OF_ALL_PRACTICES = 200_000
 """So many rows of one endpoint wait at most, of all practices that are read side by side."""
 
 BYTES_A_ROW = 1_000
-"""Of rows that are longer fewer wait: a row takes 250 bytes in CSV, 600 in JSON, with notes it can be many more, and
-with 50,000 rows of 20 KB in one commit DuckDB runs out of memory."""
+"""Of longer rows fewer wait: a row takes 250 bytes in CSV and 600 in JSON, with notes many more, and of a commit
+of 50,000 rows of 20 KB DuckDB ran out of memory."""
 
 CommitSaves = Callable[[Sequence[Save]], Awaitable[Changes]]
 AnswerQuestion = Callable[[Question], Awaitable[Any]]

@@ -26,8 +26,8 @@ MEMORY_LIMIT = 1_000_000_000
 """Bytes of DuckDB's buffers beside its indexes; what does not fit is spilled beside the file."""
 
 MEMORY_KEPT = 128_000_000
-"""Bytes of buffers that DuckDB keeps between batches of rows. It lets go of nothing before its limit is reached: with
-ten million calls a sync took 917 MiB in place of 557, for the same CPU."""
+"""Bytes of buffers that DuckDB keeps between batches of rows. By itself it frees nothing before its limit is
+reached: with ten million calls a sync took 917 MiB in place of 557, for the same CPU."""
 
 MEMORY_A_KEY = 160
 """Bytes for each row of a table with an index, which DuckDB holds in memory and spills nothing of: 48 to 118 a key
@@ -121,7 +121,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """Bound what DuckDB takes (`MEMORY_LIMIT`, and the indexes of all files that are open) and free what it keeps."""
+    """Free what DuckDB keeps, and bound it: `MEMORY_LIMIT`, and the indexes of all files that are open."""
     with suppress(duckdb.OutOfMemoryException):  # indexes alone may be more
         connection.execute(f"set memory_limit = '{MEMORY_KEPT}B'")
     [(keys,)] = connection.execute(
