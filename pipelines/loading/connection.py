@@ -26,12 +26,12 @@ MEMORY_LIMIT = 1_000_000_000
 """Bytes of DuckDB's buffers beside its indexes; what does not fit is spilled beside the file."""
 
 MEMORY_KEPT = 1_000_000
-"""Bytes of buffers that DuckDB keeps between batches of rows: by itself it frees nothing before its limit is
-reached. With ten million calls a sync took 917 MiB in place of 461, for the same CPU."""
+"""Bytes that DuckDB keeps between batches of rows, beside its indexes: by itself it frees nothing before its limit
+is reached. With ten million calls a sync took 917 MiB in place of 461, for the same CPU."""
 
 MEMORY_A_KEY = 160
-"""Bytes for each row of a table with an index, which DuckDB holds in memory and spills nothing of: 48 to 118 a key
-were measured, by its length, and what a transaction changes is held beside it."""
+"""Bytes for each row of a table with an index. A batch of new keys needs all of it in memory: 48 to 118 a key were
+measured, by its length, and what a transaction changes is held beside it."""
 
 LOOKED_UP_AT_MOST = 2_000
 """Keys of a batch that DuckDB looks up in an index; with more it reads the whole column, which then is cheaper.
@@ -128,9 +128,10 @@ def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
     [(keys,)] = connection.execute(
         "select coalesce(sum(estimated_size), 0)::bigint from duckdb_tables() where index_count > 0"
     ).fetchall()
+    indexes = MEMORY_A_KEY * keys
     with suppress(duckdb.OutOfMemoryException):
-        connection.execute(f"set memory_limit = '{MEMORY_KEPT}B'")
-    connection.execute(f"set memory_limit = '{MEMORY_LIMIT + MEMORY_A_KEY * keys}B'")
+        connection.execute(f"set memory_limit = '{MEMORY_KEPT + indexes}B'")
+    connection.execute(f"set memory_limit = '{MEMORY_LIMIT + indexes}B'")
 
 
 def _busy(path: Path, message: str, waited: float) -> str:
