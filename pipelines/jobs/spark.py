@@ -3,14 +3,17 @@
 import json
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from pipelines.core.errors import ConfigurationError, LakeError
+from pipelines.core.errors import BuildFailed, ConfigurationError, LakeError
 from pipelines.jobs.build import dbt_variables, treatments
 from pipelines.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
 from pipelines.jobs.lake import lake_of_marts, private_lake
@@ -22,6 +25,9 @@ from pipelines.settings import Settings
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """Types of columns as Spark spells them, for dbt's variables."""
+
+PORTS = {"spark": 7077, "sc": 15002}
+"""Of masters and Connect servers, where none is given."""
 
 SCHEMAS = ("staging", "intermediate", "marts")
 """What dbt builds into."""
@@ -97,6 +103,7 @@ def dbt_on_spark(
         BuildFailed: Spark or dbt could not start to build.
         LakeError: nothing was exported yet, or the manifest cannot be read.
     """
+    _refuse_without_answer(settings.spark.master or "")
     lake = private_lake(settings)
     manifest = read_manifest(lake)
     if manifest is None:
@@ -156,3 +163,18 @@ def _refuse_without_spark(master: str) -> None:
         raise ConfigurationError(
             "there is no Java here, which Spark runs on: install version 17, or set JAVA_HOME"
         )
+
+
+def _refuse_without_answer(master: str) -> None:
+    """Spark itself tries for a minute, Connect's client for ten, and neither says where."""
+    scheme, _, rest = master.partition("://")
+    if scheme not in PORTS:
+        return
+    hosts = rest.split("/")[0]
+    for host in hosts.split(","):
+        with suppress(OSError, ValueError):
+            place = urlsplit(f"//{host}")
+            address = (place.hostname or "", place.port or PORTS[scheme])
+            socket.create_connection(address, timeout=10).close()
+            return
+    raise BuildFailed(f"Spark: nobody answers at {scheme}://{hosts}")

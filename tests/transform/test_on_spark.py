@@ -1,11 +1,19 @@
-"""What `make spark` finds, tried without Spark: unlike tables are noticed, down to the last bit."""
+"""What is tried without Spark: unlike tables are noticed, down to the last bit, and a master that is not there."""
 
 import math
+import socket
 from pathlib import Path
 
 import duckdb
 import pytest
 from spark.tables import Compared, compared
+from support.processes import free_port
+
+from pipelines.core.errors import BuildFailed, LakeError
+from pipelines.jobs.dbt_process import BuildResult
+from pipelines.jobs.spark import dbt_on_spark
+from pipelines.settings import Settings, WarehouseSettings
+from pipelines.settings.lake import SparkSettings
 
 MART = """
     select 1::bigint as id, 0.3::double as rate, timestamptz '2025-07-01 12:00:00+00' as told_at,
@@ -67,3 +75,25 @@ def test_a_difference_is_told(theirs: str | None, difference: str, tmp_path: Pat
     assert not one.is_equal
     assert str(one).startswith("DIFFERS marts.rates: ")
     assert difference in str(one)
+
+
+def begun(folder: Path, master: str) -> BuildResult:
+    """A build of a lake that is not there."""
+    settings = Settings(
+        warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
+        spark=SparkSettings(master=master, scratch=folder / "spark"),
+    )
+    return dbt_on_spark(settings, folder / "work")
+
+
+@pytest.mark.parametrize("scheme", ["spark", "sc"])
+def test_a_master_that_does_not_answer_is_named_without_its_token(scheme: str, tmp_path: Path) -> None:
+    master = f"{scheme}://127.0.0.1:{free_port()}"
+
+    with pytest.raises(BuildFailed, match=f"nobody answers at {master}$"):
+        begun(tmp_path, f"{master}/;token=secret")
+
+
+def test_one_of_several_masters_is_enough(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(LakeError, match="there is no lake yet"):
+        begun(tmp_path, f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")
