@@ -1,59 +1,92 @@
 """A ceiling of requests that all processes of an account keep together, on one machine or on several."""
 
+import asyncio
 import fcntl
 import os
-import struct
+from array import array
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from pipelines.partner.timing import Timing
 
-_TURN = struct.Struct("<d")
-SHARE = 0.95
-"""Of the ceiling: what busy machines and networks deliver late comes on top of what is due in the same minute."""
-_LATE_SECONDS = 0.1
-"""Who is later than this takes another turn: after a busy second all who wait in a process would send at once."""
-_LONGEST_SECONDS = 600.0
-"""A turn further ahead than this was taken by a clock that was wrong."""
+_CLOCKS = 1.01
+"""Clocks are set right while they run, by a little at a time."""
+_LEASE_SECONDS = 30.0
+"""A request without an answer for so long has arrived by now, or its process is no more: its place is free."""
+
+
+class Place(NamedTuple):
+    """One of those in the file, and until when it is held where no answer comes."""
+
+    number: int
+    until: float
 
 
 class SharedPace:
-    """Gives each request a turn of its own, evenly, `SHARE * per_minute` of them a minute, whoever sends.
+    """Gives each request a place, from before it is sent until a second after its answer.
 
-    The next turn stands in a file that all processes can lock: in one folder, or on a file system that several
-    machines share, whose clocks must agree. A burst is never sent, not after a pause and not after a busy second.
+    When it arrives, between these two, only the platform knows: a busy machine or network delivers late. While it
+    has its place nobody else does, so no second sees more requests than there are places, whoever sends them.
+    There are `per_minute / 60`; where that is no whole number, one more of them and a longer second.
+
+    The places stand in a file that all processes can lock: in one folder, or on a file system that several
+    machines share, whose clocks must agree.
     """
 
     def __init__(self, file: Path, per_minute: int, timing: Timing | None = None) -> None:
         self._file = file
-        self._spacing = 60 / (SHARE * per_minute)
+        self._places = -(-per_minute // 60)
+        self._window = _CLOCKS * 60 * self._places / per_minute
         self._timing = timing or Timing()
+        self._first = asyncio.Lock()
+        """One of all that wait in this process looks at the file, the one that has waited longest."""
 
-    async def turn(self) -> None:
-        """Return when the next request may be sent.
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None]:
+        """Enter when a request may be sent, leave when it was answered.
 
         Raises:
             OSError: the file cannot be written.
         """
-        late = max(_LATE_SECONDS, self._spacing)
-        while (wait := self._taken()) > 0:
-            turn = self._seconds() + wait
-            await self._timing.sleep(wait)
-            if self._seconds() - turn <= late:
-                return
+        async with self._first:
+            while not isinstance(place := self.take(), Place):
+                await self._timing.sleep(place)
+        try:
+            yield
+        finally:
+            self._answered(place)
 
-    def _seconds(self) -> float:
-        return self._timing.now().timestamp()
+    def take(self) -> Place | float:
+        """A place, or the seconds until one can be free."""
+        with self._held() as (until, now):
+            number = min(range(self._places), key=until.__getitem__)
+            if until[number] > now:
+                # What is answered from now on stays held for a window.
+                return min(until[number] - now, self._window)
+            until[number] = now + self._window + _LEASE_SECONDS
+            return Place(number, until[number])
 
-    def _taken(self) -> float:
-        """Seconds until a turn that nobody else has now."""
+    def _answered(self, place: Place) -> None:
+        with self._held() as (until, now):
+            if until[place.number] == place.until:
+                until[place.number] = now + self._window
+
+    @contextmanager
+    def _held(self) -> Generator[tuple[list[float], float]]:
+        """Until when each place is held, to be changed, and what time it is. The lock is held for microseconds."""
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)  # held for some microseconds
-            now = self._seconds()
-            held = os.pread(handle, _TURN.size, 0)
-            free = _TURN.unpack(held)[0] if len(held) == _TURN.size else now
-            turn = max(now, free) if free - now <= _LONGEST_SECONDS else now
-            os.pwrite(handle, _TURN.pack(turn + self._spacing), 0)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            now = self._timing.now().timestamp()
+            written = os.pread(handle, os.fstat(handle).st_size, 0)
+            longest = now + self._window + _LEASE_SECONDS  # beyond it a wrong clock wrote
+            until = [one if one <= longest else 0.0 for one in array("d", written[: len(written) // 8 * 8])]
+            if len(until) != self._places:  # another ceiling, or a new file
+                until = sorted([0.0] * self._places + until)[-self._places :]
+            yield until, now
+            os.ftruncate(handle, 8 * self._places)
+            os.pwrite(handle, array("d", until).tobytes(), 0)
         finally:
             os.close(handle)
-        return turn - now

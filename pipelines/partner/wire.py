@@ -7,6 +7,7 @@ are not wanted here, and without them a request costs a quarter less. Each trans
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import NoReturn
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -74,8 +75,12 @@ class Wire:
             TornAnswer: the answer broke off, cannot be decompressed, or has no end.
             RequestRefused: the address is longer than HTTP clients send.
         """
-        if self._pace:
-            await self._pace.turn()
+        async with self._pace.turn() if self._pace else nullcontext():
+            return await self._exchange(request, headers, asked)
+
+    async def _exchange(
+        self, request: Request, headers: Mapping[str, str], asked: str
+    ) -> tuple[int, dict[str, str], bytes]:
         transport = self._idle.pop() if self._idle else self._open()
         try:
             async with asyncio.timeout(self._deadline):

@@ -1,10 +1,11 @@
-"""However many processes send, each request has a turn of its own."""
+"""However many processes send, and however late requests arrive, no second sees more than the ceiling allows."""
 
 import asyncio
 import struct
+from bisect import bisect_left
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from math import ceil
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,123 +14,145 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.partner.pace import SHARE, SharedPace
+from pipelines.partner.pace import Place, SharedPace
 from pipelines.partner.timing import Timing
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
-PER_MINUTE = 600
 
 
 class Clock:
-    """A machine's clock that goes on where somebody sleeps."""
+    """A machine's clock that goes on where all sleep, to whoever wakes first."""
 
-    def __init__(self) -> None:
+    def __init__(self, late: float = 0.0) -> None:
         self.seconds = 0.0
+        self.late = late
+        """How long after its time a process that sleeps is woken, as on a busy machine."""
+        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
 
     def timing(self) -> Timing:
         return Timing(now=lambda: START + timedelta(seconds=self.seconds), sleep=self.sleep)
 
     async def sleep(self, seconds: float) -> None:
-        self.seconds += seconds
+        self._sleepers.append((self.seconds + seconds, asyncio.get_running_loop().create_future()))
+        await self._sleepers[-1][1]
+
+    async def run(self, tasks: list[asyncio.Task[None]]) -> None:
+        """All tasks, to their ends."""
+        while not all(task.done() for task in tasks):
+            for _ in range(5):
+                await asyncio.sleep(0)
+            if self._sleepers:
+                self.seconds = min(due for due, _ in self._sleepers) + self.late
+                woken = [sleeper for sleeper in self._sleepers if sleeper[0] <= self.seconds]
+                self._sleepers = [sleeper for sleeper in self._sleepers if sleeper not in woken]
+                for _, future in woken:
+                    future.set_result(None)
+        await asyncio.gather(*tasks)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 2)), max_size=30))
-def test_turns_of_several_senders_are_never_closer_than_the_ceiling_allows(steps: list[tuple[int, float]]) -> None:
+def story(
+    per_minute: int, requests: list[tuple[int, float, float, float]], late: float
+) -> tuple[list[float], float]:
+    """When requests arrived, in order, and when the last was answered.
+
+    Each is asked for by one of four processes at a time, arrives after a while, and is answered some time later.
+    """
+
+    async def told(file: Path) -> tuple[list[float], float]:
+        clock, arrived = Clock(late), list[float]()
+        senders = [SharedPace(file, per_minute, clock.timing()) for _ in range(4)]
+
+        async def send(sender: int, asked: float, way: float, answer: float) -> None:
+            await clock.sleep(asked)
+            async with senders[sender].turn():
+                await clock.sleep(way)
+                arrived.append(clock.seconds)
+                await clock.sleep(answer)
+
+        await clock.run([asyncio.create_task(send(*request)) for request in requests])
+        return sorted(arrived), clock.seconds
+
     with TemporaryDirectory() as folder:
-        clock, turns = Clock(), list[float]()
-        senders = [SharedPace(Path(folder) / "pace", PER_MINUTE, clock.timing()) for _ in range(4)]
-
-        for sender, pause in steps:
-            clock.seconds += pause
-            asked_at = clock.seconds
-            asyncio.run(senders[sender].turn())
-            turns.append(clock.seconds)
-            assert clock.seconds - asked_at <= 60 / (SHARE * PER_MINUTE) + 1e-5, "nobody else has asked meanwhile"
-
-        gaps = [later - earlier for earlier, later in pairwise(turns)]
-        assert all(gap >= 60 / PER_MINUTE - 1e-5 for gap in gaps)
+        return asyncio.run(told(Path(folder) / "pace"))
 
 
-class BusyLoop(Clock):
-    """A clock of many who sleep at the same time, in a process that wakes none of them for a while."""
+@given(
+    st.sampled_from([1, 30, 60, 119, 300, 600]),
+    st.lists(
+        st.tuples(st.integers(0, 3), st.floats(0, 5), st.floats(0, 3), st.floats(0, 3)), min_size=1, max_size=40
+    ),
+    st.sampled_from([0.0, 0.3, 2.0]),
+)
+def test_no_second_sees_more_than_a_sixtieth_of_the_ceiling(
+    per_minute: int, requests: list[tuple[int, float, float, float]], late: float
+) -> None:
+    """Rounded up: then the same number in a span that is longer by as much."""
+    arrived, _ = story(per_minute, requests, late)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sleepers: list[tuple[float, asyncio.Future[None]]] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.sleepers.append((self.seconds + seconds, asyncio.get_running_loop().create_future()))
-        await self.sleepers[-1][1]
-
-    async def wake(self, at: float) -> None:
-        """All who are due at this second, and nobody before."""
-        self.seconds = at
-        for sleeper in [sleeper for sleeper in self.sleepers if sleeper[0] <= at]:
-            self.sleepers.remove(sleeper)
-            sleeper[1].set_result(None)
-        for _ in range(3):
-            await asyncio.sleep(0)
+    places = ceil(per_minute / 60)
+    span = 60 * places / per_minute
+    assert len(arrived) == len(requests)
+    assert max(bisect_left(arrived, at + span) - n for n, at in enumerate(arrived)) <= places
 
 
-@given(st.floats(0.2, 3))
-def test_after_a_busy_while_those_who_waited_do_not_send_at_once(busy: float) -> None:
-    async def story(file: Path) -> list[float]:
-        loop, sent = BusyLoop(), list[float]()
-        pace = SharedPace(file, PER_MINUTE, loop.timing())
+@pytest.mark.parametrize(("answer", "seconds"), [(0.0, 20.2), (0.1, 22.2)])
+def test_the_ceiling_is_reached_but_for_the_time_of_an_answer(answer: float, seconds: float) -> None:
+    """200 requests at ten a second, whose first ten wait for nothing."""
+    _, ended = story(600, [(n % 4, 0.0, 0.0, answer) for n in range(200)], 0.0)
+
+    assert ended == pytest.approx(seconds - 1.01, abs=0.02)
+
+
+def test_a_place_of_a_killed_process_is_free_after_half_a_minute(tmp_path: Path) -> None:
+    async def killed_and_next() -> float:
+        clock = Clock()
+        pace = SharedPace(tmp_path / "pace", 60, clock.timing())
+        pace.take()
 
         async def send() -> None:
-            await pace.turn()
-            sent.append(loop.seconds)
+            async with pace.turn():
+                pass
 
-        tasks = [asyncio.create_task(send()) for _ in range(20)]
-        await asyncio.sleep(0)
-        await loop.wake(busy)
-        while loop.sleepers:
-            await loop.wake(min(due for due, _ in loop.sleepers))
-        await asyncio.gather(*tasks)
-        return sent
+        await clock.run([asyncio.create_task(send())])
+        return clock.seconds
 
-    with TemporaryDirectory() as folder:
-        sent = asyncio.run(story(Path(folder) / "pace"))
-
-    assert len(sent) == 20
-    busiest = max(sum(at <= other < at + 1 for other in sent) for at in sent)
-    assert busiest <= PER_MINUTE / 60 + 2, "one late by a turn, and the edges of a second"
+    assert 30 < asyncio.run(killed_and_next()) < 32
 
 
-def test_a_turn_far_ahead_was_taken_by_a_wrong_clock_and_a_broken_file_by_nobody(tmp_path: Path) -> None:
-    for held in (struct.pack("<d", START.timestamp() + 86_400), b"\0\0"):
-        clock, file = Clock(), tmp_path / "pace"
-        file.write_bytes(held)
-        pace = SharedPace(file, PER_MINUTE, clock.timing())
+@pytest.mark.parametrize(
+    "held", [struct.pack("<d", START.timestamp() + 86_400), struct.pack("<d", float("nan")), b"\0\0"]
+)
+def test_what_a_wrong_clock_or_nobody_wrote_holds_nothing(held: bytes, tmp_path: Path) -> None:
+    (tmp_path / "pace").write_bytes(held)
 
-        asyncio.run(pace.turn())
-        assert clock.seconds == 0
-        asyncio.run(pace.turn())
-        assert 0.09 < clock.seconds < 0.11
+    assert free(tmp_path / "pace", 60) == 1
+    assert free(tmp_path / "pace", 60) == 0
 
 
-def taken(file: Path, tell: Callable[[list[float]], None]) -> None:
-    """Fifty turns of one process, without waiting for any of them."""
-    waits = list[float]()
-
-    async def sleep(seconds: float) -> None:
-        waits.append(seconds)
-
-    pace = SharedPace(file, 60, Timing(now=lambda: START, sleep=sleep))
-    for _ in range(50):
-        asyncio.run(pace.turn())
-    tell(waits)
+def test_with_another_ceiling_what_was_just_sent_still_counts(tmp_path: Path) -> None:
+    assert free(tmp_path / "pace", 300) == 5
+    assert free(tmp_path / "pace", 600) == 5
+    assert free(tmp_path / "pace", 180) == 0
 
 
-def test_no_turn_is_taken_twice_by_processes_that_ask_at_the_same_time(tmp_path: Path) -> None:
+def free(file: Path, per_minute: int) -> int:
+    """How many requests one process may send at once, none of which is answered."""
+    pace = SharedPace(file, per_minute, Timing(now=lambda: START))
+    return sum(1 for _ in iter(lambda: isinstance(pace.take(), Place), False))
+
+
+def taken(file: Path, tell: Callable[[int], None]) -> None:
+    tell(free(file, 60 * 500))
+
+
+def test_no_place_is_taken_twice_by_processes_that_ask_at_the_same_time(tmp_path: Path) -> None:
     context = get_context("spawn")
     queue = context.SimpleQueue()
     processes = [context.Process(target=taken, args=(tmp_path / "pace", queue.put)) for _ in range(2)]
     for process in processes:
         process.start()
-    waits = sorted(queue.get() + queue.get())
+    counts = [queue.get(), queue.get()]
     for process in processes:
         process.join()
 
-    assert waits == pytest.approx([turn / SHARE for turn in range(1, 100)]), "the first waits for nothing"
+    assert sum(counts) == 500

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from spark.on_spark import write_defaults
-from support.processes import free_port, running
+from support.processes import free_port, listens, running, until
 
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
@@ -34,17 +34,19 @@ def standalone(python: Path, folder: Path) -> Generator[tuple[str, Callable[[], 
             )
             for port in (str(free_port()), str(free_port()))
         ]
+        until("the master", lambda: listens(address))
         yield master, lambda: os.killpg(workers[0].pid, signal.SIGKILL)
 
 
 @contextmanager
 def connect(python: Path, folder: Path) -> Generator[str]:
     """A Connect server with two cores and a catalogue of its own; its address."""
-    port = str(free_port())
-    own = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": port}
+    port = free_port()
+    own = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
     environment = {**os.environ, "SPARK_CONF_DIR": str(write_defaults(folder / "conf", own))}
     command = [_script(python, "spark-submit"), "--master", "local[2]", "--class", _CONNECT]
     with running(command, folder, environment):
+        until("the Connect server", lambda: listens(port))
         yield f"sc://127.0.0.1:{port}"
 
 

@@ -37,6 +37,15 @@ def free_port() -> int:
         return int(asked.getsockname()[1])
 
 
+def listens(port: int) -> bool:
+    """Whether a process of this machine takes connections there."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    except OSError:
+        return False
+    return True
+
+
 def answers(address: str) -> bool:
     try:
         with urlopen(address) as answer:
