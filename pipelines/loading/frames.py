@@ -5,6 +5,7 @@ Rows that do not fit their model are set aside with the reason, and the rest goe
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -79,11 +80,12 @@ def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str]) -> Typed:
     declared = shape.fields.keys()
     frame = pl.concat([pl.DataFrame(schema=shape.schema), *frames])
     owners = pl.Series("practice_id", practices, dtype=pl.String)
-    forms = {(owner, tuple(row)) for owner, row in zip(practices, rows, strict=True) if hasattr(row, "keys")}
+    places = [*frame.filter(pl.col(EXTRA).is_not_null())[POSITION], *bad]
+    more = ((practices[place], rows[place]) for place in places if hasattr(rows[place], "keys"))
     return Typed(
         frame.with_columns(owners.gather(frame[POSITION])),
         tuple(replace(row, practice_id=practices[place]) for place, row in bad.items()),
-        frozenset((owner, name) for owner, fields in forms for name in fields if name not in declared),
+        frozenset((owner, name) for owner, row in more for name in row if name not in declared),
     )
 
 
@@ -99,16 +101,27 @@ def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRo
 
 
 def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
-    columns = [
-        _READERS[column.kind]([row.get(column.name) for row in rows]).alias(column.name)
-        for column in shape.columns
-    ]
-    frame = pl.DataFrame(columns)
+    names = [column.name for column in shape.columns]
+    frame = pl.DataFrame(
+        [
+            _READERS[column.kind](values).alias(column.name)
+            for column, values in zip(shape.columns, _by_column(rows, names), strict=True)
+        ]
+    )
     for name in shape.key:
         if frame[name].null_count() or (frame[name].dtype == pl.String and (frame[name] == "").any()):
             raise _Unfit
-    extra = [extra_of(row, shape.fields.keys()) for row in rows]
+    declared = frozenset(names)
+    extra = [extra_of(row, declared) for row in rows]
     return _complete(frame, range(offset, offset + len(rows)), extra)
+
+
+def _by_column(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The values of each column; `None` where a row has no such field."""
+    try:
+        return list(zip(*map(itemgetter(*names), rows), strict=True))  # a third less than a look-up for each value
+    except KeyError:
+        return [tuple(row.get(name) for row in rows) for name in names]
 
 
 def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> pl.DataFrame:
@@ -130,7 +143,7 @@ def _complete(frame: pl.DataFrame, places: Sequence[int], extra: list[str | None
     )
 
 
-def _texts(values: list[Any]) -> pl.Series:
+def _texts(values: Sequence[Any]) -> pl.Series:
     try:
         return pl.Series(values, dtype=pl.String, strict=True)
     except TypeError:
@@ -139,7 +152,7 @@ def _texts(values: list[Any]) -> pl.Series:
         return pl.Series(texts, dtype=pl.String, strict=True)
 
 
-def _instants(values: list[Any]) -> pl.Series:
+def _instants(values: Sequence[Any]) -> pl.Series:
     texts = pl.Series(values, dtype=pl.String, strict=True)
     parsed = instants.parse_column(texts)
     if parsed.null_count() > texts.null_count():
@@ -147,21 +160,21 @@ def _instants(values: list[Any]) -> pl.Series:
     return parsed
 
 
-def _plain(dtype: Any) -> Callable[[list[Any]], pl.Series]:  # noqa: ANN401 - a polars type, class or instance
+def _plain(dtype: Any) -> Callable[[Sequence[Any]], pl.Series]:  # noqa: ANN401 - a polars type, class or instance
     return lambda values: pl.Series(values, dtype=dtype, strict=True)
 
 
-def _jsons(values: list[Any]) -> pl.Series:
+def _jsons(values: Sequence[Any]) -> pl.Series:
     if not all(value is None or isinstance(value, list | dict) for value in values):
         raise _Unfit
     return pl.Series([None if value is None else canonical_json(value) for value in values], dtype=pl.String)
 
 
-def _left_to_the_model(_values: list[Any]) -> pl.Series:
+def _left_to_the_model(_values: Sequence[Any]) -> pl.Series:
     raise _Unfit
 
 
-_READERS: dict[Kind, Callable[[list[Any]], pl.Series]] = {
+_READERS: dict[Kind, Callable[[Sequence[Any]], pl.Series]] = {
     Kind.TEXT: _texts,
     Kind.INSTANT: _instants,
     Kind.LOCAL: _left_to_the_model,

@@ -65,7 +65,7 @@ def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose
         conventions = replace(conventions, lenient=bool(passes[-1].lie))
         passes.append((yield from read_pass(conventions, window)))
     shared.lies = shared.lies or bool(passes[-1].lie)
-    if _are_tied(conventions, passes[-1]) and are_unmoved(passes):
+    if not _are_proof(passes) and are_unmoved(passes) and _are_tied(conventions, passes[-1]):
         yield from _insist(conventions, window, passes)
     if not _are_proof(passes) and (purpose.insists or are_unmoved(passes)):
         if parts := _halves(conventions, window, passes[-1], purpose):

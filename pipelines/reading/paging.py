@@ -7,6 +7,7 @@ one cancel each other in a count (design §8).
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 
 from pipelines.core.errors import RequestRefused
@@ -17,7 +18,7 @@ from pipelines.reading.following import MOST_PAGES, follow, tolerant
 from pipelines.reading.rows import key_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for what is worked out once
 class Pass:
     """One pass over one window, in the order of the pages. `size`: the rows of a full page.
 
@@ -41,10 +42,10 @@ class Pass:
         """All rows, those met twice included."""
         return [row for page in self.pages for row in page.rows]
 
-    @property
+    @cached_property
     def keys(self) -> set[str]:
         """The distinct ids among the rows."""
-        return {key_of(row) for row in self.rows}
+        return {key_of(row) for page in self.pages for row in page.rows}
 
     @property
     def total(self) -> int:
@@ -56,7 +57,7 @@ class Pass:
         """Whether every page told the same total."""
         return all(page.total_count == self.total for page in self.pages)
 
-    @property
+    @cached_property
     def lie(self) -> str | None:
         """The first page that contradicts its own total, in words: such a total proves nothing."""
         given = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
