@@ -86,6 +86,24 @@ def test_each_file_of_a_table_has_the_columns_that_the_manifest_tells(warehouse:
     }
 
 
+def test_files_have_types_that_all_engines_read(warehouse: Path, tmp_path: Path) -> None:
+    """No unsigned numbers, which Trino has not, no times of nanoseconds, no structures."""
+    export(warehouse, tmp_path / "lake")
+
+    types = {str(field.type) for path in (tmp_path / "lake").rglob("*.parquet") for field in pq.read_schema(path)}
+    plain = {
+        "string",
+        "bool",
+        "int32",
+        "int64",
+        "double",
+        "date32[day]",
+        "decimal128(20, 0)",
+        "list<element: string>",
+    }
+    assert types <= plain | {"timestamp[us]", "timestamp[us, tz=UTC]"}
+
+
 def test_a_lake_is_its_owners_alone(warehouse: Path, tmp_path: Path) -> None:
     export(warehouse, tmp_path / "lake")
 

@@ -24,6 +24,10 @@ _CONTROL = {
 }
 """Tables of control that grow with the rows; all others are one file."""
 
+_WRITTEN_AS = {"JSON": "VARCHAR", "UBIGINT": "DECIMAL(20,0)"}
+"""JSON is text, which is what every engine's functions of JSON take. Trino has no unsigned numbers, and finds
+statistics of theirs corrupted (trinodb/trino#27274); Spark makes this decimal of them."""
+
 _LEFT_OUT = ("meta", "migrations", "building")
 _NOTES = "changed_in_"
 """What a build keeps of itself, and the secrets of the private file."""
@@ -58,8 +62,8 @@ class LakeTable:
 
     @property
     def written(self) -> TableSchema:
-        """What each of its files holds. JSON is text, which is what every engine's functions of JSON take."""
-        columns = {name: kind.replace("JSON", "VARCHAR") for name, kind in self.columns}
+        """What each of its files holds."""
+        columns = {name: _written_as(kind) for name, kind in self.columns}
         if self.month_of:
             columns[MONTH] = "VARCHAR"
         text = ", ".join(f"{name} {kind}" for name, kind in columns.items())
@@ -89,14 +93,20 @@ class LakeTable:
 
     def select(self) -> str:
         """SQL for its rows as they are written."""
-        texts = ", ".join(
-            f"{quoted(name)}::{kind.replace('JSON', 'VARCHAR')} as {quoted(name)}"
+        casts = ", ".join(
+            f"{quoted(name)}::{_written_as(kind)} as {quoted(name)}"
             for name, kind in self.columns
-            if "JSON" in kind
+            if _written_as(kind) != kind
         )
-        replaced = f" replace ({texts})" if texts else ""
+        replaced = f" replace ({casts})" if casts else ""
         month = f", {self.month} as {MONTH}" if self.month_of else ""
         return f"select *{replaced}{month} from {self.source}"
+
+
+def _written_as(kind: str) -> str:
+    for type_, other in _WRITTEN_AS.items():
+        kind = kind.replace(type_, other)
+    return kind
 
 
 def lake_tables(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> Iterator[LakeTable]:
