@@ -63,9 +63,14 @@ class GetRecords(Step[dict[str, Row | None]]):
 
 @dataclass(frozen=True, slots=True)
 class SideBySide(Step[list[A]]):
-    """Run several readers at once. Answer: the list of their return values, in the same order."""
+    """Run several readers at once. Answer: the list of their return values, in the same order.
+
+    So many of them at a time as what they have read fits in memory until it is written; the client limits the
+    requests in flight by itself.
+    """
 
     readers: Sequence[Plan[A]]
+    at_once: int = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,7 @@ A = TypeVar("A")
 PRACTICES_AT_ONCE = 32
 """The more of them wait for the writer, the more share its statements; with 12 a tick costs a third more."""
 
-READERS_AT_ONCE = 4
-"""Windows of one list in memory at once; the client limits the requests in flight by itself."""
+LOOKUPS_AT_ONCE = 16
 
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a get for an id that it does not know: not shown."""
@@ -179,7 +178,7 @@ class StepRunner:
             case GetRecords():
                 return await self._get_records(step)
             case SideBySide():
-                return await self._side_by_side(step.readers)
+                return await self._side_by_side(step)
             case Flush():
                 return await self.buffer.flush()
             case MergeRows() | ReplaceDays() | AttachDetails() | MissingRecords() | MoveCursor() | Learnt():
@@ -206,7 +205,7 @@ class StepRunner:
         self._run.clock = max(self._run.clock, page.server_time)
 
     async def _get_records(self, step: GetRecords) -> dict[str, Row | None]:
-        turn = asyncio.Semaphore(READERS_AT_ONCE * 4)
+        turn = asyncio.Semaphore(LOOKUPS_AT_ONCE)
 
         async def get(identity: str) -> Row | None:
             async with turn:
@@ -224,14 +223,14 @@ class StepRunner:
                 return None
             raise
 
-    async def _side_by_side(self, readers: Sequence[Plan[A]]) -> list[A]:
-        turn = asyncio.Semaphore(READERS_AT_ONCE)
+    async def _side_by_side(self, step: SideBySide[A]) -> list[A]:
+        turn = asyncio.Semaphore(step.at_once)
 
         async def read(reader: Plan[A]) -> A:
             async with turn:
                 return await self.drive(reader)
 
-        return await together(read(reader) for reader in readers)
+        return await together(read(reader) for reader in step.readers)
 
     async def _save(self, step: Save) -> None:
         await self.buffer.put(step)

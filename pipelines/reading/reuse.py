@@ -1,6 +1,7 @@
 """Pages that were read to find out how a server speaks are pages of the first read, too."""
 
 from collections.abc import MutableMapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pipelines.core.errors import VetlError
@@ -37,7 +38,7 @@ def reusing(pages: Pages, running: Plan[A]) -> Plan[A]:
                 answer = page
                 continue
         elif isinstance(step, SideBySide):
-            step = SideBySide([reusing(pages, reader) for reader in step.readers])
+            step = replace(step, readers=[reusing(pages, reader) for reader in step.readers])
         try:
             answer = yield step
         except VetlError as error:

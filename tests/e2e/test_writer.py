@@ -145,3 +145,42 @@ def test_a_commit_is_due_by_rows_or_by_what_they_were_read_from(pages: list[tupl
     assert [save for saved in committed for save in saved] == saves
     assert all(full(saved) for saved in committed[:-1])
     assert not any(full(saved[:-1]) for saved in committed)
+
+
+def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
+    """Two are with the writer, one is full, and each reader waits with a page; then the rest comes, all of it."""
+    readers, pages, rows_of_a_page, rows_at_once = 8, 10, 5, 20
+    committed: list[Save] = []
+    brought = 0
+
+    async def scene() -> int:
+        nonlocal brought
+        go_on = asyncio.Event()
+
+        async def commit(saved: Sequence[Save]) -> Changes:
+            await go_on.wait()
+            committed.extend(saved)
+            return Changes(inserted=sum(map(rows_in, saved)))
+
+        async def nothing_is_asked(_question: Question) -> None:
+            raise AssertionError
+
+        async def read() -> None:
+            nonlocal brought
+            for _ in range(pages):
+                brought += rows_of_a_page
+                await buffer.put(MergeRows([{"id": "r"}] * rows_of_a_page, START))
+
+        buffer = WriteBuffer(commit, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once)
+        tasks = [asyncio.create_task(read()) for _ in range(readers)]
+        for _ in range(readers * pages):
+            await asyncio.sleep(0)
+        waiting = brought
+        go_on.set()
+        await asyncio.gather(*tasks)
+        await buffer.flush()
+        assert buffer.changes.inserted == brought
+        return waiting
+
+    assert asyncio.run(scene()) <= 3 * rows_at_once + readers * rows_of_a_page
+    assert sum(map(rows_in, committed)) == readers * pages * rows_of_a_page

@@ -51,12 +51,14 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
     departures = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
     drift_notes = drift.record_drift(commit, [*departures, *((of, _gap(zone)) for of, zone in gaps)])
     stored_days = _known_days(commit, days)
-    new = fresh.join(stored_days, on=DAY, how="anti", maintain_order="left")
-    append(commit, with_ordinals(new))
-    done = [counted(inserted=new)]
-    if not stored_days.is_empty():
+    if stored_days.is_empty():
+        new, done = fresh, []
+    else:
+        new = fresh.join(stored_days, on=DAY, how="anti", maintain_order="left")
         again = fresh.join(stored_days, on=DAY, how="semi", maintain_order="left")
-        done.append(_bring_in_step(commit, again, stored_days, new_fields))
+        done = [_bring_in_step(commit, again, stored_days, new_fields)]
+    append(commit, with_ordinals(new))
+    done.append(counted(inserted=new))
     changes = added(done)
     if any(one.inserted or one.updated or one.deleted for one in changes.values()):
         done.append(restatements.record_restatements(commit, _sealed(saves), ("call_date",)))
@@ -99,7 +101,9 @@ def _sealed(saves: Saves) -> pl.DataFrame:
 
 
 def _within(calls: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
-    fresh = calls.join(days, on=DAY, how="left", maintain_order="left")
+    # Days alone are joined: all columns would be copied.
+    read_at = calls.select(DAY).join(days, on=DAY, how="left", maintain_order="left")["_loaded_at"]
+    fresh = calls.with_columns(read_at)
     stray = fresh.filter(pl.col("_loaded_at").is_null())
     if not stray.is_empty():
         asked = days.filter(practice_id=stray["practice_id"][0])["call_date"]

@@ -116,7 +116,7 @@ def split(body: bytes) -> CallTexts:
         TornAnswer: the body is cut off within its header or its last row.
     """
     body = body.removeprefix(_BOM)
-    if not body.strip():
+    if not body or body.isspace():
         return CallTexts(pl.DataFrame(schema=SCHEMA))
     names = _header(body)
     bad: list[BadRow] = []
@@ -129,13 +129,14 @@ def split(body: bytes) -> CallTexts:
 
 
 def _header(body: bytes) -> list[str]:
-    line, newline, _ = body.partition(b"\n")
+    end = body.find(b"\n")
+    line = body if end < 0 else body[:end]
     try:
         names = [name.strip() for name in next(csv.reader([line.decode("utf-8", "replace").rstrip("\r")]))]
     except csv.Error:
         raise ContractBroken("phone_calls: the CSV does not begin with a line of column names") from None
     missing = [name for name in HEADERS if name not in names]
-    if missing and not newline:
+    if missing and end < 0:
         raise TornAnswer("phone_calls: the CSV is cut off within its header")
     if missing:
         raise ContractBroken(f"phone_calls: the CSV has no column {', '.join(missing)}")

@@ -29,6 +29,8 @@ from pipelines.strategies.phone_calls.windows import DAY, DaysPurpose, calls_que
 
 FILLED = 0.8
 """How full the page of a window should be: calls may have come since they were counted."""
+WINDOWS_AT_ONCE = 8
+"""Each is one answer of at most 5,000 calls, of which the client has as many in flight."""
 LONGEST = 400
 """Days in a window at most, however few calls there are."""
 
@@ -39,7 +41,7 @@ def plan(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
     closed = yield from _closed_days(reading, strategy, state)
     windows = yield from _sized(closed, FILLED * strategy.csv_page_size)
     closed_days = [_read(strategy, state, window) for window in windows]
-    *doubts, _ = yield from do(SideBySide([*closed_days, _tail(strategy, state)]))
+    *doubts, _ = yield from do(SideBySide([*closed_days, _tail(strategy, state)], at_once=WINDOWS_AT_ONCE))
     yield Flush()
     doubt = next((doubt for doubt in doubts if doubt), None)
     if doubt is None:
