@@ -46,6 +46,7 @@ PRACTICES_AT_ONCE = 32
 """The more of them wait for the writer, the more share its statements; with 12 a tick costs a third more."""
 
 LOOKUPS_AT_ONCE = 16
+"""Ids of a list that are got at once; the client limits the requests in flight by itself."""
 
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a get for an id that it does not know: not shown."""

@@ -16,8 +16,8 @@ BYTES_A_ROW = 1_000
 of 50,000 rows of 20 KB DuckDB ran out of memory."""
 
 COMMITS_AT_ONCE = 2
-"""Batches of a list that are handed to the writer, one of which it may be writing; a third is filled meanwhile. With
-one a first sync takes a tenth longer, and without a bound each of its readers holds a batch: 60 MiB more."""
+"""Batches of a list that are with the writer, one of which it may be writing; a third is filled meanwhile. With
+one a first sync takes a tenth longer; without a bound each of its readers holds a batch, which is 60 MiB more."""
 
 CommitSaves = Callable[[Sequence[Save]], Awaitable[Changes]]
 AnswerQuestion = Callable[[Question], Awaitable[Any]]
