@@ -46,7 +46,7 @@ def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
         TornAnswer: it is not JSON, and the message says what it seems to be instead; or it has too many values.
     """
     body = utf8(body, headers)
-    if body.count(b",") > MOST_VALUES:  # commas inside of texts count as well
+    if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:  # commas inside of texts count as well
         raise TornAnswer(f"{asked}: the answer has more than {MOST_VALUES} values")
     try:
         return Decoded(from_json(body, cache_strings="keys"), repaired=False)

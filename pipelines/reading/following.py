@@ -73,8 +73,10 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
         )
         brought = [probed.pop(one) if one in probed else others.pop(0) for one in numbers]
         pages += brought
+        if numbers.stop == count:
+            break
         keys = {key_of(row) for page in brought for row in page.rows}
-        if numbers.stop < count and keys <= seen:
+        if keys <= seen:
             clause = f"pages {number} to {numbers.stop - 1} bring no new row where a total of {first.total_count}"
             refused = any(page.refused for page in brought)
             return Followed(tuple(pages), None if refused else f"{clause} promises some")
