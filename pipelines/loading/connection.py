@@ -27,7 +27,7 @@ MEMORY_LIMIT = 1_000_000_000
 
 MEMORY_KEPT = 1_000_000
 """Bytes that DuckDB keeps between batches of rows, beside its indexes: by itself it frees nothing before its limit
-is reached. With ten million calls a sync took 917 MiB in place of 470, for the same CPU."""
+is reached. With ten million calls a sync took 917 MiB in place of 451, for the same CPU."""
 
 MEMORY_A_KEY = 160
 """Bytes for each row of a table with an index. A batch of new keys needs all of it in memory: 48 to 118 a key were
