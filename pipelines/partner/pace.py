@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pipelines.partner.timing import Timing
 
-_CLOCKS = 1.01
+_CLOCK_MARGIN = 1.01
 """Clocks are set right while they run, by a little at a time."""
 _LEASE_SECONDS = 30.0
 """A request without an answer for so long has arrived by now, or its process is no more: its place is free."""
@@ -38,9 +38,9 @@ class SharedPace:
     def __init__(self, file: Path, per_minute: int, timing: Timing | None = None) -> None:
         self._file = file
         self._places = -(-per_minute // 60)
-        self._window = _CLOCKS * 60 * self._places / per_minute
+        self._window = _CLOCK_MARGIN * 60 * self._places / per_minute
         self._timing = timing or Timing()
-        self._first = asyncio.Lock()
+        self._front_of_queue = asyncio.Lock()
         """One of all that wait in this process looks at the file, the one that has waited longest."""
 
     @asynccontextmanager
@@ -50,7 +50,7 @@ class SharedPace:
         Raises:
             OSError: the file cannot be written.
         """
-        async with self._first:
+        async with self._front_of_queue:
             while not isinstance(place := self.take(), Place):
                 await self._timing.sleep(place)
         try:
