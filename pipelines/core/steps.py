@@ -6,7 +6,7 @@ So strategies do no I/O: a test drives them with a model source, in any order of
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pipelines.core.pages import CallsPage, Certificate, Changes, Page, Row
 
@@ -80,6 +80,14 @@ class Saved(Step[None]):
     certificate: Certificate | None = field(default=None, kw_only=True)
 
 
+class ReadRows(Protocol):
+    """Rows whose values the store has read while they wait to be written; opaque here."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class MergeRows(Saved):
     """Merge rows by key; of two versions the one with the later `updated_at`, else the later read, stays.
@@ -88,7 +96,7 @@ class MergeRows(Saved):
     into a window that was already certified, and is counted as such.
     """
 
-    rows: Sequence[Row]
+    rows: Sequence[Row] | ReadRows
     read_at: datetime
     sealed_before: datetime | None = None
 
@@ -97,7 +105,7 @@ class MergeRows(Saved):
 class ReplaceDays(Saved):
     """Replace whole days of phone calls where their content differs.
 
-    All calls of these days are in `frames`, pages of the CSV, or in `rows`, records of the JSON list.
+    All calls of these days are in `frames`, opaque pages of the CSV, or in `rows`, records of the JSON list.
     A day before `sealed_before` was read whole by an earlier sync: what differs there is a restatement.
     """
 

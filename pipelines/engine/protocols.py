@@ -45,6 +45,10 @@ class Source(Protocol):
 class Store(Protocol):
     """The warehouse, as `loading.warehouse` keeps it."""
 
+    def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
+        """The same saves, with what can be done of the work before it is their turn to be written."""
+        ...
+
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         """Do the work of all these lists in one transaction, or none of it."""
         ...

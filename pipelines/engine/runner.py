@@ -126,6 +126,7 @@ class StepRunner:
         self._expected = ExpectedRows()
         self.buffer = WriteBuffer(
             partial(run.writer.commit, practice.id, endpoint),
+            partial(run.store.prepared, practice.id, endpoint),
             partial(run.writer.answer, practice.id, endpoint),
             bytes_read=lambda: run.source.traffic(practice.id, self._path).bytes,
             rows_at_once=min(ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES // run.practices_at_once),

@@ -38,6 +38,10 @@ class Notes:
     def __init__(self) -> None:
         self.learnt: dict[tuple[str, str], list[Learnt]] = {}
 
+    def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:  # noqa: ARG002 - as the warehouse takes it
+        """Nothing is written."""
+        return list(saves)
+
     def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:  # noqa: ARG002 - as the warehouse takes it
         """Keep what was learnt of these lists."""
         for practice_id, endpoint, saves in works:

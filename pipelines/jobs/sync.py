@@ -1,7 +1,9 @@
 """One sync, put together: settings, client and warehouse around the loop."""
 
 import asyncio
-from collections.abc import Sequence
+import gc
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from secrets import token_hex
@@ -68,7 +70,19 @@ def _sync_part(read: ShardRead, progress: ReportProgress) -> SyncResult:
         details_budget=settings.phone_calls.details_budget,
         reconcile=read.reconcile,
     )
-    return asyncio.run(_sync(settings, partner_client(settings), order, progress))
+    with _fewer_collections():
+        return asyncio.run(_sync(settings, partner_client(settings), order, progress))
+
+
+@contextmanager
+def _fewer_collections() -> Generator[None]:
+    """Collect garbage less often: rows are millions of objects without a cycle, and it took 0.35 s of 5."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: ReportProgress) -> SyncResult:

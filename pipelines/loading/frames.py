@@ -58,12 +58,32 @@ class Shape:
 class Typed:
     """A batch of rows: the good ones as a frame, the bad ones aside.
 
-    `new_fields` are those that nobody declared, each with the practice whose rows have it.
+    `new_fields` are those that nobody declared, each with the practice whose rows have it. Its length is that of
+    the rows that were read, bad ones included.
     """
 
     frame: pl.DataFrame
     bad: tuple[BadRow, ...]
     new_fields: frozenset[tuple[str, str]]
+    rows: int
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def at(self, places: Sequence[int]) -> "Typed":
+        """The same batch among the rows of others, where its rows have these positions."""
+        moved = pl.Series(POSITION, places, dtype=pl.Int64).gather(self.frame[POSITION])
+        return replace(self, frame=self.frame.with_columns(moved))
+
+
+def joined(batches: Sequence[Typed]) -> Typed:
+    """Several batches, at least one, as one."""
+    return Typed(
+        pl.concat([batch.frame for batch in batches]),
+        tuple(row for batch in batches for row in batch.bad),
+        frozenset(field for batch in batches for field in batch.new_fields),
+        sum(map(len, batches)),
+    )
 
 
 class _Unfit(Exception):
@@ -86,6 +106,7 @@ def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str]) -> Typed:
         frame.with_columns(owners.gather(frame[POSITION])),
         tuple(replace(row, practice_id=practices[place]) for place, row in bad.items()),
         frozenset((owner, name) for owner, row in more for name in row if name not in declared),
+        len(rows),
     )
 
 
@@ -102,26 +123,28 @@ def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRo
 
 def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
     names = [column.name for column in shape.columns]
+    columns, nothing_more = _by_column(rows, names)
     frame = pl.DataFrame(
         [
             _READERS[column.kind](values).alias(column.name)
-            for column, values in zip(shape.columns, _by_column(rows, names), strict=True)
+            for column, values in zip(shape.columns, columns, strict=True)
         ]
     )
     for name in shape.key:
         if frame[name].null_count() or (frame[name].dtype == pl.String and (frame[name] == "").any()):
             raise _Unfit
     declared = frozenset(names)
-    extra = [extra_of(row, declared) for row in rows]
+    extra = [None if nothing_more else extra_of(row, declared) for row in rows]
     return _complete(frame, range(offset, offset + len(rows)), extra)
 
 
-def _by_column(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The values of each column; `None` where a row has no such field."""
+def _by_column(rows: Sequence[Row], names: Sequence[str]) -> tuple[list[tuple[Any, ...]], bool]:
+    """The values of each column, `None` where a row has no such field; and whether no row has any other field."""
     try:
-        return list(zip(*map(itemgetter(*names), rows), strict=True))  # a third less than a look-up for each value
+        columns = list(zip(*map(itemgetter(*names), rows), strict=True))  # a third less than one value at a time
     except KeyError:
-        return [tuple(row.get(name) for row in rows) for name in names]
+        return [tuple(row.get(name) for row in rows) for name in names], False
+    return columns, set(map(len, rows)) == {len(names)}
 
 
 def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> pl.DataFrame:

@@ -11,9 +11,9 @@ from pipelines.loading import drift
 from pipelines.loading.connection import same_key
 from pipelines.loading.context import Commit, Tally, added, counted, frame_of, registered_frames
 from pipelines.loading.control import lookups, quarantine, restatements
-from pipelines.loading.frames import EXTRA, POSITION, Shape, typed
+from pipelines.loading.frames import EXTRA, POSITION, Shape, Typed, joined, typed
 from pipelines.loading.instants import INSTANT
-from pipelines.loading.tables import row_hash
+from pipelines.loading.tables import RawTable, row_hash
 from pipelines.loading.versions import TARGET, mark_deleted, touch, write
 
 _SEALED = "_sealed_before"
@@ -25,12 +25,10 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     A version with an older `updated_at` than another never replaces it; between equals, and where there is no
     `updated_at`, the later read wins.
     """
-    rows: list[Row] = [row for _, save in saves for row in save.rows]
-    if not rows:
+    if not any(len(save.rows) for _, save in saves):
         return {}
     endpoint = commit.table.endpoint
-    practices = [practice_id for practice_id, save in saves for _ in save.rows]
-    batch = typed(rows, Shape(commit.table.columns, endpoint.key, endpoint.record), practices)
+    batch = read_rows(commit.table, saves)
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
     noted = [quarantine.quarantine_rows(commit, batch.bad), drift.record_drift(commit, departures)]
     latest = _latest(commit, _with_read_times(batch.frame, [save for _, save in saves]))
@@ -38,6 +36,29 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     if not endpoint.strategy.has_list:
         lookups.keep_read(commit, latest)
     return added([*noted, *_store(commit, latest)])
+
+
+def read_rows(table: RawTable, saves: Sequence[tuple[str, MergeRows]]) -> Typed:
+    """The rows of all these saves, typed; their positions are those of all of them in a row."""
+    batches: list[Typed] = []
+    rows: list[Row] = []
+    practices: list[str] = []
+    places: list[int] = []
+    start = 0
+    for practice_id, save in saves:
+        own = range(start, start + len(save.rows))
+        start = own.stop
+        if isinstance(save.rows, Typed):
+            batches.append(save.rows.at(own))
+        else:
+            assert isinstance(save.rows, Sequence)
+            rows += save.rows
+            practices += [practice_id] * len(own)
+            places += own
+    if rows:
+        shape = Shape(table.columns, table.endpoint.key, table.endpoint.record)
+        batches.append(typed(rows, shape, practices).at(places))
+    return joined(batches)
 
 
 def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) -> dict[str, Changes]:
@@ -65,7 +86,7 @@ def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.Data
             _SEALED: pl.Series([save.sealed_before for save in saves], dtype=INSTANT),
         }
     )
-    of_row = pl.Series([index for index, save in enumerate(saves) for _ in save.rows], dtype=pl.UInt32)
+    of_row = pl.Series([index for index, save in enumerate(saves) for _ in range(len(save.rows))], dtype=pl.UInt32)
     return frame.hstack(reads[of_row.gather(frame[POSITION])])
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
 from pipelines.loading.forget import Forgotten, forget
 from pipelines.loading.migrate import FIRST, migrate
+from pipelines.loading.prepare import prepared
 from pipelines.loading.store import Work, keep, store
 from pipelines.loading.tables import RawTable, ensure
 
@@ -142,6 +143,10 @@ class Warehouse:
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """The work of one list, see `commit_all`."""
         return self.commit_all(run_id, [(practice_id, endpoint, work)])[0]
+
+    def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
+        """The same saves with their values read, see `prepare.prepared`."""
+        return prepared(practice_id, self._tables[endpoint.name], saves)
 
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         """Data, certificates and cursors of these lists in one transaction: all of it is kept, or nothing.
@@ -285,13 +290,6 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
         yield
         connection.commit()
     except BaseException:
-        _roll_back(connection)
+        with suppress(duckdb.Error):  # a commit that failed on a full disk has ended it; its own error is told
+            connection.rollback()
         raise
-
-
-def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    try:
-        connection.rollback()
-    except duckdb.Error:
-        # A commit that failed on a full disk has ended the transaction by itself; its own error is told.
-        return

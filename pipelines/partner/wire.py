@@ -12,6 +12,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+import httpcore
 import httpx
 
 from pipelines.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
@@ -27,6 +28,10 @@ PATIENCE = 10
 
 IDLE_SECONDS = 3.0
 """After which a connection is not used again: many servers drop theirs after five."""
+
+httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 1024  # pyright: ignore[reportAttributeAccessIssue] - it calls its 64 KiB a constant
+"""As much as asyncio reads at once. Of it httpcore takes 64 KiB at a time, and the rest is copied each time: 0.2 s
+of 6 for a million calls."""
 
 _TORN = (httpx.RemoteProtocolError, httpx.DecodingError)
 _WORDS: Mapping[type[Exception], str] = {

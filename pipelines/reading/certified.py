@@ -29,9 +29,9 @@ from pipelines.reading.rows import updated_at
 RE_READS = 2
 RE_READS_OF_A_LIE = 1
 UNITED_PASSES = 20
-ROWS_AT_ONCE = 2_000
+ROWS_AT_ONCE = 4_500
 """A window is split before it is read when it holds more than twice this many rows."""
-MOST_PARTS = 64
+MOST_PARTS = 256
 MOST_READ = 1_000_000
 """Pages of one purpose, whatever comes: a hundred million rows. The next sync goes on behind what is certified."""
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -12,8 +14,8 @@ from hypothesis import strategies as st
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ContractBroken, WarehouseError
-from pipelines.core.pages import Changes
-from pipelines.core.steps import MergeRows, MoveCursor, Question, Save, StatusCounts
+from pipelines.core.pages import Certificate, Changes, Window, WindowKind
+from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save, StatusCounts
 from pipelines.endpoints import REGISTRY
 from pipelines.engine.protocols import Asked, Store, Work
 from pipelines.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
@@ -130,7 +132,7 @@ def test_a_commit_is_due_by_rows_or_by_what_they_were_read_from(pages: list[tupl
 
     async def scene() -> None:
         nonlocal read
-        buffer = WriteBuffer(commit, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10)
+        buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10)
         for save in saves:
             read += sizes[id(save)]
             await buffer.put(save)
@@ -171,7 +173,7 @@ def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
                 brought += rows_of_a_page
                 await buffer.put(MergeRows([{"id": "r"}] * rows_of_a_page, START))
 
-        buffer = WriteBuffer(commit, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once)
+        buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once)
         tasks = [asyncio.create_task(read()) for _ in range(readers)]
         for _ in range(readers * pages):
             await asyncio.sleep(0)
@@ -184,3 +186,55 @@ def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
 
     assert asyncio.run(scene()) <= 3 * rows_at_once + readers * rows_of_a_page
     assert sum(map(rows_in, committed)) == readers * pages * rows_of_a_page
+
+
+def two_calls(day: date) -> Certificate:
+    window = Window(day, day)
+    return Certificate(window, WindowKind.CLOSED, 2, 2, 2, None, 1, 0, True, "as many as told", START, START)
+
+
+class NewestFirst(ThreadPoolExecutor):
+    """Does what was asked of it when it is told to, the latest first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        self._waiting.append((done, partial(fn, *args, **kwargs)))
+        return done
+
+    def go_on(self) -> None:
+        while self._waiting:
+            done, work = self._waiting.pop()
+            done.set_result(work())
+
+
+def test_batches_are_committed_in_the_order_in_which_they_were_saved() -> None:
+    """Of two reads of a row the later one stays, whichever batch is prepared first."""
+    committed: list[Save] = []
+    days = [date(2026, 1, day) for day in range(1, 6)]
+    saves = [ReplaceDays([], day, day, START, certificate=two_calls(day)) for day in days]
+
+    async def commit(saved: Sequence[Save]) -> Changes:
+        committed.extend(saved)
+        return Changes()
+
+    async def nothing_is_asked(_question: Question) -> None:
+        raise AssertionError
+
+    async def scene() -> None:
+        threads = NewestFirst()
+        asyncio.get_running_loop().set_default_executor(threads)
+        buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=2)
+        tasks = [asyncio.create_task(buffer.put(save)) for save in saves]
+        while not all(task.done() for task in tasks):
+            for _ in range(20):
+                await asyncio.sleep(0)
+            threads.go_on()
+        await asyncio.gather(*tasks)
+        await buffer.flush()
+
+    asyncio.run(scene())
+    assert committed == saves

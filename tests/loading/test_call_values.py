@@ -9,13 +9,19 @@ from support.filled import call_line, call_record, csv_page
 
 from pipelines.endpoints import by_name
 from pipelines.loading.frames import Shape, typed
-from pipelines.loading.phone_calls.values import as_csv_shows, read_values
+from pipelines.loading.phone_calls.values import CallValues, as_csv_shows, read_values
 from pipelines.partner.calls_csv import COLUMNS
 from pipelines.partner.models import CALL_OUTCOMES, PhoneCall
 
 
+def values_of(*lines: str) -> CallValues:
+    """One page of these lines."""
+    (page,) = read_values([csv_page(*lines)])
+    return page
+
+
 def test_a_line_becomes_the_values_that_the_json_shows() -> None:
-    calls = read_values([("p1", csv_page(call_line()))])
+    calls = values_of(call_line())
     (row,) = calls.frame.rows(named=True)
     record = call_record("a")
 
@@ -28,7 +34,7 @@ def test_a_line_becomes_the_values_that_the_json_shows() -> None:
 @pytest.mark.parametrize("value", CALL_OUTCOMES.values)
 @pytest.mark.parametrize("shown", [str.capitalize, str.title, str.upper, str])
 def test_labels_map_back_however_they_are_humanised(value: str, shown: type[str]) -> None:
-    calls = read_values([("p1", csv_page(call_line(outcome=shown(value.replace("_", " ")), state=value)))])
+    calls = values_of(call_line(outcome=shown(value.replace("_", " ")), state=value))
 
     assert calls.frame.select("outcome", "state").rows() == [(value, value)]
 
@@ -37,12 +43,12 @@ def test_labels_map_back_however_they_are_humanised(value: str, shown: type[str]
 def test_durations_are_minutes_and_seconds_however_long(seconds: list[int]) -> None:
     lines = [call_line(duration_seconds=f"{total // 60}:{total % 60:02}") for total in seconds]
 
-    assert read_values([("p1", csv_page(*lines))]).frame["duration_seconds"].to_list() == seconds
+    assert values_of(*lines).frame["duration_seconds"].to_list() == seconds
 
 
 def test_empty_cells_are_null() -> None:
     empty = {column.raw: '""' if number % 2 else "" for number, column in enumerate(COLUMNS) if number}
-    (row,) = read_values([("p1", csv_page(call_line(**empty)))]).frame.select(list(empty)).rows()
+    (row,) = values_of(call_line(**empty)).frame.select(list(empty)).rows()
 
     assert set(row) == {None}
 
@@ -62,12 +68,23 @@ def test_empty_cells_are_null() -> None:
     ],
 )
 def test_a_text_that_is_no_value_sets_its_row_aside_and_is_never_null(cells: dict[str, str], column: str) -> None:
-    calls = read_values([("p1", csv_page(call_line(), call_line(**cells), call_line()))])
+    calls = values_of(call_line(), call_line(**cells), call_line())
 
     assert calls.frame.height == 2
     (bad,) = calls.bad
     assert bad.reason == f"{column}: not as the contract writes it"
     assert "Jane Doe" in bad.payload
+
+
+def test_each_page_has_its_own_rows_and_those_that_were_read_before_stay() -> None:
+    bad, good = call_line(booked="Maybe"), call_line(booked="No")
+    before = values_of(good)
+
+    first, again, last = read_values([csv_page(bad, good), before, csv_page(call_line(), bad, bad)])
+
+    assert [page.frame["booked"].to_list() for page in (first, last)] == [[False], [True]]
+    assert [len(page.bad) for page in (first, last)] == [1, 2]
+    assert again is before
 
 
 def test_a_json_record_is_seen_as_the_row_that_the_csv_makes_of_it() -> None:

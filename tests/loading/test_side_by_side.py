@@ -3,13 +3,16 @@
 from datetime import date, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.filled import DAY, START, Filled, call_line, call_record, csv_page
 
+from pipelines.core.endpoint import Endpoint
 from pipelines.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays, Save
 from pipelines.endpoints import by_name
+from pipelines.loading import prepare
 
 ZONES = ("America/New_York", "America/Los_Angeles", "America/New_York")
 CONTROL = ("quarantine", "schema_changes", "restatements", "mentions", "lookups", "missing_records", "changes")
@@ -57,7 +60,7 @@ saves: dict[str, st.SearchStrategy[Save]] = {
     ),
 }
 of_a_list = st.sampled_from(sorted(saves)).flatmap(
-    lambda name: st.tuples(st.just(name), st.lists(saves[name], min_size=1, max_size=3))
+    lambda name: st.tuples(st.just(name), st.lists(saves[name], min_size=1, max_size=3), st.booleans())
 )
 stories = st.lists(st.tuples(st.integers(0, len(ZONES) - 1), of_a_list), min_size=1, max_size=8)
 
@@ -85,12 +88,21 @@ def kept(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
 
 @settings(max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(story=stories)
-def test_practices_side_by_side_are_stored_as_each_alone(shared: Filled, story: list[Any]) -> None:
+def test_practices_side_by_side_are_stored_as_each_alone(
+    shared: Filled, story: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And some of them prepared before, as large batches are."""
+    monkeypatch.setattr(prepare, "ROWS_WORTH_A_FRAME", 1)
     together, alone = practices(shared), practices(shared)
-    works = [(number, by_name(name), work) for number, (name, work) in story]
+    works = [(number, by_name(name), work, early) for number, (name, work, early) in story]
 
-    at_once = shared.warehouse.commit_all("run", [(together[number], of, work) for number, of, work in works])
-    one_by_one = [shared.warehouse.commit("run", alone[number], of, work) for number, of, work in works]
+    def ready(practice_id: str, of: Endpoint, work: list[Save], *, early: bool) -> list[Save]:
+        return shared.warehouse.prepared(practice_id, of, work) if early else work
+
+    at_once = shared.warehouse.commit_all(
+        "run", [(together[to], of, ready(together[to], of, work, early=early)) for to, of, work, early in works]
+    )
+    one_by_one = [shared.warehouse.commit("run", alone[number], of, work) for number, of, work, _ in works]
 
     assert at_once == one_by_one
     assert [kept(shared, name) for name in together] == [kept(shared, name) for name in alone]

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from support.model_source import ModelSource
-from support.model_store import ModelStore
+from support.model_store import ModelStore, rows_of
 
 from pipelines.core.pages import Row
 from pipelines.core.steps import MergeRows, MissingRecords, ReferencedIds, Save, Step
@@ -49,7 +49,7 @@ class Mentions(ModelStore):
     def merge(self, saves: Sequence[MergeRows]) -> None:
         super().merge(saves)
         for save in saves:
-            self._looked_up(self.read_at, {row["id"]: save.read_at for row in save.rows})
+            self._looked_up(self.read_at, {row["id"]: save.read_at for row in rows_of(save)})
 
     def keep(self, save: Save) -> None:
         super().keep(save)

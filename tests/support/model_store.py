@@ -22,6 +22,12 @@ from pipelines.engine.write_buffer import ROWS_AT_ONCE, rows_in
 from pipelines.reading.rows import instant
 
 
+def rows_of(save: MergeRows) -> Sequence[Row]:
+    """The rows of a save that nobody has prepared."""
+    assert isinstance(save.rows, Sequence)
+    return save.rows
+
+
 class ModelStore:
     """One list. What is saved waits until it is committed, at a flush or when enough rows are waiting.
 
@@ -77,7 +83,7 @@ class ModelStore:
 
     def merge(self, saves: Sequence[MergeRows]) -> None:
         """The latest `updated_at` stays, between equals and where there is none the latest read of a commit."""
-        reads = [(row, save.read_at) for save in saves for row in save.rows]
+        reads = [(row, save.read_at) for save in saves for row in rows_of(save)]
         for row, _ in sorted(reads, key=lambda read: (read[0].get("updated_at", ""), read[1])):
             here = self.rows.get(row["id"])
             if here is None or row.get("updated_at", "") >= here.get("updated_at", ""):

@@ -16,12 +16,13 @@ from pipelines.loading import drift
 from pipelines.loading.context import Commit, added, counted, frame_of, registered_frames
 from pipelines.loading.control import quarantine, restatements
 from pipelines.loading.extras import told_alike, told_by
+from pipelines.loading.frames import Typed, joined
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.phone_calls.matching import DayChanges, compare, with_ordinals
 from pipelines.loading.phone_calls.records import as_days
 from pipelines.loading.phone_calls.rows import append, forget_details, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import add_called_at_by_zone, days_between
-from pipelines.loading.phone_calls.values import Calls, read_values
+from pipelines.loading.phone_calls.values import read_values
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET, mark_deleted, touch, write
 
@@ -65,15 +66,15 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
     return added([*done, held, drift_notes])
 
 
-def _read(commit: Commit, saves: Saves) -> Calls:
+def _read(commit: Commit, saves: Saves) -> Typed:
     """The calls of pages, and those of records where a day came as such."""
-    calls = read_values([(practice_id, page) for practice_id, save in saves for page in save.frames])
+    owners = [practice_id for practice_id, save in saves for _ in save.frames]
+    pages = read_values([page for _, save in saves for page in save.frames])
+    calls = [page.of_practice(practice_id) for practice_id, page in zip(owners, pages, strict=True)]
     rows = [(practice_id, row) for practice_id, save in saves for row in save.rows]
-    if not rows:
-        return calls
-    records = as_days(commit, [row for _, row in rows], [practice_id for practice_id, _ in rows])
-    frame = pl.concat([calls.frame, records.frame.select(calls.frame.columns)])
-    return replace(calls, frame=frame, bad=(*calls.bad, *records.bad))
+    if rows or not calls:
+        calls.append(as_days(commit, [row for _, row in rows], [practice_id for practice_id, _ in rows]))
+    return joined(calls)
 
 
 def _read_times(saves: Saves) -> pl.DataFrame:
@@ -114,7 +115,7 @@ def _within(calls: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
     return fresh
 
 
-def _set_aside(commit: Commit, calls: Calls, saves: Saves) -> dict[str, Changes]:
+def _set_aside(commit: Commit, calls: Typed, saves: Saves) -> dict[str, Changes]:
     bad = quarantine.numbered(calls.bad)
     spans: dict[str, tuple[date, date]] = {}
     for practice_id, save in saves:

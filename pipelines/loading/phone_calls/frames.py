@@ -8,7 +8,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from pipelines.core.pages import CallsPage
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.records import canonical_json
-from pipelines.partner.calls_csv import COLUMNS
+from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT
 
 HEADERS = tuple(column.header for column in COLUMNS)
 SCHEMA = dict.fromkeys((*HEADERS, EXTRA), pl.String())
@@ -103,9 +103,17 @@ def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
 
 def _days(texts: pl.DataFrame) -> tuple[date | None, date | None]:
     """The earliest and the latest day among the rows whose date can be read."""
+    try:  # as text they have the same order, if these two are dates
+        return _day(texts["Date"].min()), _day(texts["Date"].max())
+    except (TypeError, ValueError):
+        pass
     days = texts.select(pl.col("Date").str.slice(0, 10).unique().str.to_date("%Y-%m-%d", strict=False))
     first, last = days.select(first=pl.col("Date").min(), last=pl.col("Date").max()).row(0)
     return first, last
+
+
+def _day(text: Any) -> date:  # noqa: ANN401 - polars has one type for the least of any column
+    return datetime.strptime(text, DATE_FORMAT).date()  # noqa: DTZ007 - local to the practice
 
 
 def split(body: bytes) -> CallTexts:
@@ -124,8 +132,9 @@ def split(body: bytes) -> CallTexts:
     if frame is None:
         frame = _one_by_one(body, names, bad)
     others = sorted(name for name in names if name not in SCHEMA)
-    extra = _as_json(others) if others else pl.lit(None, pl.String())
-    return CallTexts(frame.select(*HEADERS, extra.alias(EXTRA)), tuple(bad), frozenset(others))
+    # Columns by themselves: `select` costs 0.4 ms a page.
+    columns = pl.DataFrame([*(frame[name] for name in HEADERS), _as_json(frame, others).alias(EXTRA)])
+    return CallTexts(columns, tuple(bad), frozenset(others))
 
 
 def _header(body: bytes) -> list[str]:
@@ -191,6 +200,9 @@ def _misfit(row: Sequence[str], names: Sequence[str]) -> str | None:
     return None
 
 
-def _as_json(names: Sequence[str]) -> pl.Expr:
+def _as_json(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
+    if not names:
+        return pl.Series([None], dtype=pl.String()).new_from_index(0, frame.height)
     fields = pl.struct(names).struct.json_encode()
-    return pl.when(pl.any_horizontal(pl.col(names).is_not_null())).then(fields)
+    is_there = pl.any_horizontal(pl.col(names).is_not_null())
+    return frame.select(pl.when(is_there).then(fields)).to_series()

@@ -10,8 +10,9 @@ from pipelines.loading.context import Commit
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.frames import EXTRA, Shape, Typed, typed
 from pipelines.loading.phone_calls.times import local_minute
-from pipelines.loading.phone_calls.values import Calls, as_csv_shows
+from pipelines.loading.phone_calls.values import as_csv_shows
 from pipelines.loading.records import canonical_json
+from pipelines.partner.calls_csv import COLUMNS
 from pipelines.partner.models import PhoneCall
 
 
@@ -32,7 +33,7 @@ def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(call_date=pl.col("called_at_local").dt.date())
 
 
-def as_days(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Calls:
+def as_days(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
     """Records in the place of pages of the CSV, each practice's in order of time.
 
     A record that does not fit its model, and what only records tell, is left to `attach_details`, which gets the
@@ -48,4 +49,5 @@ def as_days(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Ca
                 reason = "created_at: missing"
                 bad.append(BadRow(content_key(payload), reason, payload, practice_id=practice_id))
     frame = as_csv_rows(commit, dated).with_columns(pl.lit(None, pl.String()).alias(EXTRA))
-    return Calls(frame, tuple(bad), frozenset())
+    columns = [*(column.raw for column in COLUMNS), EXTRA, "call_date", "practice_id"]
+    return Typed(frame.select(columns), tuple(bad), frozenset(), len(rows))

@@ -4,15 +4,15 @@ Few distinct texts make up most columns, so that each of them is read once and t
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from pipelines.loading.control.quarantine import BadRow, content_key
-from pipelines.loading.frames import EXTRA
-from pipelines.loading.phone_calls.frames import HEADERS, SCHEMA, CallTexts
+from pipelines.loading.frames import EXTRA, Typed
+from pipelines.loading.phone_calls.frames import HEADERS, CallTexts
 from pipelines.loading.records import canonical_json
 from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, DURATION_PATTERN, YES_NO, Cell, unhumanise
 
@@ -27,21 +27,35 @@ class _Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
-    """Typed rows in the CSV's order (raw column names, `practice_id`, `call_date`, `_extra`), misfits aside.
-
-    `new_fields` are those that nobody declared, each with the practice whose pages have it.
-    """
+class CallValues:
+    """The rows of a page, typed, in the CSV's order (raw column names, `call_date`, `_extra`); misfits aside."""
 
     frame: pl.DataFrame
     bad: tuple[BadRow, ...]
-    new_fields: frozenset[tuple[str, str]]
+    new_fields: frozenset[str]
+
+    def of_practice(self, practice_id: str) -> Typed:
+        """The same rows with the practice whose they are."""
+        return Typed(
+            self.frame.with_columns(practice_id=pl.lit(practice_id)),
+            tuple(replace(row, practice_id=practice_id) for row in self.bad),
+            frozenset((practice_id, name) for name in self.new_fields),
+            self.frame.height + len(self.bad),
+        )
 
 
-def read_values(pages: Sequence[tuple[str, CallTexts]]) -> Calls:
-    """Read the texts of these practices' pages. A row with a text that is no value of its column is set aside."""
-    owned = [page.frame.with_columns(practice_id=pl.lit(practice_id)) for practice_id, page in pages]
-    texts = pl.concat([pl.DataFrame(schema={**SCHEMA, "practice_id": pl.String()}), *owned])
+def read_values(pages: Sequence[CallTexts | CallValues]) -> list[CallValues]:
+    """Read the texts of these pages, of all at once; pages that were read before stay as they are.
+
+    A row with a text that is no value of its column is set aside.
+    """
+    texts = [page for page in pages if isinstance(page, CallTexts)]
+    read = iter(_read_texts(texts) if texts else ())
+    return [page if isinstance(page, CallValues) else next(read) for page in pages]
+
+
+def _read_texts(pages: Sequence[CallTexts]) -> Iterator[CallValues]:
+    texts = pl.concat([page.frame for page in pages])
     values: list[pl.Series] = []
     misfits: dict[str, pl.Series] = {}
     for column in COLUMNS:
@@ -49,25 +63,28 @@ def read_values(pages: Sequence[tuple[str, CallTexts]]) -> Calls:
         values.append(series.alias(column.raw))
         if misfit is not None and misfit.any():
             misfits[column.header] = misfit
-    frame = pl.DataFrame([*values, texts[EXTRA], texts["practice_id"]])
+    frame = pl.DataFrame([*values, texts[EXTRA]])
     frame = frame.with_columns(call_date=pl.col("called_at_local").dt.date())
-    bad = [replace(row, practice_id=practice_id) for practice_id, page in pages for row in page.bad]
-    if misfits:
-        marks = pl.DataFrame(misfits)
-        is_bad = marks.select(pl.any_horizontal(pl.all())).to_series()
-        bad += _set_aside(texts.filter(is_bad), marks.filter(is_bad), frame.filter(is_bad))
-        frame = frame.filter(~is_bad)
-    return Calls(frame, tuple(bad), frozenset((of, name) for of, page in pages for name in page.new_fields))
+    marks = pl.DataFrame(misfits)
+    end = 0
+    for page in pages:
+        start, end = end, end + page.frame.height
+        own, bad = frame[start:end], page.bad
+        if misfits:
+            is_bad = marks[start:end].select(pl.any_horizontal(pl.all())).to_series()
+            bad += _set_aside(page.frame.filter(is_bad), marks[start:end].filter(is_bad), own.filter(is_bad))
+            own = own.filter(~is_bad)
+        yield CallValues(own, bad, page.new_fields)
 
 
-def _set_aside(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -> list[BadRow]:
+def _set_aside(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -> tuple[BadRow, ...]:
     rows = zip(texts.rows(named=True), marks.rows(named=True), values["call_date"], strict=True)
     result: list[BadRow] = []
     for row, misfit, day in rows:
         payload = canonical_json({name: row[name] for name in HEADERS})
         reason = "; ".join(f"{name}: not as the contract writes it" for name, is_bad in misfit.items() if is_bad)
-        result.append(BadRow(content_key(payload), reason, payload, day, day, row["practice_id"]))
-    return result
+        result.append(BadRow(content_key(payload), reason, payload, day, day))
+    return tuple(result)
 
 
 def as_csv_shows(records: pl.DataFrame) -> pl.DataFrame:
@@ -101,16 +118,18 @@ def _each_once(read: Callable[[str], Any], dtype: pl.DataType) -> Callable[[pl.S
     """Read every distinct text once."""
 
     def column(texts: pl.Series) -> Read:
-        parsed: dict[str, Any] = {}
+        distinct = [text for text in texts.unique() if text is not None]
+        values: list[Any] = []
         unreadable: list[str] = []
-        for text in texts.unique().drop_nulls():
+        for text in distinct:
             try:
-                parsed[text] = read(text)
+                values.append(read(text))
             except _Unreadable:
+                values.append(None)
                 unreadable.append(text)
-        new = pl.Series([*parsed.values()], dtype=dtype)
-        values = texts.replace_strict([*parsed], new, default=None, return_dtype=dtype)
-        return values, texts.is_in(unreadable) if unreadable else None
+        # The number of each row's text is the place of its value: half of what `replace_strict` costs.
+        numbers = texts.cast(pl.Enum(distinct)).to_physical()
+        return pl.Series(values, dtype=dtype)[numbers], texts.is_in(unreadable) if unreadable else None
 
     return column
 
