@@ -6,6 +6,7 @@ The rows carry no id and change without a trace, so that a day is compared as a 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
 import polars as pl
 
@@ -16,7 +17,7 @@ from pipelines.loading import drift
 from pipelines.loading.context import Commit, added, counted, frame_of, registered_frames
 from pipelines.loading.control import quarantine, restatements
 from pipelines.loading.extras import told_alike, told_by
-from pipelines.loading.frames import Typed, joined
+from pipelines.loading.frames import Typed, joined, with_constant
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.phone_calls.matching import DayChanges, compare, with_ordinals
 from pipelines.loading.phone_calls.records import as_days
@@ -46,9 +47,8 @@ def replace_days(commit: Commit, saves: Saves) -> dict[str, Changes]:
 def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
     calls = _read(commit, saves)
     days = _read_times(saves)
-    fresh = _within(calls.frame, days)
     held = _set_aside(commit, calls, saves)
-    fresh, gaps = add_called_at_by_zone(fresh, commit.zones)
+    fresh, gaps = add_called_at_by_zone(calls.frame, commit.zones)
     departures = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
     drift_notes = drift.record_drift(commit, [*departures, *((of, _gap(zone)) for of, zone in gaps)])
     stored_days = _known_days(commit, days)
@@ -67,13 +67,14 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
 
 
 def _read(commit: Commit, saves: Saves) -> Typed:
-    """The calls of pages, and those of records where a day came as such."""
-    owners = [practice_id for practice_id, save in saves for _ in save.frames]
-    pages = read_values([page for _, save in saves for page in save.frames])
-    calls = [page.of_practice(practice_id) for practice_id, page in zip(owners, pages, strict=True)]
-    rows = [(practice_id, row) for practice_id, save in saves for row in save.rows]
-    if rows or not calls:
-        calls.append(as_days(commit, [row for _, row in rows], [practice_id for practice_id, _ in rows]))
+    """The calls of pages, and those of records where a day came as such, with when they were read."""
+    pages = iter(read_values([page for _, save in saves for page in save.frames]))
+    calls: list[Typed] = []
+    for practice_id, save in saves:
+        own = [next(pages).of_practice(practice_id) for _ in save.frames]
+        if save.rows or not own:
+            own.append(as_days(commit, save.rows, [practice_id] * len(save.rows)))
+        calls += [_within(batch, save) for batch in own]
     return joined(calls)
 
 
@@ -101,18 +102,16 @@ def _sealed(saves: Saves) -> pl.DataFrame:
     ).rename({"_loaded_at": "noticed_at"})
 
 
-def _within(calls: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
-    # Days alone are joined: all columns would be copied.
-    read_at = calls.select(DAY).join(days, on=DAY, how="left", maintain_order="left")["_loaded_at"]
-    fresh = calls.with_columns(read_at)
-    stray = fresh.filter(pl.col("_loaded_at").is_null())
-    if not stray.is_empty():
-        asked = days.filter(practice_id=stray["practice_id"][0])["call_date"]
+def _within(calls: Typed, save: ReplaceDays) -> Typed:
+    days = calls.frame["call_date"]
+    extremes: list[Any] = [] if days.is_empty() else [days.min(), days.max()]
+    strays = [day for day in extremes if not save.first_day <= day <= save.last_day]
+    if strays:
         raise ContractBroken(
-            f"phone_calls: calls of {stray['call_date'][0]} came back for {asked.min()} to"
-            f" {asked.max()}; does the source ignore start_date and end_date, or is the zone wrong?"
+            f"phone_calls: calls of {strays[0]} came back for {save.first_day} to {save.last_day};"
+            " does the source ignore start_date and end_date, or is the zone wrong?"
         )
-    return fresh
+    return replace(calls, frame=with_constant(calls.frame, "_loaded_at", save.read_at, INSTANT))
 
 
 def _set_aside(commit: Commit, calls: Typed, saves: Saves) -> dict[str, Changes]:
@@ -136,12 +135,11 @@ def _gap(time_zone: str) -> drift.Drift:
 
 def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
     """Those of the days that have rows here, deleted ones included."""
-    with registered_frames(commit.connection, days=days):
-        stored = frame_of(
-            commit.connection,
-            f"select distinct practice_id, call_date from {commit.table.raw}"
-            " semi join days using (practice_id, call_date)",
-        )
+    stored = frame_of(
+        commit.connection,
+        f"select distinct practice_id, call_date from {commit.table.raw} where call_date between $first and $last",
+        params={"first": days["call_date"].min(), "last": days["call_date"].max()},
+    )
     return days.join(stored, on=DAY, how="semi")
 
 

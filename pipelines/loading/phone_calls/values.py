@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from pipelines.loading.control.quarantine import BadRow, content_key
-from pipelines.loading.frames import EXTRA, Typed
+from pipelines.loading.frames import EXTRA, Typed, with_constant
 from pipelines.loading.phone_calls.frames import HEADERS, CallTexts
 from pipelines.loading.records import canonical_json
 from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, DURATION_PATTERN, YES_NO, Cell, unhumanise
@@ -37,7 +37,7 @@ class CallValues:
     def of_practice(self, practice_id: str) -> Typed:
         """The same rows with the practice whose they are."""
         return Typed(
-            self.frame.with_columns(practice_id=pl.lit(practice_id)),
+            with_constant(self.frame, "practice_id", practice_id, pl.String()),
             tuple(replace(row, practice_id=practice_id) for row in self.bad),
             frozenset((practice_id, name) for name in self.new_fields),
             self.frame.height + len(self.bad),
