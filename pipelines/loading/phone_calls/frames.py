@@ -133,8 +133,11 @@ def split(body: bytes) -> CallTexts:
         frame = _one_by_one(body, names, bad)
     others = sorted(name for name in names if name not in SCHEMA)
     columns = frame[[*HEADERS]]
-    whole = columns.hstack([_as_json(frame, others)]) if others else with_constant(columns, EXTRA, None, pl.String())
-    return CallTexts(whole, tuple(bad), frozenset(others))
+    if others:
+        columns = columns.hstack([_as_json(frame, others)])
+    else:
+        columns = with_constant(columns, EXTRA, None, pl.String())
+    return CallTexts(columns, tuple(bad), frozenset(others))
 
 
 def _header(body: bytes) -> list[str]:
