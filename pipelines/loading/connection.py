@@ -105,6 +105,8 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "temp_directory": f"{path}.tmp",
         "dynamic_or_filter_threshold": LOOKED_UP_AT_MOST,
+        # Row groups go to the disk one by one, not five at a time: 25 MiB less of a first sync's 380.
+        "write_buffer_row_group_count": 1,
     }
     connection = duckdb.connect(config=config)
     try:
