@@ -25,6 +25,10 @@ TASKS = REGISTRY[0]
 START = datetime(2026, 11, 21, tzinfo=UTC)
 
 
+async def nothing_is_asked(_question: Question) -> None:
+    raise AssertionError
+
+
 class SlowStore:
     """Keeps who was in which transaction; the first one ends when `go_on` is set. Some practices are at fault."""
 
@@ -127,9 +131,6 @@ def test_a_commit_is_due_by_rows_or_by_what_they_were_read_from(pages: list[tupl
         committed.append(saved)
         return Changes()
 
-    async def nothing_is_asked(_question: Question) -> None:
-        raise AssertionError
-
     async def scene() -> None:
         nonlocal read
         buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10)
@@ -164,9 +165,6 @@ def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
             committed.extend(saved)
             return Changes(inserted=sum(map(rows_in, saved)))
 
-        async def nothing_is_asked(_question: Question) -> None:
-            raise AssertionError
-
         async def read() -> None:
             nonlocal brought
             for _ in range(pages):
@@ -193,7 +191,7 @@ def two_calls(day: date) -> Certificate:
     return Certificate(window, WindowKind.CLOSED, 2, 2, 2, None, 1, 0, True, "as many as told", START, START)
 
 
-class NewestFirst(ThreadPoolExecutor):
+class LatestFirstThreads(ThreadPoolExecutor):
     """Does what was asked of it when it is told to, the latest first."""
 
     def __init__(self) -> None:
@@ -221,11 +219,8 @@ def test_batches_are_committed_in_the_order_in_which_they_were_saved() -> None:
         committed.extend(saved)
         return Changes()
 
-    async def nothing_is_asked(_question: Question) -> None:
-        raise AssertionError
-
     async def scene() -> None:
-        threads = NewestFirst()
+        threads = LatestFirstThreads()
         asyncio.get_running_loop().set_default_executor(threads)
         buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=2)
         tasks = [asyncio.create_task(buffer.put(save)) for save in saves]
