@@ -59,7 +59,7 @@ NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", 
 
 NO_NAMES = {"told", "met", "known", "found"}
 """They say how a value came about, and a reader wants to know what it is."""
-KEYS = {"pipelines/discovery/finding.py: found"}
+KEYS = {"pipelines/discovery/report.py: found"}
 """A field that `vetl doctor --json` writes under its own name."""
 
 CHECKED = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["basedpyright"]["include"]

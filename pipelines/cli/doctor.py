@@ -8,7 +8,7 @@ from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
 from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_table, say
 from pipelines.core.errors import ConfigurationError
-from pipelines.discovery.finding import Report, State
+from pipelines.discovery.report import Report, State
 from pipelines.jobs.build import published_clear
 from pipelines.jobs.doctor import run_doctor
 from pipelines.settings import load_settings

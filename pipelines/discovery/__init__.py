@@ -1,11 +1,13 @@
-"""What the contract leaves open, found out by asking: `vetl doctor`.
+"""Find by requests the facts that the contract does not show: parameter names, page numbers, bounds, time zones.
 
-Checks are pure generators of `pipelines.core.steps`, like strategies: they ask the same list twice with two
-contrasting values, and believe a parameter only where the two answers differ as they should. All are reads.
+Checks are pure generators of `pipelines.core.steps`, like strategies. A check sends two requests with two
+contrasting values and believes a parameter only if the two answers differ as they should. All requests are reads.
 
-- `examination`  which checks a list gets, and what of it is kept as capabilities
-- `ranges`, `edges`, `sizes`, `numbers`, `statuses`, `contents`  one subject each
-- `taking`       names on lists that are too short to prove any
-- `calls`, `time_zone`, `people`  the lists that the contract describes in another way
-- `job`          settings, client and warehouse around it; `mending` writes what was found into `vetl.toml`
+- `examination`     selects the checks of a list and returns the capabilities to store
+- `first_look`      decides all parameters of an unknown list at once, if the server behaves as configured
+- `ranges`, `range_bounds`, `sizes`, `pagination`, `statuses`, `contents`, `identity`  check one subject each
+- `accepted_names`  selects names on lists that are too short to prove any
+- `calls`, `csv_calls`, `time_zone`, `people`  check the lists that the contract describes in another way
+- `probes`          sends the requests and holds the knowledge of a list
+- `capability_store`, `report`  are the two results: capabilities for a sync, findings for `vetl doctor`
 """

@@ -1,4 +1,4 @@
-"""Phone calls: the contract shows their parameters, so they are proven, not looked for (contract: Phone calls)."""
+"""Check phone calls, whose parameter names the contract shows (contract: Phone calls)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
@@ -6,23 +6,31 @@ from datetime import date, timedelta
 from pipelines.core.errors import PracticeRefused, RequestRefused
 from pipelines.core.pages import CallsPage, Row
 from pipelines.core.steps import Plan, ReadCalls, do
-from pipelines.discovery.asking import ListKnowledge, ask, recall
 from pipelines.discovery.csv_calls import local_minute
-from pipelines.discovery.finding import Finding
-from pipelines.discovery.time_zone import BESIDE, Pair, check_zone, fits, pairs, rivals, telling_day
+from pipelines.discovery.probes import ListKnowledge, ask, recall
+from pipelines.discovery.report import Finding
+from pipelines.discovery.time_zone import (
+    BESIDE,
+    Pair,
+    check_zone,
+    distinguishing_day,
+    fits,
+    other_zones_that_fit,
+    pairs,
+)
 
 LARGEST_CSV = 5_000
 SPAN = timedelta(days=6)
 ZONE_LOOKS = 6
-"""Days that are looked at to tell the configured zone from the others."""
+"""Most days that are read to distinguish the configured zone from other zones."""
 INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent", "bookingIntent")
 CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
 
-Found = Plan[list[Finding]]
+Findings = Plan[list[Finding]]
 
 
-def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Found:
-    """The CSV's paging, the filters that the contract describes, and the practice's time zone."""
+def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
+    """Check the CSV's paging, the filters that the contract describes, and the practice's time zone."""
     return [
         *(yield from _csv(knowledge)),
         *(yield from _strictness(knowledge)),
@@ -42,7 +50,7 @@ def _read(query: Mapping[str, str]) -> Plan[CallsPage | None]:
     return page
 
 
-def _csv(knowledge: ListKnowledge) -> Found:
+def _csv(knowledge: ListKnowledge) -> Findings:
     endpoint = knowledge.endpoint
     one = yield from _read({**knowledge.whole, "per_page": "1", "page": "0"})
     two = yield from _read({**knowledge.whole, "per_page": "1", "page": "1"})
@@ -51,7 +59,7 @@ def _csv(knowledge: ListKnowledge) -> Found:
     if one is None or two is None or json is None:
         remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
         return [Finding(endpoint, "csv", "contradicts", "refused", "format=csv is refused", remedy)]
-    if one.total_count < 2:  # noqa: PLR2004 - two pages are told apart
+    if one.total_count < 2:  # noqa: PLR2004 - two pages are compared
         return [Finding(endpoint, "csv", "unknown", "", "fewer than two calls")]
     obeyed = one.rows == two.rows == 1 and (one.frame != two.frame or (yield from _tens_differ(knowledge)))
     agree = one.total_count == json.total_count or (yield from _totals_agree(knowledge))
@@ -66,35 +74,35 @@ def _csv(knowledge: ListKnowledge) -> Found:
 
 
 def _tens_differ(knowledge: ListKnowledge) -> Plan[bool]:
-    """Two calls in a row may look the same in the CSV, which has neither ids nor seconds; ten and ten do not."""
+    """Compare ten calls with the next ten: the CSV has neither ids nor seconds, so single calls may look alike."""
     first = yield from _read({**knowledge.whole, "per_page": "10", "page": "0"})
     second = yield from _read({**knowledge.whole, "per_page": "10", "page": "1"})
     return first is not None and second is not None and first.frame != second.frame
 
 
 def _totals_agree(knowledge: ListKnowledge) -> Plan[bool]:
-    """A call may have come between the two requests: a few looks settle it."""
+    """Compare the totals up to three times, because a call may arrive between the two requests."""
     for _ in range(3):
-        shown = yield from _read({**knowledge.whole, "per_page": "1", "page": "0"})
-        listed = yield from ask(knowledge, {**knowledge.whole, "per_page": "1"})
-        if shown is not None and listed is not None and shown.total_count == listed.total_count:
+        csv = yield from _read({**knowledge.whole, "per_page": "1", "page": "0"})
+        json = yield from ask(knowledge, {**knowledge.whole, "per_page": "1"})
+        if csv is not None and json is not None and csv.total_count == json.total_count:
             return True
     return False
 
 
-def _strictness(knowledge: ListKnowledge) -> Found:
-    """Contract, Phone calls: another date format, or an unknown direction, is a 400."""
+def _strictness(knowledge: ListKnowledge) -> Findings:
+    """Check that another date format and an unknown direction are refused with 400 (contract: Phone calls)."""
     findings: list[Finding] = []
     for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
         page = yield from ask(knowledge, {**knowledge.whole, name: value, **knowledge.smallest})
         if page is not None:
-            evidence = f"a bad {name} is taken; the contract says 400"
-            findings.append(Finding(knowledge.endpoint, f"bad {name}", "note", "taken", evidence))
+            evidence = f"a bad {name} is accepted; the contract says 400"
+            findings.append(Finding(knowledge.endpoint, f"bad {name}", "note", "accepted", evidence))
     return findings
 
 
 def _intent_filter(knowledge: ListKnowledge) -> Plan[Finding]:
-    """The boolean filter, whose name is not shown: proven by rows of either kind."""
+    """Find the name of the boolean filter, which the contract does not show, by rows of both kinds."""
     for name in INTENT_NAMES:
         kinds: list[bool] = []
         for value in (True, False):
@@ -112,7 +120,7 @@ def _intent_filter(knowledge: ListKnowledge) -> Plan[Finding]:
 
 
 def _client_filter(knowledge: ListKnowledge, rows: Sequence[Row]) -> Plan[Finding]:
-    """The client filter, whose name is not shown: proven by the calls of two clients."""
+    """Find the name of the client filter, which the contract does not show, by the calls of two clients."""
     clients = list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))[:2]
     for name in CLIENT_NAMES if len(clients) > 1 else ():
         proven = 0
@@ -131,7 +139,7 @@ def _client_filter(knowledge: ListKnowledge, rows: Sequence[Row]) -> Plan[Findin
 
 
 def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
-    """Calls of the last days, and of days on which the configured zone and the others that fit so far differ."""
+    """Compare calls of the last days, and of days on which the zones that still fit differ."""
     latest = yield from _latest_day(knowledge)
     configured = knowledge.reading.time_zone.key
     if latest is None:
@@ -140,7 +148,7 @@ def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
     seen: set[date] = set()
     for _ in range(ZONE_LOOKS):
         start = knowledge.reading.history_start
-        day = telling_day(configured, rivals(configured, calls), start, latest, seen)
+        day = distinguishing_day(configured, other_zones_that_fit(configured, calls), start, latest, seen)
         if day is None or not fits(configured, calls):
             break
         seen.add(day)
@@ -149,17 +157,17 @@ def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
 
 
 def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
-    """The calls of some days in both forms."""
+    """Read the calls of some days as JSON and as CSV, and pair them."""
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
-    listed = yield from ask(knowledge, {**days, **knowledge.largest})
-    if listed is None or not listed.rows:
+    json = yield from ask(knowledge, {**days, **knowledge.largest})
+    if json is None or not json.rows:
         return []
-    shown = yield from _read({**days, "per_page": str(LARGEST_CSV)})
-    return pairs(listed.rows, shown.frame if shown else ())
+    csv = yield from _read({**days, "per_page": str(LARGEST_CSV)})
+    return pairs(json.rows, csv.frame if csv else ())
 
 
 def _latest_day(knowledge: ListKnowledge) -> Plan[date | None]:
-    """The day of the newest call, by the CSV: the last day of the whole history that has one."""
+    """Return the day of the newest call in the CSV, or `None` if history holds no call."""
     reading = knowledge.reading
     end = reading.local_now.date() + timedelta(days=1)
     length = SPAN

@@ -1,4 +1,4 @@
-"""What the rows themselves show: order, fields and values that the contract does not know."""
+"""Check the rows themselves: their order, and fields and values that the contract does not list."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -9,30 +9,30 @@ from pydantic import BaseModel
 from pipelines.core.pages import Page, Row
 from pipelines.core.records import KnownValues
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import ListKnowledge, ask
-from pipelines.discovery.finding import Finding
+from pipelines.discovery.probes import ListKnowledge, ask
+from pipelines.discovery.report import Finding
 from pipelines.partner.redaction import redact
 from pipelines.reading.rows import instant, key_of
 
 ENOUGH = 3
-"""Distinct times from which on an order can be told."""
+"""Distinct times that are needed to recognise an order."""
 SHOWN = 5
 
-Found = Plan[list[Finding]]
+Findings = Plan[list[Finding]]
 
 
-def check_contents(knowledge: ListKnowledge, page: Page, record: type[BaseModel]) -> Found:
-    """Everything that one page of rows tells; it is read once more to see whether its order is stable."""
+def check_contents(knowledge: ListKnowledge, page: Page, record: type[BaseModel]) -> Findings:
+    """Check one page of rows; read it once more to see whether its order is stable."""
     again = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest})
     stable = again is not None and [*map(key_of, again.rows)] == [*map(key_of, page.rows)]
     return [_order(knowledge, page.rows, stable=stable), *drift(knowledge.endpoint, page.rows, record)]
 
 
 def check_total_pages(knowledge: ListKnowledge, page: Page, *, promised: bool) -> Iterator[Finding]:
-    """Contract, Endpoints: every paged list but the booking sessions tells `total_pages`."""
-    there = page.total_pages is not None
-    if there != promised:
-        answer = "there" if there else "missing"
+    """Check `total_pages`, which every paged list except booking sessions has (contract: Endpoints)."""
+    present = page.total_pages is not None
+    if present != promised:
+        answer = "there" if present else "missing"
         evidence = "the contract says otherwise; vetl uses total_count alone"
         yield Finding(knowledge.endpoint, "total_pages", "note", answer, evidence)
 
@@ -58,7 +58,7 @@ def _is_sorted(rows: Sequence[Row], column: str, *, falling: bool) -> bool:
 
 
 def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterator[Finding]:
-    """Fields and enum values of these rows that the contract does not know. Field names are data too."""
+    """Return fields and enum values that the contract does not list, redacted: field names are data too."""
     fields = record.model_fields
     strange = sorted({name for row in rows for name in row} - set(fields))
     if strange:

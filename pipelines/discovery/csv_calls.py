@@ -1,4 +1,4 @@
-"""The phone-call CSV as plain rows: a few hundred of them, to be compared with JSON records one by one."""
+"""Parse a few hundred rows of the phone-call CSV into dictionaries, to compare them with JSON records."""
 
 import csv
 import io
@@ -10,26 +10,26 @@ from pipelines.core.pages import CallsPage
 from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, Cell, unhumanise
 
 MATCHED = ("Phone Number", "Client", "Patient", "Direction", "Duration", "Summary")
-"""Columns by which a row is recognised; time is left out, as it is what shall be found."""
+"""Columns by which a row is recognised; the time is left out, because its zone is the open question."""
 
 _CELLS = {column.header: column.cell for column in COLUMNS}
 _JSON = {column.header: column.json for column in COLUMNS}
 
 
 def parse_plainly(answer: Any, *, lenient: bool = True) -> CallsPage:  # noqa: ANN401, ARG001 - as `loading` parses
-    """One page as dictionaries by column name, in `frame`; however many there are."""
+    """Return one page with its rows as dictionaries by column name in `frame`."""
     text = io.StringIO(answer.body.decode("utf-8", "replace"), newline="")
     rows = list(csv.DictReader(text))
     return CallsPage(rows, len(rows), answer.total_count, answer.page, answer.per_page, answer.server_time)
 
 
 def recognised_by(row: Mapping[str, str]) -> tuple[str, ...]:
-    """What a CSV row and its JSON record have in common."""
+    """Return the values that a CSV row shares with its JSON record."""
     return tuple(_plain(header, row.get(header) or "") for header in MATCHED)
 
 
 def recognised_by_record(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The same of a JSON record."""
+    """Return the values that a JSON record shares with its CSV row."""
     values = (record.get(_JSON[header]) for header in MATCHED)
     return tuple(
         _duration(value) if header == "Duration" else _plain(header, "" if value is None else str(value))
@@ -38,7 +38,7 @@ def recognised_by_record(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def local_minute(row: Mapping[str, str]) -> datetime | None:
-    """The Date column; nothing where it cannot be read."""
+    """Parse the Date column; return `None` if it cannot be parsed."""
     try:
         return datetime.strptime((row.get("Date") or "").strip(), DATE_FORMAT)  # noqa: DTZ007 - local by contract
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which checks a list gets: all of them from `vetl doctor`, `sync` what it needs to read it."""
+"""Select the checks of a list: `vetl doctor` runs all, a sync runs those that its read needs."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,41 +11,48 @@ from pipelines.core.pages import Page, Row, Window
 from pipelines.core.reading import Reading
 from pipelines.core.records import KnownValues
 from pipelines.core.steps import Learnt, Plan, ReadPage
-from pipelines.discovery.asking import ListKnowledge, fields_at_fault, recall
+from pipelines.discovery.accepted_names import choose_accepted_names
 from pipelines.discovery.calls import check_calls
+from pipelines.discovery.capability_store import (
+    after,
+    capabilities_of,
+    is_hopeless,
+    record,
+    record_facts,
+    restore_knowledge,
+)
 from pipelines.discovery.contents import check_contents, check_total_pages
-from pipelines.discovery.edges import check_edges, granularity, timed_rows
-from pipelines.discovery.finding import Finding
 from pipelines.discovery.first_look import FirstLook, first_look
 from pipelines.discovery.identity import Identity
-from pipelines.discovery.keeping import after, capabilities_of, is_hopeless, known_already, record, record_facts
-from pipelines.discovery.numbers import check_numbers
+from pipelines.discovery.pagination import check_numbers
 from pipelines.discovery.people import check_clients, check_patients
+from pipelines.discovery.probes import ListKnowledge, fields_at_fault, recall
+from pipelines.discovery.range_bounds import check_bounds, granularity, timed_rows
 from pipelines.discovery.ranges import check_end, check_range
+from pipelines.discovery.report import Finding
 from pipelines.discovery.sizes import check_size
 from pipelines.discovery.statuses import check_statuses
-from pipelines.discovery.taking import take_names
 from pipelines.partner.models import CALL_STATES, PhoneCall
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.reuse import Pages
 
 T = TypeVar("T")
 Checking = Plan[T]
-Found = Checking[list[Finding]]
+Findings = Checking[list[Finding]]
 
 WITHOUT_TOTAL_PAGES = frozenset({"booking_sessions"})
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was found at one list, and the ids of clients that its rows mention."""
+    """The findings of one list, and the client ids that its rows mention."""
 
     findings: Sequence[Finding]
     clients: Sequence[str] = ()
 
 
 def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examination]:
-    """All checks of one list. `clients` are ids that other rows mention.
+    """Run all checks of one list. `clients` are the ids that rows of other lists mention.
 
     Raises:
         PracticeRefused: the platform answers nothing for this practice.
@@ -72,7 +79,7 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examinati
 
 
 def check_practice() -> Checking[Finding]:
-    """Whether the platform answers for this practice: the call list needs no parameter (contract: Phone calls)."""
+    """Check that the platform answers for this practice, by its call list (contract: Phone calls)."""
     try:
         yield ReadPage({}, 0, 1, lenient=True)
     except RequestRefused as refusal:
@@ -83,7 +90,7 @@ def check_practice() -> Checking[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What is known of a list, what a first look at its rows' ids has shown, and the pages that this took."""
+    """The capabilities of a list, the verdict on its ids, and the pages read on the way, which the sync reuses."""
 
     capabilities: Capabilities
     ids: Identity = field(default_factory=Identity)
@@ -91,18 +98,18 @@ class Discovered:
 
 
 def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discovered]:
-    """What `sync` must know to read a list: which parameters work, and under which names; asked where it is open.
+    """Find the parameters that a sync needs to read a list, and their names; check only those that are undecided.
 
-    `doubts`: parameters that are asked for again whatever is known of them. The status is not among them: it is
-    asked for when a strategy needs it (`find_status`).
+    `doubts` are parameters to check again even if they are decided. The status filter is checked when a strategy
+    needs it (`find_status`).
 
-    Requests: six at a first sync of a server that speaks as configured, of which three are pages of the read;
-    about 20 where it does not; none once all is decided. A list that is empty or on one page is asked again at
-    each sync for two to four, one whose date range is ignored for six.
+    Requests: six at a first sync of a server that behaves as configured, three of which are pages of the read;
+    about 20 at other servers; none once all parameters are decided. Each sync spends two to four requests on a
+    list that is empty or fits one page, and six on a list whose date range the server ignores.
 
     Raises:
-        ConfigurationError: the list cannot be read whole, because a parameter that it needs is ignored.
-        RequestRefused: the list is not there, or refuses every form of the question.
+        ConfigurationError: the list cannot be read whole, because the server ignores a parameter that this needs.
+        RequestRefused: the list does not exist, or the server refuses every form of the query.
     """
     before, look = capabilities_of(reading, doubts), FirstLook()
     if not doubts and all(item.result is Result.UNDECIDED for item in before.parameters.values()):
@@ -110,7 +117,7 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discove
         if look.ids.verdict == "changing":
             return Discovered(before, look.ids)
     seen = look.decided(before)
-    knowledge = known_already(reading, seen)
+    knowledge = restore_knowledge(reading, seen)
     findings = yield from _parameters(knowledge, [key for key in _keys(reading) if _is_open(seen, key)])
     now = after(knowledge, seen, findings)
     start = now.parameters["start"]
@@ -126,7 +133,7 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discove
 
 
 def find_status(reading: Reading, conventions: QueryConventions) -> Checking[QueryConventions]:
-    """How a list is narrowed to a status; asked where that is open."""
+    """Return the conventions with the status filter decided; check the filter if it is undecided."""
     if conventions.status is not Result.UNDECIDED:
         return conventions
     everything = reading.whole_history if reading.endpoint.strategy.has_range else Window()
@@ -141,7 +148,7 @@ def find_status(reading: Reading, conventions: QueryConventions) -> Checking[Que
 
 
 def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Collection[str]) -> Capabilities:
-    """What was proven stays where a list that moves, or is empty by now, does not show it this time."""
+    """Keep earlier proofs that this check could not repeat, because the list moves or is empty by now."""
     kept: dict[Key, Parameter] = {
         key: item
         for key, item in earlier.parameters.items()
@@ -151,13 +158,13 @@ def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Coll
 
 
 def _keys(reading: Reading) -> Sequence[Key]:
-    """What a read needs (contract: Staff tasks and AI outbound requests have no date range)."""
+    """Return the parameters that a read needs (contract: Staff tasks, AI outbound requests have no date range)."""
     has_range = reading.endpoint.strategy.has_range
     return ("start", "end", "per_page", "page") if has_range else ("per_page", "page")
 
 
 def _is_open(before: Capabilities, key: Key) -> bool:
-    """Whether a parameter is asked for. That the page size is ignored costs requests, no truth."""
+    """Return whether a parameter is checked; an ignored page size is not, because it costs requests only."""
     result = before.result(key)
     return result is Result.UNDECIDED or (result is Result.IGNORED and key != "per_page")
 
@@ -169,14 +176,14 @@ def _with_bounds(knowledge: ListKnowledge, now: Capabilities) -> Checking[Capabi
     return Capabilities(parameters={**now.parameters, "start": start})
 
 
-def _examine_list(reading: Reading) -> Found:
+def _examine_list(reading: Reading) -> Findings:
     before = Capabilities.of({}, reading.names)
     knowledge = ListKnowledge(reading, reading.names)
     findings = yield from _parameters(knowledge)
     page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
     if page is not None:
         if reading.endpoint.strategy.has_range and knowledge.bounds != "none":
-            findings += yield from check_edges(knowledge, page.rows)
+            findings += yield from check_bounds(knowledge, page.rows)
         findings += yield from _contents(knowledge, page)
     decided = after(knowledge, before, findings)
     if knowledge.bounds != "none" and any(item.check == "bounds" and item.state == "note" for item in findings):
@@ -187,11 +194,11 @@ def _examine_list(reading: Reading) -> Found:
     return findings
 
 
-def _parameters(knowledge: ListKnowledge, wanted: Collection[Key] = KEYS) -> Found:
-    """Those of the query parameters that are wanted, which the contract does not show."""
+def _parameters(knowledge: ListKnowledge, wanted: Collection[Key] = KEYS) -> Findings:
+    """Check the wanted query parameters, whose names the contract does not show."""
     findings: list[Finding] = []
     if wanted and not knowledge.reading.endpoint.strategy.has_range:
-        yield from fields_at_fault(knowledge)  # a list that is not there says so here
+        yield from fields_at_fault(knowledge)  # raises if the list does not exist
     elif "start" in wanted:
         findings += yield from check_range(knowledge)
     elif "end" in wanted:
@@ -203,20 +210,20 @@ def _parameters(knowledge: ListKnowledge, wanted: Collection[Key] = KEYS) -> Fou
     statuses = _statuses(knowledge.reading)
     if "status" in wanted and statuses:
         findings += yield from check_statuses(knowledge, statuses)
-    yield from take_names(
+    yield from choose_accepted_names(
         knowledge, [finding.check for finding in findings if finding.state == "unknown"], statuses
     )
     return findings
 
 
-def _contents(knowledge: ListKnowledge, page: Page) -> Found:
+def _contents(knowledge: ListKnowledge, page: Page) -> Findings:
     promised = knowledge.endpoint not in WITHOUT_TOTAL_PAGES
     findings = list(check_total_pages(knowledge, page, promised=promised))
     return [*findings, *(yield from check_contents(knowledge, page, knowledge.reading.endpoint.record))]
 
 
 def _examine_calls(reading: Reading) -> Checking[Examination]:
-    """The contract shows the parameters of the calls, so none is looked for under another name."""
+    """Check phone calls under the names that the contract shows, and under no other."""
     knowledge = ListKnowledge(reading, QueryNames(status="state"))
     findings = yield from check_range(knowledge, fixed=True)
     findings += yield from check_size(knowledge, fixed=True)
@@ -231,12 +238,12 @@ def _examine_calls(reading: Reading) -> Checking[Examination]:
 
 
 def _statuses(reading: Reading) -> tuple[str, ...]:
-    """The values of `status` that the contract lists; a list without them has no such filter."""
+    """Return the values of `status` that the contract lists; none if the list has no such filter."""
     field = reading.endpoint.record.model_fields.get("status")
     annotations = field.metadata if field else ()
     return next((item.values for item in annotations if isinstance(item, KnownValues)), ())
 
 
 def clients_in(rows: Sequence[Row]) -> list[str]:
-    """The client ids that rows mention."""
+    """Return the client ids that rows mention, each once."""
     return list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))

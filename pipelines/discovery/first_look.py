@@ -1,15 +1,15 @@
-"""A list that nothing is known of, asked for at once as it is read from a server that speaks as configured.
+"""Decide all parameters of an unknown list in six requests, if the server behaves as configured.
 
-Where it does, this decides every parameter that the first read needs, and shows whether rows keep their ids, for
-six requests, of which three are pages that are read anyway. What it does not show is asked for one by one; so is
-everything where the second page is not told apart from the first, after two requests or three.
+Three of the six requests are pages that the read needs anyway. The requests also show whether rows keep their ids.
+Parameters that they leave undecided are checked one by one afterwards. If the second page does not differ from the
+first, all parameters are, and this module has spent two or three requests.
 
-- The first page twice and the second: rows keep their ids, pages are told apart, they count from 0.
-- Of two rows that follow each other in time, a range from just behind the earlier one lacks it and holds the
-  later one, and a range to just before the later one lacks that and holds the earlier one: start and end are
-  honoured, to the second. The rows before the earlier one, and those behind the later one, are to be missing as
-  well: one row that is changed meanwhile is no proof.
-- A page of one row, where a larger one holds more.
+- The first page twice, and the second page: rows keep their ids, pages differ, and pages count from 0.
+- Two ranges beside two rows that follow each other in time: a range that starts just after the earlier row lacks
+  that row and holds the later row; a range that ends just before the later row lacks that row and holds the
+  earlier row. So start and end are honoured to the second. The rows before the earlier row and after the later row
+  must be missing too, because a single missing row may have been changed in between.
+- A page of one row, while a larger page holds more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from pipelines.core.errors import Unreachable
 from pipelines.core.pages import Page, Window
 from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import Asking, ListKnowledge, ask, written
-from pipelines.discovery.edges import SECOND, Timed, is_clear_of_midnights, timed_rows
 from pipelines.discovery.identity import Identity, look
-from pipelines.discovery.page_numbers import ENOUGH, are_apart, are_same
+from pipelines.discovery.pagination import ENOUGH, are_apart, are_same
+from pipelines.discovery.probes import ListKnowledge, PageProbe, ask, format_bound
+from pipelines.discovery.range_bounds import SECOND, Timed, is_clear_of_midnights, timed_rows
 from pipelines.reading.certified import has_strays
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.reuse import Pages, question
@@ -33,12 +33,12 @@ from pipelines.reading.rows import key_of
 
 BESIDE = 10 * SECOND
 SIDES = 2
-"""Rows before and behind a time, which a range that ends there is to lack."""
+"""Rows before and after a time that a range which ends there must lack."""
 
 
 @dataclass(slots=True)
 class FirstLook:
-    """What a look has shown: evidence by parameter, rows of a full page, and pages that a read will ask for."""
+    """The result: evidence by parameter, the rows of a full page, and the pages that the read reuses."""
 
     evidence: dict[Key, str] = field(default_factory=dict[Key, str])
     size: int | None = None
@@ -46,7 +46,7 @@ class FirstLook:
     pages: Pages = field(default_factory=dict[frozenset[tuple[str, str]], Page])
 
     def decided(self, before: Capabilities) -> Capabilities:
-        """What was known before, and what this shows."""
+        """Return the earlier capabilities with the parameters of this look honoured."""
         shown: dict[Key, Mapping[str, object]] = {
             "start": {"bounds": "instant"},
             "end": {},
@@ -61,12 +61,12 @@ class FirstLook:
 
 
 def first_look(reading: Reading) -> Plan[FirstLook]:
-    """Look at a list that nothing is known of."""
+    """Send the six requests to a list of which nothing is known."""
     result, knowledge = FirstLook(), ListKnowledge(reading, reading.names)
     usual = QueryConventions(reading.names, page_size=reading.endpoint.page_size)
     wide, settled = _windows(reading, usual)
 
-    def page(window: Window, number: int) -> Asking:
+    def page(window: Window, number: int) -> PageProbe:
         query = question(usual.page(window, number).query)
         answer = yield from _given(knowledge, query)
         if answer is not None:
@@ -97,7 +97,7 @@ def first_look(reading: Reading) -> Plan[FirstLook]:
 
 
 def _windows(reading: Reading, usual: QueryConventions) -> tuple[Window, Window]:
-    """The windows that a first read asks for, with and without the minutes into which rows may come late."""
+    """Return the windows of a first read, with and without the minutes in which late rows may appear."""
     if not reading.endpoint.strategy.has_range:
         return Window(), Window()
     margins = reading.margins
@@ -106,8 +106,8 @@ def _windows(reading: Reading, usual: QueryConventions) -> tuple[Window, Window]
     return Window(start, through), Window(start, through - margins.overlap)
 
 
-def _given(knowledge: ListKnowledge, query: Mapping[str, str]) -> Asking:
-    """A server that counts from 1 may break over page 0."""
+def _given(knowledge: ListKnowledge, query: Mapping[str, str]) -> PageProbe:
+    """Read a page; return `None` if it fails, because some servers that count from 1 answer page 0 with a 5xx."""
     try:
         return (yield from ask(knowledge, query))
     except Unreachable:
@@ -115,7 +115,7 @@ def _given(knowledge: ListKnowledge, query: Mapping[str, str]) -> Asking:
 
 
 def _range(knowledge: ListKnowledge, usual: QueryConventions, first: Page) -> Plan[dict[Key, str]]:
-    """Evidence of start and end, both to the second, or of neither."""
+    """Return the evidence for start and end, both to the second, or an empty dictionary."""
     rows = sorted(timed_rows(first.rows), key=lambda item: item[1])
     pair = _neighbours(rows)
     if pair is None:
@@ -134,10 +134,10 @@ def _range(knowledge: ListKnowledge, usual: QueryConventions, first: Page) -> Pl
 
 
 def _neighbours(rows: Sequence[Timed]) -> tuple[Timed, Timed] | None:
-    """The two rows that follow each other most closely, though not too closely, with others on both sides.
+    """Return the two neighbouring rows with the smallest gap of more than 30 seconds that have rows on both sides.
 
-    `rows` are sorted by time. The times beside them that are asked for are in the same minute, so that a server
-    which cuts times to minutes shows it, and not near a midnight of any zone.
+    `rows` are sorted by time. The requested times beside each row are in the row's own minute, so that a server
+    which cuts times to minutes is noticed, and away from midnight in every time zone.
     """
     pairs = [
         (earlier, later)
@@ -151,9 +151,9 @@ def _neighbours(rows: Sequence[Timed]) -> tuple[Timed, Timed] | None:
 
 
 def _keys(knowledge: ListKnowledge, usual: QueryConventions, start: datetime, end: datetime) -> Plan[set[str]]:
-    """All rows of a range; none where it is refused, is not on one page, or holds rows that are not of it."""
+    """Return the keys of a range; none if it is refused, exceeds one page, or holds rows from outside it."""
     names = usual.names
-    query = {names.start: written(start, "instant"), names.end: written(end, "instant")}
+    query = {names.start: format_bound(start, "instant"), names.end: format_bound(end, "instant")}
     page = yield from ask(knowledge, {**query, names.per_page: str(usual.page_size)})
     if page is None or page.total_count > len(page.rows) or has_strays(usual, Window(start, end), page):
         return set()

@@ -1,15 +1,16 @@
-"""Whether the rows of a list keep their ids from one read to the next: everything else rests on that.
+"""Check whether the rows of a list keep their ids from one read to the next.
 
-A certificate counts distinct ids, and a merge finds a row by its id. A source that tells the same row under
-another id at each read would be certified and would grow here with every sync. So the first page is asked for
-twice: before a list is first read, after each sync that brought new rows, and before each sync once the ids were
-seen to change.
+A certificate counts distinct ids, and a merge finds a row by its id. If a source returned the same row under
+another id at each read, the read would be certified and the table would grow with every sync. So the first page is
+read twice: before the first sync of a list, after each sync that brought new rows, and before each sync once ids
+have changed.
 
-Argument: a row is the same if all of it but the id is, its times included, and no other row of the page is its
-twin. Rows that move meanwhile only leave less to compare. Twins that the end of a page parts may change places:
-then one of their ids comes again. So ids are said to change where those of `SEVERAL` different rows do, where the
-page is the whole list, or where one row has had `TOO_MANY` ids, or more than the list has rows, none twice.
-Requests: two; for a list without news none; where ids seem to change at most `TOO_MANY`.
+Two rows are the same if they agree in everything but the id, times included, and if no other row of the page has
+the same content. Rows that move between the reads leave fewer rows to compare, and cause no false verdict. Rows
+with equal content on both sides of a page's end may change places, and then one of their ids appears again. So ids
+are reported as changing if those of `SEVERAL` different rows change, if the page is the whole list, or if one row
+has had `TOO_MANY` ids (or more than the list has rows) without a repetition. Requests: two; none for a list
+without changes; at most `TOO_MANY` if ids seem to change.
 """
 
 from collections import Counter
@@ -23,31 +24,31 @@ from pipelines.core.errors import PracticeRefused, RequestRefused
 from pipelines.core.pages import Page, Row, Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, Learnt, MergeRows, Plan, do
-from pipelines.discovery.keeping import conventions_of
+from pipelines.discovery.capability_store import conventions_of
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.paging import Pass, certificate, uncertified
 
 IDS = "ids"
-LOOKS = 3
-"""For a page whose rows move."""
+READS = 3
+"""Reads of a page whose rows move."""
 SEVERAL = 3
 TOO_MANY = 12
-"""Reads of one page at most. Of 30 twins that change places at random one comes again within as many in 92 of 100
-cases, and what is believed wrongly is asked anew by the next sync."""
+"""Most reads of one page. Of 30 rows with equal content that change places at random, one appears again within 12
+reads in 92 of 100 cases; the next sync corrects a wrong verdict, because it checks again."""
 
 Verdict = Literal["stable", "changing", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What looking at one page again has shown, in words where the ids change."""
+    """The verdict on the ids of a list. `finding` describes the change, if the ids change."""
 
     verdict: Verdict = "unknown"
     finding: str = ""
 
 
 def compared(reads: Sequence[Page]) -> Identity:
-    """What several reads of one page tell of its rows' ids."""
+    """Compare the ids in several reads of one page."""
     ids_by_content: dict[str, list[str]] = {}
     for page in reads:
         for content, identity in _alone(page.rows).items():
@@ -71,7 +72,7 @@ def compared(reads: Sequence[Page]) -> Identity:
 
 
 def _alone(rows: Sequence[Row]) -> dict[str, str]:
-    """The id of each row by all the rest of it; rows that have a twin on the page are left out."""
+    """Return the id of each row by its content; leave out rows with equal content."""
     contents = [(_content(row), str(row["id"])) for row in rows if row.get("id") is not None]
     often = Counter(content for content, _ in contents)
     return {content: identity for content, identity in contents if often[content] == 1}
@@ -88,13 +89,13 @@ def look(
     kind: WindowKind = WindowKind.IDENTITY,
     seen: Sequence[Page] = (),
 ) -> Plan[Identity]:
-    """Ask for the first page of a window again and again, until it is clear whether its rows keep their ids.
+    """Read the first page of a window until it is clear whether its rows keep their ids.
 
-    `seen`: that page, as often as it was asked for already. Ids that change leave a certificate that says so.
+    `seen` holds earlier reads of that page. If the ids change, an uncertified certificate records it.
     """
     pages = list(seen)
     ids = compared(pages)
-    while len(pages) < LOOKS or (ids.finding and len(pages) < TOO_MANY):
+    while len(pages) < READS or (ids.finding and len(pages) < TOO_MANY):
         if ids.verdict != "unknown" or (pages and not pages[0].rows):
             break
         pages.append((yield from do(conventions.page(window, 0, lenient=True))))
@@ -109,9 +110,9 @@ def look(
 
 
 def look_first(reading: Reading, capabilities: Capabilities, seen: Identity) -> Plan[Identity]:
-    """Before a list is read: where it never was, or where its ids were seen to change.
+    """Check the ids before a read, if the list was never read or its ids changed at the last check.
 
-    `seen`: what looking at it has shown already.
+    `seen` is the verdict of a check that this sync has made already.
     """
     if seen.verdict != "unknown" or (reading.cursor and not were_changing(reading.capabilities)):
         return seen
@@ -124,31 +125,31 @@ def look_first(reading: Reading, capabilities: Capabilities, seen: Identity) -> 
 
 
 def look_last(reading: Reading, outcome: Outcome) -> Plan[Outcome]:
-    """After new rows came to a list that was read before: one of them may be here already, under another id."""
+    """Check the ids after new rows came: a new row may be a stored row under another id."""
     if not (reading.endpoint.strategy.has_list and reading.endpoint.strategy.has_ids):
         return outcome
-    # A full reconcile asks everything anew, but how the list is asked for at all is known by the time of a look.
+    # A full reconcile ignores stored capabilities, but by now this sync has stored its own.
     capabilities = Capabilities.of(reading.capabilities, reading.names)
     ids = yield from look(conventions_of(reading, capabilities), _all_of(reading))
     yield Flush()
-    return unsettled(ids, outcome.notes) if ids.verdict == "changing" else outcome
+    return unstable_outcome(ids, outcome.notes) if ids.verdict == "changing" else outcome
 
 
-def unsettled(ids: Identity, notes: tuple[str, ...] = ()) -> Outcome:
-    """What is said of a list whose ids change: nothing more of it is taken in, so that nothing grows."""
+def unstable_outcome(ids: Identity, notes: tuple[str, ...] = ()) -> Outcome:
+    """Return the outcome of a list whose ids change. No more rows are stored, so that the table does not grow."""
     effect = (
-        "rows cannot be told apart, so the list is not read until they stay; what is here may be double or gone"
+        "the list is not read until its ids are stable; stored rows may be duplicates or deleted at the source"
     )
     return Outcome(False, None, f"{ids.finding}; {effect}", notes)
 
 
 def were_changing(capabilities: Mapping[str, Any]) -> bool:
-    """Whether the ids of a list were not stable when they were last looked at."""
+    """Return whether the ids of a list changed at the last check."""
     return capabilities.get(IDS) == "changing"
 
 
-def anew(reading: Reading) -> Reading:
-    """Ids that changed have become stable: nothing that is known here, of rows or of the list, rests on them."""
+def from_scratch(reading: Reading) -> Reading:
+    """Return the reading without cursor and capabilities: they rest on ids that changed and are stable now."""
     return replace(reading, cursor={}, capabilities={}, reconcile="full")
 
 

@@ -1,6 +1,6 @@
-"""Query names in use in the field, for parameters that the contract does not show (contract: Endpoints).
+"""Common query names of parameters that the contract does not show (contract: Endpoints), most likely first.
 
-The first of each are tried first. None is believed before two contrasting values have shown it to work.
+A name is believed only after two contrasting values have changed the answer.
 """
 
 DATE_RANGE_NAMES = (
@@ -36,7 +36,7 @@ DATE_RANGE_NAMES = (
     ("updatedAfter", "updatedBefore"),
     ("updatedAtStart", "updatedAtEnd"),
 )
-"""A start and the end that goes with it. Server and partner may mix them: ends are looked for by themselves."""
+"""Pairs of a start and its usual end. A server may combine others, so ends are searched by themselves."""
 
 PAGE_NAMES = (
     "page_number",

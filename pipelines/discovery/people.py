@@ -1,26 +1,26 @@
-"""Clients and patients: plain arrays, asked by what is known of a client (contract: Clients and patients)."""
+"""Check clients and patients, which are plain arrays without pages (contract: Clients and patients)."""
 
 from collections.abc import Mapping, Sequence
 
 from pipelines.core.errors import PracticeRefused, RequestRefused
 from pipelines.core.pages import Page, Row
 from pipelines.core.steps import GetRecords, Plan, ReadPage, do
-from pipelines.discovery.finding import Finding
+from pipelines.discovery.report import Finding
 from pipelines.reading.rows import key_of
 
 MOST_CLIENTS = 100
-"""Clients that one search returns at most (contract: Limits)."""
+"""Most clients that one search returns (contract: Limits)."""
 A_LETTER = "a"
 NOBODY = "vetl-doctor-nobody"
 SEARCHED = ("name", "email", "phone")
 
-Found = Plan[list[Finding]]
+Findings = Plan[list[Finding]]
 
 
-def check_clients(ids: Sequence[str]) -> Found:
-    """A client that other rows mention can be got, and is found by name, email and phone. None of these is told.
+def check_clients(ids: Sequence[str]) -> Findings:
+    """Get a client that other rows mention, and search for it by name, email and phone; report no values.
 
-    A search that returns exactly `MOST_CLIENTS` is possibly cut, and says nothing of who is missing.
+    A search that returns exactly `MOST_CLIENTS` may be cut off, so it does not prove that a client is missing.
     """
     got = yield from do(GetRecords(tuple(ids[:1])))
     client = next((row for row in got.values() if row is not None), None)
@@ -37,8 +37,8 @@ def _get(ids: Sequence[str], client: Row | None) -> Finding:
     return Finding("clients", "get", "ok", "by id", "a client that a call mentions is there")
 
 
-def _searches(client: Row | None) -> Found:
-    """One search for each field that the client has; by contrast, a search for nobody finds nobody."""
+def _searches(client: Row | None) -> Findings:
+    """Search by each field that the client has, and by a value that nobody has, for contrast."""
     findings: list[Finding] = []
     for name in SEARCHED:
         value = str((client or {}).get(name) or "")
@@ -56,27 +56,27 @@ def _search(name: str, client: Row, page: Page | None, nobody: Page | None) -> F
         return Finding("clients", check, "note", "refused", f"a search by {name} is refused; vetl gets by id")
     if key_of(client) in {key_of(row) for row in page.rows}:
         if nobody is not None and key_of(client) in {key_of(row) for row in nobody.rows}:
-            evidence = f"a {name} that nobody has finds as many; vetl gets by id"
+            evidence = f"a search by a {name} that nobody has finds the client too; vetl gets by id"
             return Finding("clients", check, "note", "ignored", evidence)
-        return Finding("clients", check, "ok", name, f"finds a client by the {name} it has, and not by another")
+        return Finding("clients", check, "ok", name, f"finds the client by its {name}, and not by another {name}")
     cut = len(page.rows) == MOST_CLIENTS
-    evidence = f"{len(page.rows)} are found, a client with this very {name} is not among them; vetl gets by id"
+    evidence = f"finds {len(page.rows)} clients without the client that has this {name}; vetl gets by id"
     return Finding("clients", check, "note", "possibly cut" if cut else "not found", evidence)
 
 
-def _cut() -> Found:
-    """A search that many clients must fit."""
+def _cut() -> Findings:
+    """Search by a common letter, to see whether results are cut off."""
     page = yield from _ask({"name": A_LETTER})
     if page is None:
         return []
     if len(page.rows) == MOST_CLIENTS:
-        evidence = f"exactly {MOST_CLIENTS} are found: possibly cut, so vetl gets clients by id"
+        evidence = f"exactly {MOST_CLIENTS} found: possibly cut off, so vetl gets clients by id"
         return [Finding("clients", "search", "note", "possibly cut", evidence)]
-    return [Finding("clients", "search", "ok", "whole", f"{len(page.rows)} are found, not {MOST_CLIENTS}")]
+    return [Finding("clients", "search", "ok", "whole", f"{len(page.rows)} found, fewer than {MOST_CLIENTS}")]
 
 
-def check_patients(ids: Sequence[str]) -> Found:
-    """The patients of two clients are theirs; without a client the request is refused (contract)."""
+def check_patients(ids: Sequence[str]) -> Findings:
+    """Check that a search by client returns the patients of that client only, for two clients (contract)."""
     owned = 0
     for client in ids[:2]:
         page = yield from _ask({"client_id": client})
@@ -91,7 +91,7 @@ def check_patients(ids: Sequence[str]) -> Found:
 
 
 def _ask(query: Mapping[str, str]) -> Plan[Page | None]:
-    """The whole answer: these lists have no pages."""
+    """Read the whole list, which has no pages; return `None` if the server refuses the query."""
     try:
         page = yield from do(ReadPage(query, 0, MOST_CLIENTS, lenient=True))
     except PracticeRefused:

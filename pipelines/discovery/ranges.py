@@ -1,8 +1,8 @@
-"""The date range of a list: is it honoured, and under which names (contract: Endpoints, "not shown").
+"""Find the names of a list's date range that the server honours (contract: Endpoints, "not shown").
 
-Start and end are looked for one by one. Many names are first asked for together: where that changes nothing, none
-of them works, for one request. An end is sent with every question that wants the whole list, because the one that
-the contract assumes, "the current date", may be the midnight behind which all of today's rows are hidden.
+Start and end are searched separately. Many names are first sent in one request: if they change nothing, none of
+them works. Every request for the whole list sends an end, because the contract's default, "the current date", may
+be last midnight, which would hide all rows of today.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,42 +14,42 @@ from typing import Literal
 from pipelines.core.capabilities import Key
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import (
+from pipelines.discovery.parameter_names import DATE_RANGE_NAMES
+from pipelines.discovery.probes import (
     ListKnowledge,
     ask,
+    bisected,
     candidates,
     far_ahead,
     fields_at_fault,
+    format_bound,
     is_unknown,
-    likely_first,
     recall,
     whole_bounds,
-    written,
 )
-from pipelines.discovery.finding import Correction, Finding
-from pipelines.discovery.parameter_names import DATE_RANGE_NAMES
+from pipelines.discovery.report import Correction, Finding
 from pipelines.reading.conventions import Bounds
 from pipelines.reading.rows import updated_at
 
-Found = Plan[list[Finding]]
+Findings = Plan[list[Finding]]
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
-"""The end that goes with a start."""
+"""The usual end of each start."""
 SLACK = timedelta(days=2)
-"""A row may be so much later than an early end and still within it: ends of whole days, in any zone."""
+"""A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
 
 
-def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Found:
-    """Prove the names of start and end, or find those that work. `fixed`: the contract shows them.
+def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
+    """Prove the names of start and end, or find names that work, unless the contract shows them (`fixed`).
 
-    Fills in `knowledge`: names, bounds and the query for the whole list.
+    Set the names, the bounds and the query for the whole list in `knowledge`.
     """
     configured = knowledge.names
     whole = yield from _try_start(knowledge, configured.start)
     if whole is None and not fixed and (yield from _may_be_found(knowledge, PARTNERS)):
         hints = yield from fields_at_fault(knowledge)
         names = list(PARTNERS)
-        ordered = names if hints else (yield from likely_first(names, partial(_any_start, knowledge)))
+        ordered = names if hints else (yield from bisected(names, partial(_any_start, knowledge)))
         for name in candidates(hints, ordered):
             if name != configured.start and (whole := (yield from _try_start(knowledge, name))) is not None:
                 break
@@ -66,32 +66,32 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Found:
 
 
 def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
-    """Whether any of these starts may work: all together in the far future change the answer, or are refused.
+    """Return whether any of these starts may work: sent together, in the far future, they empty the list.
 
-    Where each was refused by itself before, they are not tried again.
+    If the server refuses the request, the names are tried one by one, unless an earlier check did that in vain.
     """
     works = yield from _any_start(knowledge, list(names))
     return "start" not in knowledge.ignored if works is None else works
 
 
 def _any_start(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
-    ahead = written(far_ahead(knowledge.reading.now), "instant")
+    ahead = format_bound(far_ahead(knowledge.reading.now), "instant")
     page = yield from ask(knowledge, dict.fromkeys(names, ahead))
     return None if page is None else not page.total_count
 
 
 def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
-    """The whole list under this start, where a start in the far future empties it; an empty one proves less."""
+    """Return the first page of the whole list if this start works: a start in the far future empties the list."""
     for bounds in FORMS:
         for query in _ahead(name, bounds, far_ahead(knowledge.reading.now)):
             page = yield from recall(knowledge, query)
             if page is None:
-                yield from fields_at_fault(knowledge)  # a list that is not there says so here
+                yield from fields_at_fault(knowledge)  # raises if the list does not exist
                 if (yield from is_unknown(knowledge, name, query)):
-                    break  # an end beside it would not help; a day might, where all faults have one message
+                    break  # an end would not help; a day might, if the server has one message for all faults
                 continue
             if not (yield from _is_empty(knowledge, query, page)):
-                knowledge.taken = knowledge.taken or (name, bounds)
+                knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
                 return None
             whole = yield from _whole(knowledge, name, bounds)
             if whole is not None:
@@ -100,7 +100,7 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
 
 
 def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
-    """Whether an answer holds no row; where its total promises some all the same, whether a second one agrees."""
+    """Return whether an answer holds no row. If its total is not 0, a second answer must agree."""
     if page.total_count and not page.rows:
         again = yield from ask(knowledge, query)
         return again is not None and not again.rows
@@ -108,7 +108,7 @@ def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) ->
 
 
 def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
-    """The first page of the whole list, with the configured end where that is taken."""
+    """Read the first page of the whole list, with the configured end if the server accepts it."""
     past, late = whole_bounds(knowledge.reading, bounds)
     for query in ({name: past, knowledge.names.end: late}, {name: past}):
         whole = yield from recall(knowledge, query)
@@ -121,17 +121,17 @@ def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | N
 
 
 def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str]]:
-    """A range in the far future: with its start alone, and with an end for servers that want start <= end."""
-    start = {name: written(at, bounds)}
+    """Return ranges in the far future: the start alone, and with an end for servers that require start <= end."""
+    start = {name: format_bound(at, bounds)}
     yield start
     if name in PARTNERS:
-        yield {**start, PARTNERS[name]: written(at + timedelta(days=1), bounds)}
+        yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
 
 
 def _shown_by_an_end(knowledge: ListKnowledge) -> Plan[bool]:
-    """Whether a list that looks empty shows rows once it is asked for with an end, and none in the far future.
+    """Return whether an apparently empty list has rows if an end is sent, and none in the far future.
 
-    So it is on a practice's first day, where the server's own end is the midnight before it.
+    This happens on a practice's first day, if the server's default end is the midnight before.
     """
     start = knowledge.whole[knowledge.names.start]
     _, late = whole_bounds(knowledge.reading, knowledge.bounds)
@@ -147,10 +147,10 @@ def _shown_by_an_end(knowledge: ListKnowledge) -> Plan[bool]:
 
 
 def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
-    """Whether a start is found beside an end that works: it empties a range in the far future."""
+    """Find a start that works beside a working end: in the far future, the two give an empty range."""
     past, late = whole_bounds(knowledge.reading, knowledge.bounds)
     ahead = far_ahead(knowledge.reading.now)
-    first, last = (written(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
+    first, last = (format_bound(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
     for name in candidates((knowledge.names.start,), PARTNERS):
         future = yield from ask(knowledge, {name: first, end: last})
         if future is not None and not future.total_count:
@@ -161,7 +161,7 @@ def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
 
 
 def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
-    """Prove the end that is configured, or find one: a range that ends early lacks what a late one shows."""
+    """Prove the configured end, or find one that works: a range with an early end lacks rows of a late one."""
     names = candidates((configured,), PARTNERS.values())
     start = {name: value for name, value in knowledge.whole.items() if name == knowledge.names.start}
     partner = () if fixed else (PARTNERS.get(knowledge.names.start, configured),)
@@ -171,7 +171,7 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
         evidence = evidence or (yield from _end_works(knowledge, start, name))
     if evidence is None and not fixed and (yield from _any_end_works(knowledge, start, names)) is not False:
         others = [name for name in names if name not in likely]
-        for name in (yield from likely_first(others, partial(_any_end_works, knowledge, start))):
+        for name in (yield from bisected(others, partial(_any_end_works, knowledge, start))):
             if evidence := (yield from _end_works(knowledge, start, name)):
                 break
     if evidence:
@@ -190,14 +190,14 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
 
 
 def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
-    """The evidence that an end is honoured, if it is. Fills in its name."""
+    """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
     form = yield from _form_of_ends(knowledge, start, (name,))
     _, late = whole_bounds(knowledge.reading, form)
     wide = yield from recall(knowledge, {**start, name: late})
     for early_start, early in _early(knowledge, start):
         if wide is None or not wide.total_count:
             return None
-        narrow = yield from ask(knowledge, {**early_start, name: written(early, form)})
+        narrow = yield from ask(knowledge, {**early_start, name: format_bound(early, form)})
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
         knowledge.names = replace(knowledge.names, end=name)
@@ -208,24 +208,24 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
 
 
 def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
-    """Early ends, with the start before each: in the first second of history, and in the days before it."""
+    """Return early ends, each with its start: in the first second of history, and in the days before."""
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     yield start, begun + timedelta(seconds=1)
     if knowledge.bounds == "day" and start:
-        before = {name: written(begun - timedelta(days=4), "day") for name in start}
+        before = {name: format_bound(begun - timedelta(days=4), "day") for name in start}
         yield before, begun - timedelta(days=2)
 
 
 def _obeys(page: Page, end: datetime) -> bool:
-    """Whether no row of a page was updated after the end that was asked for: a list may lose a row meanwhile."""
+    """Return whether no row was updated after the requested end; a lower total alone may be a deleted row."""
     return all((at := updated_at(row)) is None or at <= end + SLACK for row in page.rows)
 
 
 def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
-    """Whether these ends together, early, take rows away; nothing where that is refused for the first time."""
+    """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     form = yield from _form_of_ends(knowledge, start, names)
-    early = written(begun + timedelta(seconds=1), form)
+    early = format_bound(begun + timedelta(seconds=1), form)
     plain = yield from recall(knowledge, start)
     page = yield from ask(knowledge, {**start, **dict.fromkeys(names, early)})
     if page is None or plain is None:
@@ -234,7 +234,7 @@ def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Se
 
 
 def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
-    """As a start is taken; where none is known to work, as an instant, or as a day where that alone is taken."""
+    """Return the form of ends: that of the working start, else instants, or days if only days are accepted."""
     if knowledge.bounds != "none":
         return knowledge.bounds
     for form in FORMS:
@@ -245,7 +245,7 @@ def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Seq
 
 
 def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
-    """A query name that was proven: as configured, or another one."""
+    """Return the finding for a proven name: the configured one, or a correction."""
     name = str(getattr(knowledge.names, key))
     if name == configured:
         return Finding(knowledge.endpoint, key, "ok", name, evidence)
@@ -267,10 +267,10 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
     if refused and not fixed and "start" not in knowledge.ignored:
         hints = yield from fields_at_fault(knowledge)
         for other in candidates(hints, PARTNERS):
-            if knowledge.taken is None:
+            if knowledge.accepted_start is None:
                 yield from _try_start(knowledge, other)
-    if refused and knowledge.taken is not None:
-        name, form = knowledge.taken
+    if refused and knowledge.accepted_start is not None:
+        name, form = knowledge.accepted_start
         knowledge.names = replace(knowledge.names, start=name)
         knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
     elif refused:
@@ -279,7 +279,7 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
             "start",
             "contradicts",
             "none",
-            f"{name} is refused, so is every other name tried, and so is a request without",
+            f"{name} is refused, and so are every other name tried and a request without a start",
             f"ask the platform for its name and set start in [partner.parameters.{knowledge.endpoint}]",
         )
     return Finding(
@@ -288,7 +288,7 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
         "ignored",
         "none",
         f"{name} is not honoured, nor is any other name tried",
-        f"ask the platform how {knowledge.endpoint} is narrowed by date; until then it is read whole, each time",
+        f"ask the platform how to filter {knowledge.endpoint} by date; until then each sync reads the whole list",
     )
 
 

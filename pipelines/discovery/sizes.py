@@ -1,4 +1,4 @@
-"""How many rows a page holds: the parameter, the default, the most (contract: Limits)."""
+"""Find the page size: its parameter, its default and its maximum (contract: Limits)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,21 +6,21 @@ from functools import partial
 
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import LARGEST, ListKnowledge, ask, likely_first, recall
-from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import SIZE_NAMES
+from pipelines.discovery.probes import LARGEST, ListKnowledge, ask, bisected, recall
 from pipelines.discovery.ranges import name_finding
+from pipelines.discovery.report import Finding
 
 SMALLER = (50, 25, 20, 10)
 
-Found = Plan[list[Finding]]
+Findings = Plan[list[Finding]]
 
 
-def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Found:
-    """Prove the page size's name by pages of one and of two rows; then find the default and the most."""
+def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
+    """Prove the name of the page size by pages of one and of two rows; then find the default and the maximum."""
     configured = knowledge.names.per_page
     plain = yield from recall(knowledge, knowledge.whole)
-    if plain is None or plain.total_count < 2:  # noqa: PLR2004 - one and two rows are told apart
+    if plain is None or plain.total_count < 2:  # noqa: PLR2004 - pages of one and two rows are compared
         return [Finding(knowledge.endpoint, "per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
     name = yield from _name(knowledge, fixed=fixed)
@@ -38,11 +38,11 @@ def _name(knowledge: ListKnowledge, *, fixed: bool) -> Plan[str | None]:
     configured = knowledge.names.per_page
     if (yield from _is_proven(knowledge, configured)):
         return configured
-    together = yield from _any_holds_one(knowledge, SIZE_NAMES)
-    if fixed or together is False:
+    any_works = yield from _any_holds_one(knowledge, SIZE_NAMES)
+    if fixed or any_works is False:
         return None
     others = list(SIZE_NAMES)
-    names = (yield from likely_first(others, partial(_any_holds_one, knowledge))) if together else others
+    names = (yield from bisected(others, partial(_any_holds_one, knowledge))) if any_works else others
     for name in names:
         if name != configured and (yield from _is_proven(knowledge, name)):
             return name
@@ -50,7 +50,7 @@ def _name(knowledge: ListKnowledge, *, fixed: bool) -> Plan[str | None]:
 
 
 def _is_proven(knowledge: ListKnowledge, name: str) -> Plan[bool]:
-    """Whether a name gives pages of one row and of two. Fills in what is known."""
+    """Return whether a name gives pages of one row and of two rows; store a proven name in `knowledge`."""
     contrast = _holds if knowledge.thorough else _holds_more
     if not ((yield from _holds(knowledge, name, 1)) and (yield from contrast(knowledge, name, 2))):
         return False
@@ -61,7 +61,7 @@ def _is_proven(knowledge: ListKnowledge, name: str) -> Plan[bool]:
 
 
 def _any_holds_one(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
-    """Whether these names together give a page of one row; nothing where they are refused."""
+    """Return whether these names, sent together, give a page of one row; `None` if the server refuses them."""
     page = yield from ask(knowledge, {**knowledge.whole, **dict.fromkeys(names, "1")})
     return None if page is None else len(page.rows) == 1
 
@@ -72,7 +72,7 @@ def _holds(knowledge: ListKnowledge, name: str, size: int) -> Plan[bool]:
 
 
 def _holds_more(knowledge: ListKnowledge, name: str, size: int) -> Plan[bool]:
-    """The same, from the largest page, which is asked for in any case."""
+    """Return whether a page can hold more rows, by the largest page, which is read in any case."""
     page = yield from recall(knowledge, {**knowledge.whole, name: str(LARGEST)})
     return (page is not None and len(page.rows) >= size) or (yield from _holds(knowledge, name, size))
 
@@ -94,21 +94,23 @@ def _limits(knowledge: ListKnowledge, name: str, default: int) -> Plan[Finding]:
 
 
 def _most(knowledge: ListKnowledge, name: str, default: int) -> Plan[int]:
-    """The most rows of a page that the server gives. As many as it gives unasked it gives in any case."""
+    """Return the largest page that the server gives, which is at least its default."""
     for size in (LARGEST, *(smaller for smaller in SMALLER if smaller > default)):
         page = yield from recall(knowledge, {**knowledge.whole, name: str(size)})
         if page is None:
             continue
         given = _given(page, size)
         if page.total_count > len(page.rows) and given not in (size, page.per_page):
-            again = yield from ask(knowledge, {**knowledge.whole, name: str(size)})  # once short, it may be torn
+            again = yield from ask(
+                knowledge, {**knowledge.whole, name: str(size)}
+            )  # a short page may be torn, so it is read twice
             given = max(given, _given(again, size)) if again else given
         return max(1, min(size, given))
     return max(1, min(default, LARGEST))
 
 
 def _given(page: Page, asked: int) -> int:
-    """The page size that an answer shows: its rows where there are more, else what it echoes."""
+    """Return the page size of an answer: its rows if more rows follow, else the size that it echoes."""
     if page.total_count > len(page.rows):
         return len(page.rows)
     return page.per_page or asked
@@ -121,5 +123,5 @@ def _ignored(knowledge: ListKnowledge, default: int) -> Finding:
         "ignored",
         "none",
         f"{knowledge.names.per_page} is not honoured, nor is any other name tried",
-        f"nothing needs to be done: pages hold {default} rows, reading takes more requests",
+        f"no action needed: pages hold {default} rows, so reading costs more requests",
     )

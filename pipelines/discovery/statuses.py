@@ -1,4 +1,4 @@
-"""The status filter: honoured where two statuses each show rows of their own and of no other."""
+"""Find the status filter: it works if two statuses each give their own rows only."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,19 +7,19 @@ from functools import partial
 
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import ListKnowledge, ask, likely_first, recall
-from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import STATUS_NAMES
+from pipelines.discovery.probes import ListKnowledge, ask, bisected, recall
 from pipelines.discovery.ranges import name_finding
+from pipelines.discovery.report import Finding
 
 NO_STATUS = "vetl_doctor"
 
-Found = Plan[list[Finding]]
+Findings = Plan[list[Finding]]
 
 
 def check_statuses(
     knowledge: ListKnowledge, statuses: Sequence[str], *, column: str = "status", fixed: bool = False
-) -> Found:
+) -> Findings:
     """Prove the name of the filter on `column`, by two of the statuses that the contract lists."""
     configured = knowledge.names.status
     plain = yield from recall(knowledge, knowledge.whole)
@@ -33,7 +33,7 @@ def check_statuses(
         and (yield from _any_works(knowledge, plain, tried[-1], STATUS_NAMES)) is not False
     ):
         works = partial(_any_works, knowledge, plain, tried[-1])
-        for name in (yield from likely_first(STATUS_NAMES, works)):
+        for name in (yield from bisected(STATUS_NAMES, works)):
             if name != configured and (evidence := (yield from _evidence(knowledge, name, tried, column))):
                 knowledge.names = replace(knowledge.names, status=name)
                 break
@@ -45,13 +45,13 @@ def check_statuses(
 
 
 def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]:
-    """Two statuses, those first that most rows have."""
+    """Return the two statuses that most rows of the page have."""
     counts = Counter(row.get(column) for row in plain.rows)
     return sorted(statuses, key=lambda status: -counts[status])[:2]
 
 
 def _evidence(knowledge: ListKnowledge, name: str, tried: Sequence[str], column: str) -> Plan[str | None]:
-    """How many rows each status shows; nothing where one is refused, shows a row of another, or none shows any."""
+    """Return the row counts by status; `None` if a status is refused, gives rows of another, or both give none."""
     totals: list[int] = []
     for status in tried:
         page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: status})
@@ -63,7 +63,7 @@ def _evidence(knowledge: ListKnowledge, name: str, tried: Sequence[str], column:
 
 
 def _any_works(knowledge: ListKnowledge, plain: Page, status: str, names: Sequence[str]) -> Plan[bool | None]:
-    """Whether these names together narrow the list; nothing where they are refused."""
+    """Return whether these names, sent together, shorten the list; `None` if the server refuses them."""
     page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)})
     return None if page is None else page.total_count < plain.total_count
 
@@ -86,5 +86,5 @@ def _ignored(knowledge: ListKnowledge) -> Finding:
         "ignored",
         "none",
         f"{knowledge.names.status} is not honoured, nor is any other name tried",
-        "nothing needs to be done: totals by status are not used, reading takes more requests",
+        "no action needed: reading costs more requests, because totals by status are not used",
     )

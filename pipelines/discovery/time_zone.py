@@ -1,4 +1,4 @@
-"""Which time zone a practice keeps: JSON `created_at` against the local minutes of the CSV. Pure."""
+"""Derive the time zone of a practice from JSON `created_at` and the local minutes of the CSV."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -7,16 +7,16 @@ from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from pipelines.discovery.csv_calls import local_minute, recognised_by, recognised_by_record
-from pipelines.discovery.finding import Correction, Finding
+from pipelines.discovery.report import Correction, Finding
 from pipelines.reading.rows import instant
 
 ENOUGH = 5
 """Calls that must agree before a zone is believed."""
 SHOWN = 5
 STEP = 3
-"""Days from one look at the rules of all zones to the next: clocks differ for a week at least."""
+"""Days between two comparisons of all zones: after a change of clocks, zones differ for at least a week."""
 BESIDE = timedelta(days=1)
-"""Calls of the days beside a telling one are looked at as well."""
+"""Calls of the days beside a distinguishing day are compared too."""
 USUAL = (
     "America/New_York",
     "America/Chicago",
@@ -31,14 +31,14 @@ USUAL = (
     "Europe/Berlin",
     "Australia/Sydney",
 )
-"""Of zones that fit alike, the one that most people mean."""
+"""Preferred zones, if several fit."""
 
 Pair = tuple[datetime, datetime]
 """One call: its instant, cut to the minute, and its practice-local minute as the CSV shows it."""
 
 
 def pairs(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, str]]) -> list[Pair]:
-    """Calls that are recognised beyond doubt: no other row or record looks alike."""
+    """Pair CSV rows with JSON records; leave out rows and records that another one resembles."""
     seen = list(rows)
     times = {recognised_by(row): local_minute(row) for row in seen}
     alike = Counter(recognised_by(row) for row in seen)
@@ -56,7 +56,7 @@ _ALIKE = ("direction", "client_name", "patient_name", "phone_number", "duration_
 
 
 def pairs_here(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]]) -> list[Pair]:
-    """The same of calls that are here already, by raw column (`steps.CallsHere`)."""
+    """Pair stored calls, by raw column (`steps.CallsHere`), with JSON records."""
     here = [(tuple(row[name] for name in _ALIKE), row["called_at_local"]) for row in rows]
     listed = [(tuple(record.get(name) or None for name in _ALIKE), record) for record in records]
     times, alike = dict(here), Counter(key for key, _ in (*here, *listed))
@@ -69,34 +69,34 @@ def pairs_here(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str,
 
 
 def contradiction(configured: str, calls: Sequence[Pair]) -> str | None:
-    """Why the configured zone is wrong, and which fit; `None` where it fits, or too few calls tell."""
+    """Return why the configured zone is wrong and which zones fit; `None` if it fits or too few calls show it."""
     finding = check_zone("phone_calls", configured, calls)
     return f"{finding.evidence}: {finding.remedy}" if finding.state == "contradicts" else None
 
 
 def fits(zone: str, calls: Sequence[Pair]) -> bool:
-    """Whether every call has its local minute in this zone."""
+    """Return whether every call has its local minute in this zone."""
     rules = ZoneInfo(zone)
     return all(at.astimezone(rules).replace(tzinfo=None) == local for at, local in calls)
 
 
 def zones_that_fit(calls: Sequence[Pair]) -> list[str]:
-    """All zones in which every call has its local minute, usual ones first."""
+    """Return all zones in which every call has its local minute, preferred zones first."""
     zones = sorted(available_timezones(), key=lambda zone: (zone not in USUAL, "/" not in zone, zone))
     return [zone for zone in zones if fits(zone, calls)]
 
 
-def rivals(configured: str, calls: Sequence[Pair]) -> list[str]:
-    """All other zones that fit these calls."""
+def other_zones_that_fit(configured: str, calls: Sequence[Pair]) -> list[str]:
+    """Return all zones that fit these calls, without the configured one."""
     return [zone for zone in available_timezones() if zone != configured and fits(zone, calls)]
 
 
-def telling_day(
+def distinguishing_day(
     configured: str, others: Sequence[str], start: date, end: date, seen: Collection[date]
 ) -> date | None:
-    """The latest of the days of `[start, end]` on which most of the other zones differ from the configured one.
+    """Return the latest day of `[start, end]` on which most of the other zones differ from the configured one.
 
-    Not within `BESIDE` of a day that was `seen`. `None` where they agree on all days.
+    Leave out days within `BESIDE` of a day in `seen`. Return `None` if the zones agree on all days.
     """
     own, rules = ZoneInfo(configured), [ZoneInfo(zone) for zone in others]
     best, most = None, 0
@@ -111,9 +111,9 @@ def telling_day(
 
 
 def check_zone(endpoint: str, configured: str, calls: Sequence[Pair]) -> Finding:
-    """Confirm the configured zone, or name the zones that fit."""
+    """Return a finding that confirms the configured zone or names the zones that fit."""
     if len(calls) < ENOUGH:
-        evidence = f"{len(calls)} calls could be recognised in both forms; {ENOUGH} are needed"
+        evidence = f"{len(calls)} calls could be matched between JSON and CSV; {ENOUGH} are needed"
         return Finding(endpoint, "time zone", "unknown", configured, evidence)
     offsets = ", ".join(sorted({_offset(at, local) for at, local in calls}))
     evidence = f"{len(calls)} calls in JSON and CSV differ by {offsets} from UTC"

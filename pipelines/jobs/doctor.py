@@ -16,7 +16,7 @@ from pipelines.core.results import ReportProgress, Waiting
 from pipelines.core.steps import Learnt, Question, Save
 from pipelines.discovery.csv_calls import parse_plainly
 from pipelines.discovery.examination import Examination, check_practice, examine
-from pipelines.discovery.finding import Examined, Finding, Report
+from pipelines.discovery.report import Examined, Finding, Report
 from pipelines.endpoints import by_name
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.engine.runner import Order, Run, StepRunner

@@ -9,7 +9,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from pipelines.core.errors import ConfigurationError
-from pipelines.discovery.finding import Finding, Report
+from pipelines.discovery.report import Finding, Report
 from pipelines.settings import Settings
 
 TIME_ZONE = "time_zone"

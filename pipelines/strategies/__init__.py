@@ -9,8 +9,8 @@ from pipelines.core.errors import PracticeRefused, RequestRefused, WrongUse
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, Plan
 from pipelines.discovery import identity
+from pipelines.discovery.capability_store import conventions_of
 from pipelines.discovery.examination import discover
-from pipelines.discovery.keeping import conventions_of
 from pipelines.reading.reuse import reusing
 from pipelines.strategies import by_reference, full_scan, newest_first, updated_windows
 from pipelines.strategies.phone_calls import date_windows
@@ -45,9 +45,9 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     ids = yield from identity.look_first(reading, capabilities, discovered.ids)
     if ids.verdict == "changing":
         yield Flush()
-        return identity.unsettled(ids)
+        return identity.unstable_outcome(ids)
     if ids.verdict == "stable" and identity.were_changing(reading.capabilities):
-        reading = identity.anew(reading)
+        reading = identity.from_scratch(reading)
         capabilities = (yield from discover(reading)).capabilities
     try:
         outcome = yield from reusing(pages, _running(reading, capabilities))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.core.errors import ConfigurationError
-from pipelines.discovery.finding import Correction, Examined, Finding, Report
+from pipelines.discovery.report import Correction, Examined, Finding, Report
 from pipelines.jobs.doctor_settings import mend
 
 NEW_YORK, CHICAGO = "America/New_York", "America/Chicago"

@@ -9,8 +9,8 @@ import pytest
 from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Page
 from pipelines.core.steps import GetRecords, ReadPage
-from pipelines.discovery.finding import Finding
 from pipelines.discovery.people import check_clients
+from pipelines.discovery.report import Finding
 
 ADA = {"id": 7, "name": "Ada Lee", "email": "ada@example.com", "phone": "+15550100"}
 OTHERS = [{"id": number, "name": f"Nan {number}", "phone": "+1"} for number in range(100, 300)]

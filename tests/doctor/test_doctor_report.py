@@ -79,7 +79,7 @@ def test_an_ignored_parameter_is_one_line_that_says_what_it_costs(
 
     [line] = lines(capsys, "booking_sessions start")
     assert "start_date is not honoured, nor is any other name tried" in line
-    assert "it is read whole, each time" in line
+    assert "each sync reads the whole list" in line
     assert clinic.sync("booking_sessions").exit_code == 0
     assert clinic.differences("booking_sessions") == []
 

@@ -11,10 +11,10 @@ from pipelines.discovery.time_zone import (
     USUAL,
     Pair,
     check_zone,
+    distinguishing_day,
     fits,
+    other_zones_that_fit,
     pairs,
-    rivals,
-    telling_day,
     zones_that_fit,
 )
 
@@ -42,16 +42,16 @@ def test_only_both_seasons_tell_a_zone_with_summer_time_from_one_without() -> No
 
 def test_the_day_to_look_at_is_one_on_which_the_zones_that_fit_so_far_differ() -> None:
     """Both are seven hours behind in winter; Phoenix stays so."""
-    others = rivals("America/Denver", calls("America/Phoenix", WINTER))
+    others = other_zones_that_fit("America/Denver", calls("America/Phoenix", WINTER))
     year = date(2025, 1, 16), date(2026, 1, 15)
 
-    day = telling_day("America/Denver", others, *year, seen=())
+    day = distinguishing_day("America/Denver", others, *year, seen=())
 
     assert "America/Phoenix" in others
     assert day is not None
     assert date(2025, 3, 9) < day < date(2025, 11, 2)
-    assert telling_day("America/Denver", ["America/Phoenix"], date(2025, 12, 1), year[1], seen=()) is None
-    nearby = telling_day("America/Denver", others, *year, seen=(day,))
+    assert distinguishing_day("America/Denver", ["America/Phoenix"], date(2025, 12, 1), year[1], seen=()) is None
+    nearby = distinguishing_day("America/Denver", others, *year, seen=(day,))
     assert nearby is None or abs(nearby - day) > timedelta(days=1)
 
 

@@ -15,8 +15,8 @@ from support.model_store import ModelStore
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Page, Row
 from pipelines.core.steps import ReadPage
+from pipelines.discovery.capability_store import capabilities_of
 from pipelines.discovery.identity import TOO_MANY, Identity, compared, look_first
-from pipelines.discovery.keeping import capabilities_of
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 

@@ -8,7 +8,7 @@ from support import truth
 
 import sandbox
 from pipelines.core.results import SyncResult
-from pipelines.discovery.finding import Finding, Report
+from pipelines.discovery.report import Finding, Report
 from pipelines.jobs.doctor import run_doctor
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings, load_settings

@@ -1,4 +1,4 @@
-"""Questions to one list, and what is known of it so far."""
+"""Requests to one list, and the knowledge of it that they add up to."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,22 +12,23 @@ from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan, ReadPage, do
 from pipelines.reading.conventions import Bounds
 
-Asking = Plan[Page | None]
+PageProbe = Plan[Page | None]
 Query = Mapping[str, str]
 LARGEST = 100
-"""Rows on a page of JSON at most (contract: Limits)."""
+"""Most rows on a page of JSON (contract: Limits)."""
 VALIDATION = (400, 422)
-"""Statuses of a validation error; the contract names the first."""
+"""HTTP statuses of a validation error; the contract shows 400 only."""
 NO_SUCH_NAME = "vetl_doctor"
-"""A parameter that no server has: what is said of it is said of every unknown name."""
+"""A parameter that no server has, to see how a server answers an unknown name."""
 
 
 @dataclass(slots=True)
 class ListKnowledge:
-    """What is known of a list so far. `whole` is the query under which it shows every row.
+    """The knowledge of a list so far.
 
-    `names` are proven where their key is in `proven`, else still as configured. `thorough`: more is wanted than
-    what reading needs. `answers` are the latest, by their questions.
+    `whole` is the query that returns every row. A name in `names` is proven if its key is in `proven`, and as
+    configured otherwise. `thorough` asks for findings beyond those that a read needs. `answers` holds the latest
+    answer to each query.
     """
 
     reading: Reading
@@ -36,33 +37,33 @@ class ListKnowledge:
     proven: set[str] = field(default_factory=set[str])
     bounds: Bounds = "none"
     required: dict[str, str] = field(default_factory=dict[str, str])
-    """A start that makes no difference, and without which the server refuses the list."""
-    taken: tuple[str, Literal["instant", "day"]] | None = None
-    """The first name of a start that was taken and made no difference, and in which form."""
+    """A start that has no effect, but without which the server refuses the list."""
+    accepted_start: tuple[str, Literal["instant", "day"]] | None = None
+    """The first name of a start that the server accepted without effect, and the form of its value."""
     end_in_days: bool = False
-    """Ends are taken as days only, of a list whose start is not known to work."""
+    """The server accepts ends as days only, on a list for which no working start is known."""
     page_base: int | None = None
     page_size: int | None = None
     largest: dict[str, str] = field(default_factory=dict[str, str])
-    """The parameter that asks for the largest page, where one works."""
+    """The query of the largest page, if a page size works."""
     smallest: dict[str, str] = field(default_factory=dict[str, str])
-    """The parameter that asks for a page of one row, where one works."""
+    """The query of a page of one row, if a page size works."""
     thorough: bool = True
     ignored: frozenset[str] = frozenset()
-    """Keys of parameters that were ignored under every name when they were last asked for."""
+    """Keys of parameters that the server ignored under every name at the last check."""
     answers: dict[frozenset[tuple[str, str]], Page | RequestRefused] = field(default_factory=dict[Any, Any])
 
     @property
     def endpoint(self) -> str:
-        """The name of the list."""
+        """Return the name of the list."""
         return self.reading.endpoint.name
 
 
-def ask(knowledge: ListKnowledge, query: Query) -> Asking:
-    """One page, or nothing where the server refuses this question.
+def ask(knowledge: ListKnowledge, query: Query) -> PageProbe:
+    """Read one page; return `None` if the server refuses this query.
 
     Raises:
-        PracticeRefused: it answers nothing for this practice.
+        PracticeRefused: the server answers nothing for this practice.
     """
     answer: Page | RequestRefused
     try:
@@ -75,8 +76,8 @@ def ask(knowledge: ListKnowledge, query: Query) -> Asking:
     return None if isinstance(answer, RequestRefused) else answer
 
 
-def recall(knowledge: ListKnowledge, query: Query) -> Asking:
-    """The answer that this question had, or else gets."""
+def recall(knowledge: ListKnowledge, query: Query) -> PageProbe:
+    """Return the stored answer to this query, or send it if there is none."""
     if frozenset(query.items()) not in knowledge.answers:
         yield from ask(knowledge, query)
     answer = knowledge.answers[frozenset(query.items())]
@@ -84,17 +85,17 @@ def recall(knowledge: ListKnowledge, query: Query) -> Asking:
 
 
 def refusal_of(knowledge: ListKnowledge, query: Query) -> Plan[RequestRefused | None]:
-    """How the server refuses a question, where it does."""
+    """Return the refusal of a query, or `None` if the server answers it."""
     yield from recall(knowledge, query)
     answer = knowledge.answers[frozenset(query.items())]
     return answer if isinstance(answer, RequestRefused) else None
 
 
 def fields_at_fault(knowledge: ListKnowledge) -> Plan[Sequence[str]]:
-    """The parameters that the server asks for when it is asked for nothing in particular.
+    """Return the parameters that the server names as missing when the query is empty.
 
     Raises:
-        NotFound, RequestRefused: it has no such list.
+        NotFound, RequestRefused: the server has no such list.
     """
     refusal = yield from refusal_of(knowledge, {})
     if refusal is None:
@@ -105,23 +106,23 @@ def fields_at_fault(knowledge: ListKnowledge) -> Plan[Sequence[str]]:
 
 
 def is_unknown(knowledge: ListKnowledge, name: str, query: Query) -> Plan[bool]:
-    """Whether the refusal of a query says of a parameter what it says of one that does not exist."""
-    said = _said_of(name, (yield from refusal_of(knowledge, query)))
-    return said is not None and said == _said_of(
+    """Return whether the server refuses a parameter with the message that it has for an unknown one."""
+    message = _message_about(name, (yield from refusal_of(knowledge, query)))
+    return message is not None and message == _message_about(
         NO_SUCH_NAME, (yield from refusal_of(knowledge, {NO_SUCH_NAME: query[name]}))
     )
 
 
-def _said_of(name: str, refusal: RequestRefused | None) -> str | None:
+def _message_about(name: str, refusal: RequestRefused | None) -> str | None:
     fields = refusal.fields if refusal else ()
     return next((message.replace(name, "") for field, message in fields if field == name), None)
 
 
-def likely_first(names: Sequence[str], works: Callable[[Sequence[str]], Plan[bool | None]]) -> Plan[list[str]]:
-    """The names in the order in which to try them: first the one that halves of all of them lead to.
+def bisected(names: Sequence[str], works: Callable[[Sequence[str]], Plan[bool | None]]) -> Plan[list[str]]:
+    """Return the names in the order to try them: the one that a bisection finds comes first.
 
-    `works` asks with several names together whether one of them changes the answer; nothing where that is refused.
-    Five requests find one of 31 names, which is proven by itself afterwards.
+    `works` sends several names at once and returns whether any of them changes the answer, or `None` if the server
+    refuses the request. Five requests find one of 31 names; the caller proves it by itself afterwards.
     """
     left = list(names)
     while len(left) > 1:
@@ -134,12 +135,12 @@ def likely_first(names: Sequence[str], works: Callable[[Sequence[str]], Plan[boo
 
 
 def candidates(*groups: Iterable[str]) -> list[str]:
-    """Names to try, in this order, each once."""
+    """Return the names to try, in this order, each once."""
     return list(dict.fromkeys(name for group in groups for name in group))
 
 
-def written(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
-    """A bound as text: an instant (to the microsecond where `sharp`), or the UTC day it is on."""
+def format_bound(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
+    """Format a bound as an instant (to the microsecond if `sharp`) or as its UTC day."""
     at = at.astimezone(UTC)
     if bounds == "day":
         return at.date().isoformat()
@@ -148,11 +149,11 @@ def written(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
 
 
 def whole_bounds(reading: Reading, bounds: Bounds) -> tuple[str, str]:
-    """From the start of history to a time by which every row was updated."""
+    """Return bounds that include every row: the start of history, and two days after the source's clock."""
     past = reading.local_midnight(reading.history_start)
-    return written(past, bounds), written(reading.now + timedelta(days=2), bounds)
+    return format_bound(past, bounds), format_bound(reading.now + timedelta(days=2), bounds)
 
 
 def far_ahead(now: datetime) -> datetime:
-    """When no row can have been updated yet."""
+    """Return a time at which no row can have been updated yet."""
     return now + timedelta(days=400)

@@ -1,7 +1,7 @@
-"""What of the answers is kept for `sync`, in `control.capabilities`: one entry for each query parameter.
+"""Read and write `control.capabilities`: one entry for each query parameter of a list.
 
-What is undecided is written only over what was doubted: a doctor who cannot tell does not undo what a sync has
-proven.
+An undecided result never replaces a proof, unless that proof is in doubt: a doctor that finds too few rows must
+not undo a sync.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
 from pipelines.core.reading import Reading
 from pipelines.core.steps import Learnt, Plan
-from pipelines.discovery.asking import ListKnowledge, whole_bounds
-from pipelines.discovery.finding import Finding
+from pipelines.discovery.probes import ListKnowledge, whole_bounds
+from pipelines.discovery.report import Finding
 from pipelines.reading.conventions import Bounds, QueryConventions
 
 RESULTS = {
@@ -23,16 +23,16 @@ RESULTS = {
 
 
 def capabilities_of(reading: Reading, doubts: Collection[str] = ()) -> Capabilities:
-    """What earlier checks kept of a list under the names that are configured now, but for what is doubted.
+    """Return the stored capabilities of a list under the configured names, without those in doubt.
 
-    A full reconcile believes nothing.
+    A full reconcile starts without any.
     """
     stored = {} if reading.reconcile == "full" else reading.capabilities
     return Capabilities.of({key: value for key, value in stored.items() if key not in doubts}, reading.names)
 
 
 def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
-    """How a list is asked for, as far as it is known."""
+    """Return the query conventions of a list, as far as its capabilities are decided."""
     ignored = capabilities.result("start") is Result.IGNORED
     start, per_page, page = (capabilities.parameters[key] for key in ("start", "per_page", "page"))
     return QueryConventions(
@@ -48,12 +48,12 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
 
 
 def _form(start: Parameter) -> Bounds:
-    """Where it is not known whether ranges finer than a day are told apart, whole days are right under both."""
+    """Return whole days for a start that works but whose precision is unknown: days are correct in both cases."""
     return "instant" if start.result is Result.UNDECIDED else "day"
 
 
-def known_already(reading: Reading, before: Capabilities) -> ListKnowledge:
-    """What earlier checks kept of a list, to go on from; nothing where there were none."""
+def restore_knowledge(reading: Reading, before: Capabilities) -> ListKnowledge:
+    """Rebuild the knowledge of a list from its stored capabilities."""
     conventions = conventions_of(reading, before)
     proven: set[str] = {key for key in KEYS if before.result(key) is Result.HONOURED}
     ignored = frozenset(key for key in KEYS if before.result(key) is Result.IGNORED)
@@ -72,12 +72,12 @@ def known_already(reading: Reading, before: Capabilities) -> ListKnowledge:
 
 
 def is_hopeless(finding: Finding) -> bool:
-    """Whether the list cannot be read whole: it needs a parameter that is honoured under no name."""
+    """Return whether the list cannot be read whole, because a parameter that it needs works under no name."""
     return finding.state == "contradicts" and finding.correction is None
 
 
 def after(knowledge: ListKnowledge, before: Capabilities, findings: Sequence[Finding]) -> Capabilities:
-    """What is known of the list once these findings are in."""
+    """Return the capabilities of the list with these findings applied."""
     findings_by_check = {finding.check: finding for finding in findings}
     return Capabilities(
         parameters={key: _parameter(knowledge, before, key, findings_by_check.get(key)) for key in KEYS}
@@ -85,9 +85,9 @@ def after(knowledge: ListKnowledge, before: Capabilities, findings: Sequence[Fin
 
 
 def _parameter(knowledge: ListKnowledge, before: Capabilities, key: Key, finding: Finding | None) -> Parameter:
-    """A parameter that was not asked for stays as it is; so does the name of one that is ignored.
+    """Return the new state of a parameter. Without a finding it stays as it is.
 
-    But for a start without which the server refuses the list.
+    An ignored parameter keeps its name, unless it is a start without which the server refuses the list.
     """
     earlier = before.parameters[key]
     if finding is None:
@@ -110,23 +110,23 @@ def _bounds(knowledge: ListKnowledge, key: Key) -> Literal["instant", "day"] | N
         return "day" if knowledge.end_in_days else None
     if key != "start":
         return None
-    if knowledge.required and knowledge.taken:
-        return knowledge.taken[1]
+    if knowledge.required and knowledge.accepted_start:
+        return knowledge.accepted_start[1]
     return "day" if knowledge.bounds == "day" else None
 
 
 def record(before: Mapping[str, Any], now: Capabilities, evidence: Mapping[str, str]) -> Plan[None]:
-    """What differs from what is stored, with its evidence. `before` is what is stored."""
+    """Yield a step for each parameter that differs from the stored value `before`, with its evidence."""
     for key, item in now.parameters.items():
         value = item.model_dump(mode="json")
         if item.result is Result.UNDECIDED and key not in before and item.name == item.configured:
             continue
         if before.get(key) != value:
-            yield Learnt(key, value, evidence.get(key, "asked again"))
+            yield Learnt(key, value, evidence.get(key, "checked again"))
 
 
 def record_facts(findings: Sequence[Finding]) -> Iterator[Learnt]:
-    """What is kept to be looked up; `sync` does not rely on it."""
+    """Yield steps that store findings for information; a sync does not use them."""
     for finding in findings:
         if finding.state == "note" or finding.check == "beyond the end":
             yield Learnt(f"seen_{finding.check.replace(' ', '_')}", finding.found, finding.evidence)

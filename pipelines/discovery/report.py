@@ -1,4 +1,4 @@
-"""What a check found, and what it asks of whoever reads it."""
+"""The findings of `vetl doctor`, and the corrections that they ask for."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -6,13 +6,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 State = Literal["ok", "contradicts", "ignored", "refused", "unknown", "note"]
-"""ok: as configured; contradicts: the configuration says otherwise; ignored: the server has no working form of
-this parameter; refused: the platform does not answer; unknown: too few rows to tell; note: worth knowing."""
+"""ok: as configured; contradicts: the server differs from the configuration; ignored: the server has no working
+form of this parameter; refused: the platform does not answer; unknown: too few rows to decide; note: for
+information."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What `vetl.toml` should say: a query name of a list, or the time zone of the practice."""
+    """A value that `vetl.toml` should have: a query name of a list, or the time zone of the practice."""
 
     key: str
     value: str
@@ -20,7 +21,7 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report. `found` is the answer in a word or two, `evidence` what it rests on."""
+    """One line of the report. `found` is the answer in a word or two, `evidence` the observation behind it."""
 
     endpoint: str
     check: str
@@ -33,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """All findings of one practice, and how many HTTP requests they took."""
+    """All findings of one practice, and the number of HTTP requests that they took."""
 
     practice_id: str
     findings: tuple[Finding, ...]
@@ -42,9 +43,10 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `vetl doctor` found. `written` are the keys of `vetl.toml` that were corrected.
+    """The result of `vetl doctor`.
 
-    `overridden` are those among them that the environment says otherwise, so that nothing is mended.
+    `written` are the keys of `vetl.toml` that were corrected. `overridden` are the keys among them that an
+    environment variable overrides, so that the correction has no effect.
     """
 
     source_clock: datetime
@@ -57,7 +59,7 @@ class Report:
 
     @property
     def contradictions(self) -> list[tuple[str, Finding]]:
-        """Where the configuration says otherwise than the source, each with its practice."""
+        """Return the findings in which the source differs from the configuration, each with its practice."""
         return [
             (practice.practice_id, finding)
             for practice in self.practices
@@ -67,14 +69,14 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """3 where the configuration contradicts the source and was not mended (design: commands)."""
-        open_ones = [
+        """Return 3 if the configuration contradicts the source and was not corrected, else 0."""
+        unresolved = [
             finding for _, finding in self.contradictions if not (self.mended and finding.correction is not None)
         ]
-        return 3 if open_ones or self.overridden else 0
+        return 3 if unresolved or self.overridden else 0
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain JSON values."""
+        """Return the report as plain JSON values."""
         return {
             "exit_code": self.exit_code,
             "source_clock": self.source_clock.isoformat(),

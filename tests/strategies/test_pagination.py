@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipelines.core.errors import RequestRefused, Unreachable
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan, ReadPage, do
-from pipelines.discovery.page_numbers import PageNumbers, find_pages
+from pipelines.discovery.pagination import PageNumbers, find_pages
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 BEFORE_THE_FIRST = ("repeats", "refused", "empty", "breaks")
