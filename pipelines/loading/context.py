@@ -1,4 +1,4 @@
-"""What every part of a commit works with, and what it did, by practice."""
+"""The context of a commit, and its counts by practice."""
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -13,16 +13,16 @@ from pipelines.loading.stream import ArrowStream
 from pipelines.loading.tables import RawTable
 
 Tally = Mapping[str, Changes]
-"""What was done to the rows of each practice, by its id; a practice that nothing was done to may be missing."""
+"""Counts of changed rows by practice; a practice without changes may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One transaction under way: for one endpoint, of any number of practices, in one run.
+    """One open transaction, for one endpoint and any number of practices, in one run.
 
-    A statement costs milliseconds whatever it brings, so rows of all practices go into one; every frame has a
-    `practice_id`. `zones` and `clocks` are by practice: its time zone, and the source's clock as of the latest
-    read that goes in. `held`: the lists of practices that had rows in quarantine since the file was opened.
+    A statement costs milliseconds however few rows it has, so the rows of all practices share statements, and
+    every frame has a `practice_id`. `zones` holds the time zone of each practice, `clocks` the source's clock at
+    its latest read. `held` are the lists that had rows in quarantine since the file was opened.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -34,34 +34,34 @@ class Commit:
 
     @property
     def endpoint_name(self) -> str:
-        """The name of the endpoint, as control tables know it."""
+        """Return the name of the endpoint in control tables."""
         return self.table.endpoint.name
 
 
 def frame_of(
     connection: duckdb.DuckDBPyConnection, sql: str, *, params: Mapping[str, object] | None = None
 ) -> pl.DataFrame:
-    """The rows that a question is answered with.
+    """Return the rows of a query.
 
-    Taken as an Arrow stream: DuckDB's own `pl` imports pyarrow and numpy, a quarter of the CPU of a sync without
-    news.
+    The rows are passed as an Arrow stream: DuckDB's own `pl()` imports pyarrow and numpy, a quarter of the CPU of
+    a sync without changes.
     """
     return pl.DataFrame(ArrowStream(connection.sql(sql, params=params)))
 
 
 @contextmanager
 def registered_frames(connection: duckdb.DuckDBPyConnection, **frames: pl.DataFrame) -> Generator[None]:
-    """Let SQL see frames by these names."""
+    """Make frames visible to SQL under these names."""
     for name, frame in frames.items():
         connection.register(name, ArrowStream(frame))
     yield
-    # After a failure the names stay until the next use: an aborted transaction refuses even this.
+    # After a failure the names stay until their next use: an aborted transaction refuses to unregister them.
     for name in frames:
         connection.unregister(name)
 
 
 def added(tallies: Iterable[Tally]) -> dict[str, Changes]:
-    """All of them together."""
+    """Add up counts by practice."""
     total: dict[str, Changes] = {}
     for tally in tallies:
         for practice_id, changes in tally.items():
@@ -70,7 +70,7 @@ def added(tallies: Iterable[Tally]) -> dict[str, Changes]:
 
 
 def counted(**rows: pl.DataFrame) -> dict[str, Changes]:
-    """How many rows of each practice were `inserted`, `updated` and so on: frames with a `practice_id`."""
+    """Count the rows of frames by practice: `counted(inserted=frame)`."""
     counts = [
         (practice_id, replace(Changes(), **{name: count}))
         for name, frame in rows.items()

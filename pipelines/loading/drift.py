@@ -1,4 +1,4 @@
-"""Where the source departs from the contract: noticed, named once, kept in `control.schema_changes`."""
+"""Record new fields and values that the contract does not list, once each, in `control.schema_changes`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One departure. `name` is the field, `value` the new value, empty where there is none."""
+    """One departure from the contract. `name` is the field, `value` the new value or empty."""
 
     kind: str
     name: str
     value: str = ""
 
-    def told(self, endpoint: str) -> str:
-        """One line for the operator."""
+    def describe(self, endpoint: str) -> str:
+        """Return one line for the operator."""
         match self.kind:
             case "new_field":
                 return f"{endpoint}: new field {self.name}"
@@ -33,16 +33,16 @@ class Drift:
 
 
 Departure = tuple[str, Drift]
-"""A practice's id, and where its list departs."""
+"""A practice's id, and a departure of its list."""
 
 
 def new_fields(fields: Iterable[tuple[str, str]]) -> list[Departure]:
-    """Fields that the contract does not know, each with the practice whose rows have it."""
+    """Return fields that the contract does not list, each with the practice whose rows have it."""
     return [(practice_id, Drift("new_field", name[:_LONGEST])) for practice_id, name in sorted(fields)]
 
 
 def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure]:
-    """Enum values that the contract does not list; what is unlike a label is not repeated."""
+    """Return enum values that the contract does not list; a value that is no label is masked."""
     strange = {
         column.name: ~pl.col(column.name).is_in(list(column.values))
         for column in columns
@@ -62,7 +62,7 @@ def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure
 
 
 def record_drift(commit: Commit, departures: Iterable[Departure]) -> dict[str, Changes]:
-    """Record what is new: by practice, a line for each departure that was not known before."""
+    """Record new departures; return a line for each of them, by practice."""
     distinct = dict.fromkeys(departures)
     if not distinct:
         return {}
@@ -79,4 +79,6 @@ def record_drift(commit: Commit, departures: Iterable[Departure]) -> dict[str, C
                 *(commit.run_id, commit.clocks[practice_id]),
             ],
         )
-    return added({practice_id: Changes(drift=(drift.told(commit.endpoint_name),))} for practice_id, drift in new)
+    return added(
+        {practice_id: Changes(drift=(drift.describe(commit.endpoint_name),))} for practice_id, drift in new
+    )

@@ -1,4 +1,4 @@
-"""What `_extra` of a call holds: the CSV and the JSON list each tell fields of their own that nobody declared."""
+"""Merge `_extra` of a call: the CSV and the JSON list each have undeclared fields of their own."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,10 +13,10 @@ from pipelines.loading.records import canonical_json
 S = TypeVar("S")
 
 
-def told_alike(
+def grouped_by_new_fields(
     saves: Sequence[tuple[str, S]], fields_of: Callable[[S], Iterable[str]]
 ) -> list[tuple[frozenset[str], list[tuple[str, S]]]]:
-    """Saves of practices whose reads tell the same unknown fields, mostly none: these are compared together."""
+    """Group saves by the undeclared fields of their practice; most practices have none and form one group."""
     fields: dict[str, frozenset[str]] = {}
     for practice_id, save in saves:
         fields[practice_id] = fields.get(practice_id, frozenset()).union(fields_of(save))
@@ -26,18 +26,18 @@ def told_alike(
     return list(groups.items())
 
 
-def together(stored: pl.Series, fresh: pl.Series, fields: Collection[str]) -> pl.Series:
-    """`_extra` after a read that tells these fields: they are as they were told, all others stay as they are.
+def merged_extra(stored: pl.Series, fresh: pl.Series, fields: Collection[str]) -> pl.Series:
+    """Return `_extra` after a read: `fields` take the values of the read, all other fields stay as stored.
 
-    Both series are JSON objects as text, or null where there is no such field.
+    Both series hold JSON objects as text, or null without undeclared fields.
     """
     if stored.null_count() == len(stored):
         return fresh
-    texts = [_together(before, after, fields) for before, after in zip(stored, fresh, strict=True)]
+    texts = [_merged(before, after, fields) for before, after in zip(stored, fresh, strict=True)]
     return pl.Series(fresh.name, texts, dtype=pl.String)
 
 
-def _together(stored: str | None, fresh: str | None, fields: Collection[str]) -> str | None:
+def _merged(stored: str | None, fresh: str | None, fields: Collection[str]) -> str | None:
     if stored is None:
         return fresh
     kept = {name: value for name, value in json.loads(stored).items() if name not in fields}
@@ -45,8 +45,8 @@ def _together(stored: str | None, fresh: str | None, fields: Collection[str]) ->
     return canonical_json(whole) if whole else None
 
 
-def told_by(fields: Collection[str]) -> str:
-    """SQL for a number that differs where `_extra` differs in one of these fields."""
+def extra_digest(fields: Collection[str]) -> str:
+    """Return SQL for a number that differs if `_extra` differs in one of these fields."""
     if not fields:
         return "0::hugeint"
     values = ", ".join(f"json_extract_string({EXTRA}, {literal(_path(name))})" for name in sorted(fields))

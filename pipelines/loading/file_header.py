@@ -1,29 +1,29 @@
-"""Whether a file is a whole DuckDB database, by its first bytes and its size: another process may hold it."""
+"""Check that a file is a whole DuckDB database by its headers and size, without opening it."""
 
 import struct
 from pathlib import Path
 
 _MAGIC, _MAGIC_AT = b"DUCK", 8
 _HEADER = 4_096
-"""Bytes of each of three headers: the file's own, and two of the database, of which the later one counts."""
+"""Bytes of each of three headers: that of the file and two of the database, of which the later is valid."""
 
 _DATABASE_HEADER = struct.Struct("<QQQQQQ")
 """Checksum, iteration, first block of the catalog, of the free list, blocks, bytes of a block."""
 
 _BLOCK = (1 << 56) - 1
-"""A pointer's bits that name the block; those above say where in it."""
+"""The bits of a pointer that hold the block; the bits above hold the position in it."""
 
 _NONE = (1 << 64) - 1
 
 
 def what_is_wrong(path: Path) -> str | None:
-    """Why the file cannot be a whole database; `None` where it looks like one.
+    """Return why the file cannot be a whole database; `None` if it looks like one.
 
-    DuckDB cuts free blocks off the end before it counts them no more, so fewer blocks than counted are no fault;
-    a part of one, or none where the catalog begins, is.
+    DuckDB cuts free blocks off the end before it updates its block count, so fewer blocks than counted are no
+    fault. A partial block is one, and so is a missing block of the catalog.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         head = file.read(3 * _HEADER)

@@ -1,6 +1,6 @@
-"""Decoded JSON rows into typed frames: columns at a time where all is well, row by row where it is not.
+"""Convert decoded JSON rows into typed frames: by column if all rows fit, row by row if one does not.
 
-Rows that do not fit their model are set aside with the reason, and the rest goes on.
+A row that does not fit its model goes to `bad` with the reason; all other rows are kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ POSITION = "_position"
 EXTRA = "_extra"
 
 _FEW = 64
-"""Up to this many rows a failing batch is read row by row; a larger one is halved first."""
+"""Rows up to which a failing batch is read row by row; a larger batch is halved first."""
 
 _DTYPES: dict[Kind, Any] = {
     Kind.TEXT: pl.String(),
@@ -37,7 +37,7 @@ _DTYPES: dict[Kind, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What rows are read as: the columns of the raw table, their key and their model."""
+    """The columns of a raw table, their key and their model."""
 
     columns: tuple[Column, ...]
     key: tuple[str, ...]
@@ -45,21 +45,21 @@ class Shape:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The polars types of a typed frame: the columns, the unknown fields, the place among the rows."""
+        """Return the polars types of a typed frame: the columns, `_extra` and the position among the rows."""
         return {**self.fields, EXTRA: pl.String(), POSITION: pl.Int64()}
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The polars types of the columns alone."""
+        """Return the polars types of the columns alone."""
         return {column.name: _DTYPES[column.kind] for column in self.columns}
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A batch of rows: the good ones as a frame, the bad ones aside.
+    """A batch of rows: rows that fit as a frame, and `bad` rows.
 
-    `new_fields` are those that nobody declared, each with the practice whose rows have it. Its length is that of
-    the rows that were read, bad ones included.
+    `new_fields` are undeclared fields, each with the practice whose rows have it. The length counts all rows that
+    were read, bad rows included.
     """
 
     frame: pl.DataFrame
@@ -71,13 +71,13 @@ class Typed:
         return self.rows
 
     def at(self, places: Sequence[int]) -> "Typed":
-        """The same batch among the rows of others, where its rows have these positions."""
+        """Return the batch with these positions among the rows of a larger batch."""
         moved = pl.Series(POSITION, places, dtype=pl.Int64).gather(self.frame[POSITION])
         return replace(self, frame=self.frame.with_columns(moved))
 
 
 def joined(batches: Sequence[Typed]) -> Typed:
-    """Several batches, at least one, as one."""
+    """Concatenate one or more batches."""
     return Typed(
         pl.concat([batch.frame for batch in batches], rechunk=True),
         tuple(row for batch in batches for row in batch.bad),
@@ -87,18 +87,18 @@ def joined(batches: Sequence[Typed]) -> Typed:
 
 
 class _Unfit(Exception):
-    """A column holds something that only the model can judge."""
+    """A column holds a value that only the model can judge."""
 
 
 def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataType) -> pl.DataFrame:
-    """One column more, of one value. `with_columns` takes up to 0.4 ms, which many small pages feel."""
+    """Add a column with one value. `with_columns` takes up to 0.4 ms, which adds up over many small pages."""
     return frame.hstack([pl.Series(name, [value], dtype).new_from_index(0, frame.height)])
 
 
 def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str]) -> Typed:
-    """Read rows as `shape` says; `practices` tells whose each is.
+    """Read rows into the columns of `shape`; `practices` holds the practice of each row.
 
-    Unknown fields go to `_extra` as JSON; nothing is silently made null.
+    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null.
     """
     bad: dict[int, BadRow] = {}
     frames = _frames(rows, 0, shape, bad)
@@ -119,7 +119,7 @@ def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRo
     try:
         return [_whole(rows, offset, shape)]
     except (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError):
-        # polars and Python name a misfit by any of these; the model finds the row and says why.
+        # polars and Python raise any of these for a misfit; the model then finds the row and the reason.
         if len(rows) <= _FEW:
             return [_row_by_row(rows, offset, shape, bad)]
     half = len(rows) // 2
@@ -144,9 +144,11 @@ def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
 
 
 def _by_column(rows: Sequence[Row], names: Sequence[str]) -> tuple[list[tuple[Any, ...]], bool]:
-    """The values of each column, `None` where a row has no such field; and whether no row has any other field."""
+    """Return the values of each column (`None` if a row lacks the field), and whether no row has another field."""
     try:
-        columns = list(zip(*map(itemgetter(*names), rows), strict=True))  # a third less than one value at a time
+        columns = list(
+            zip(*map(itemgetter(*names), rows), strict=True)
+        )  # takes a third less time than one value at a time
     except KeyError:
         return [tuple(row.get(name) for row in rows) for name in names], False
     return columns, set(map(len, rows)) == {len(names)}
@@ -198,15 +200,15 @@ def _jsons(values: Sequence[Any]) -> pl.Series:
     return pl.Series([None if value is None else canonical_json(value) for value in values], dtype=pl.String)
 
 
-def _left_to_the_model(_values: Sequence[Any]) -> pl.Series:
+def _by_the_model_only(_values: Sequence[Any]) -> pl.Series:
     raise _Unfit
 
 
 _READERS: dict[Kind, Callable[[Sequence[Any]], pl.Series]] = {
     Kind.TEXT: _texts,
     Kind.INSTANT: _instants,
-    Kind.LOCAL: _left_to_the_model,
-    Kind.DATE: _left_to_the_model,
+    Kind.LOCAL: _by_the_model_only,
+    Kind.DATE: _by_the_model_only,
     Kind.BOOLEAN: _plain(pl.Boolean()),
     Kind.INTEGER: _plain(pl.Int32()),
     Kind.JSON: _jsons,

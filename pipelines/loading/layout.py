@@ -1,7 +1,7 @@
-"""Where the rows of each practice lie: in one private file, or in shards beside it (decision 0802).
+"""Locate the rows of each practice: in one private file, or in shards beside it (decision 0802).
 
-With shards, the file of `[warehouse] path` holds the marts, and raw, history and control as views of the shards;
-each of those has some practices and a writer of its own.
+With shards, the file of `[warehouse] path` holds the marts, and views of the raw, history and control tables of
+the shards. Each shard holds some practices and has a writer of its own.
 """
 
 import json
@@ -12,30 +12,30 @@ from pathlib import Path
 from pipelines.core.errors import WarehouseError
 
 Layout = Mapping[str, Sequence[str]]
-"""The ids of its practices by the name of a shard; empty where there is one file for all."""
+"""The ids of the practices by the name of their shard; empty with one file for all."""
 
 
 def shard_file(path: Path, name: str) -> Path:
-    """`vetl.duckdb` and `1`: `vetl.1.duckdb`."""
+    """Return `vetl.1.duckdb` for `vetl.duckdb` and `1`."""
     return path.with_name(f"{path.stem}.{name}{path.suffix}")
 
 
 def shards_of(path: Path) -> dict[str, Path]:
-    """The shards that have rows, by the name by which the file with the views knows each; none with one file."""
+    """Return the existing shards by their catalog name in the file with the views; none with one file."""
     files = {f"shard_{name}": shard_file(path, name) for name in read_layout(path)}
     return {name: file for name, file in files.items() if file.exists()}
 
 
 def written_files(path: Path) -> list[Path]:
-    """The files that syncs write to and that are there: those of the shards, or the one."""
+    """Return the existing files that syncs write to: the shards, or the one file."""
     return list(shards_of(path).values()) if read_layout(path) else [path] if path.exists() else []
 
 
 def read_layout(path: Path) -> dict[str, list[str]]:
-    """Which practices lie in which shard of the warehouse at this path.
+    """Return the practices of each shard of the warehouse at this path.
 
     Raises:
-        WarehouseError: the file that says so cannot be read.
+        WarehouseError: the layout file cannot be read.
     """
     file = _layout_file(path)
     try:
@@ -43,11 +43,11 @@ def read_layout(path: Path) -> dict[str, list[str]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
-        raise WarehouseError(f"{file}: cannot be read; it says which practice lies in which shard") from None
+        raise WarehouseError(f"{file}: cannot be read; it assigns practices to shards") from None
 
 
 def write_layout(path: Path, layout: Layout) -> None:
-    """Keep which practices lie in which shard, in one rename; without a layout there is one file again."""
+    """Write the practices of each shard in one rename; an empty layout means one file again."""
     file = _layout_file(path)
     if not layout:
         file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Merging rows by key: of two versions the later stays, unchanged rows are not written at all."""
+"""Merge rows by key: the later of two versions stays, and unchanged rows are not written."""
 
 from collections.abc import Sequence
 
@@ -20,10 +20,10 @@ _SEALED = "_sealed_before"
 
 
 def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[str, Changes]:
-    """Merge all rows of these saves at once, each of them a practice's, by its id.
+    """Merge all rows of these saves, each with the id of its practice, at once.
 
-    A version with an older `updated_at` than another never replaces it; between equals, and where there is no
-    `updated_at`, the later read wins.
+    A version never replaces one with a later `updated_at`. Between equal times, and without `updated_at`, the
+    later read wins.
     """
     if not any(len(save.rows) for _, save in saves):
         return {}
@@ -39,7 +39,7 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
 
 
 def read_rows(table: RawTable, saves: Sequence[tuple[str, MergeRows]]) -> Typed:
-    """The rows of all these saves, typed; their positions are those of all of them in a row."""
+    """Return the typed rows of all these saves, numbered through all saves."""
     batches: list[Typed] = []
     rows: list[Row] = []
     practices: list[str] = []
@@ -62,7 +62,7 @@ def read_rows(table: RawTable, saves: Sequence[tuple[str, MergeRows]]) -> Typed:
 
 
 def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) -> dict[str, Changes]:
-    """The source does not have these ids: remembered, and where they are in raw they are marked as deleted."""
+    """Record ids that the source does not have, and mark their rows in raw as deleted."""
     ids = {(practice_id, str(item)): save.read_at for practice_id, save in saves for item in save.ids}
     if not ids:
         return {}
@@ -79,7 +79,7 @@ def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) ->
 
 
 def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.DataFrame:
-    """Each row with the read that brought it: `_loaded_at`, and the seal that it may have come late for."""
+    """Add the read time of each row (`_loaded_at`), and the end of the sealed part of its window."""
     reads = pl.DataFrame(
         {
             "_loaded_at": pl.Series([save.read_at for save in saves], dtype=INSTANT),
@@ -91,7 +91,7 @@ def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.Data
 
 
 def _latest(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
-    """One row for each key: the one with the latest `updated_at`, else the latest read."""
+    """Return one row for each key: the row with the latest `updated_at`, else of the latest read."""
     order = ["updated_at", "_loaded_at", POSITION] if commit.table.has("updated_at") else ["_loaded_at", POSITION]
     ordered = frame.sort(order, nulls_last=True)
     return ordered.unique(["practice_id", *commit.table.endpoint.key], keep="last", maintain_order=True)
@@ -117,7 +117,7 @@ def _store(commit: Commit, incoming: pl.DataFrame) -> list[Tally]:
 
 
 def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
-    """What each incoming row meets in the raw table."""
+    """Return the stored hash, status and marks beside each incoming row."""
     match = same_key("stored", "fresh", commit.table.endpoint.key)
     status = "stored.status" if commit.table.has("status") else "null::varchar"
     outdated = "stored.updated_at > fresh.updated_at" if commit.table.has("updated_at") else "false"
@@ -134,10 +134,10 @@ def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
 
 
 def _restated(commit: Commit, written: pl.DataFrame) -> pl.DataFrame:
-    """The keys of written rows that should have been known as they are, and when they were read.
+    """Return the keys and read times of written rows that an earlier sync should have brought.
 
-    A row is restated where it was last changed before the seal of its window; without `updated_at`, where it
-    leaves a status that was final.
+    A row is restated if it was last changed inside the sealed part of its window; without `updated_at`, if it
+    leaves a final status.
     """
     strategy = commit.table.endpoint.strategy
     if commit.table.has("updated_at"):

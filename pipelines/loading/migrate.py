@@ -1,4 +1,4 @@
-"""Forward-only migrations: `warehouse/migrations/NNNN_name.sql`, each applied once and recorded."""
+"""Apply forward-only migrations, `warehouse/migrations/NNNN_name.sql`, each once."""
 
 from pathlib import Path
 
@@ -8,14 +8,14 @@ from pipelines.core.errors import WarehouseError
 from pipelines.loading.connection import quoted
 
 FIRST = "0001_control"
-"""The migration that makes a new file."""
+"""The migration that creates a new file."""
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, ...]:
-    """Apply what is missing, each migration in a transaction of its own. Returns the names applied.
+    """Apply missing migrations, each in a transaction of its own, and return their names.
 
     Raises:
-        WarehouseError: the file knows a migration that this vetl does not.
+        WarehouseError: the file has a migration that this vetl does not know.
     """
     migrations = {file.stem: file for file in sorted(folder.glob("[0-9]*.sql"))}
     if not migrations:
@@ -29,10 +29,10 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
 
 
 def refuse_newer(connection: duckdb.DuckDBPyConnection, database: str, folder: Path) -> None:
-    """For a reader of an attached file, which migrates nothing.
+    """Check an attached file that is only read and not migrated.
 
     Raises:
-        WarehouseError: the file knows a migration that this vetl does not.
+        WarehouseError: the file has a migration that this vetl does not know.
     """
     _refuse_newer(_applied(connection, database) - {file.stem for file in folder.glob("[0-9]*.sql")})
 
@@ -43,7 +43,7 @@ def _refuse_newer(unknown: set[str]) -> None:
 
 
 def _applied(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> set[str]:
-    """The migrations of an attached file, or of the one that is open."""
+    """Return the migrations of an attached file, or of the open file."""
     tables = connection.execute(
         "select database_name from duckdb_tables() where database_name = coalesce($database, current_database())"
         " and schema_name = 'control' and table_name = 'migrations'",

@@ -1,4 +1,4 @@
-"""Reading the values of what is saved before it is its turn to be written, which needs no transaction."""
+"""Parse the values of saves before their transaction begins."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,13 +10,13 @@ from pipelines.loading.phone_calls.values import read_values
 from pipelines.loading.tables import RawTable
 
 ROWS_WORTH_A_FRAME = 500
-"""Fewer rows are left to the commit, which reads those of all practices at once. More become columns as they come:
-these take a third of the memory, and what was just made is still in the processor's cache, which saves 0.2 s of 5
-for 200,000 appointments."""
+"""Rows from which on a save is parsed when it arrives: columns take a third of the memory, and new rows are still
+in the processor's cache, which saves 0.2 s of 5 for 200,000 appointments. The commit parses smaller saves of all
+practices at once."""
 
 
 def prepared(practice_id: str, table: RawTable, saves: Sequence[Save]) -> list[Save]:
-    """The same saves of one list, large sets of rows and pages of calls with their values read."""
+    """Return the saves of one list with large row sets and pages of calls parsed."""
     pages = iter(read_values([page for save in saves if isinstance(save, ReplaceDays) for page in save.frames]))
     result: list[Save] = []
     for save in saves:

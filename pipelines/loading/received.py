@@ -1,6 +1,6 @@
-"""What was received, into raw: of deliveries that tell the same the first stays, a message only moves forward.
+"""Store received webhooks in raw: the first of equal deliveries stays, and a message only moves forward.
 
-So taking in the same again changes nothing, whoever stopped in the middle.
+So storing the same deliveries again changes nothing, even after an interruption.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ from pipelines.partner.webhooks import MESSAGE_ORDER, rank
 class Intake:
     """Rows for one table of one practice.
 
-    `read_by_id`: they come from the platform's get endpoint, not from a webhook; `unknown_ids` are those that
-    it was asked for and does not have. `settles`: keys in quarantine that these rows
-    were held under, and are no more if none of them is bad.
+    `read_by_id`: the rows come from the platform's get endpoint, not from a webhook. `unknown_ids` are requested
+    ids that the platform does not have. `settles` are keys in quarantine that are resolved if none of the rows is
+    bad.
     """
 
     practice_id: str
@@ -75,7 +75,7 @@ def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:
 
 
 def _move_forward(commit: Commit, incoming: pl.DataFrame, *, even_stays: bool) -> Changes:
-    """Of a message the row that is furthest; `even_stays`: with equal statuses the stored row is kept."""
+    """Keep the most advanced status of each message; with `even_stays`, a stored row stays at an equal status."""
     furthest = incoming.sort(_rank("status"), -pl.col(POSITION)).unique("id", keep="last", maintain_order=True)
     compared = _hashed(commit, furthest).join(_stored(commit, furthest), on="id", how="left")
     ahead = _rank("status") > _rank("_stored_status")
@@ -97,7 +97,7 @@ def _rank(column: str) -> pl.Expr:
 
 
 def _stored(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
-    """What is in raw under the keys of these rows."""
+    """Return the stored rows with the keys of these rows."""
     key = commit.table.endpoint.key
     names = ", ".join(f"stored.{quoted(name)}" for name in key)
     status = "stored.status as _stored_status" if commit.table.has("status") else "null as _stored_status"

@@ -1,4 +1,4 @@
-"""One row against its model: the slow and exact way, with a reason that names fields and never values."""
+"""Validate one row against its model: slow and exact, with a reason that names fields and never values."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,10 +17,10 @@ _INTEGER_LIMIT = 2**31
 def validated(
     row: object, columns: Sequence[Column], key: Sequence[str], record: type[BaseModel]
 ) -> dict[str, Any]:
-    """The values of the columns, of the types that a typed frame takes.
+    """Return the values of the columns in the types of a typed frame.
 
     Raises:
-        BadRecord: the row does not fit; the message names the fields and what is wrong with them.
+        BadRecord: the row does not fit; the message names the fields and their faults.
     """
     if not isinstance(row, Mapping):
         raise BadRecord("not an object")
@@ -39,10 +39,10 @@ def validated(
 
 
 def canonical_json(value: object) -> str:
-    """The one JSON text of a value: sorted keys, no spaces, so that equal values hash alike.
+    """Return the canonical JSON of a value: sorted keys, no spaces, so that equal values hash alike.
 
     Raises:
-        ValueError: the value is no JSON, or cannot be written in UTF-8.
+        ValueError: the value is not JSON, or cannot be written in UTF-8.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     text.encode()
@@ -50,10 +50,10 @@ def canonical_json(value: object) -> str:
 
 
 def extra_of(row: Mapping[str, Any], declared: AbstractSet[str]) -> str | None:
-    """The fields of a row that nobody declared, as JSON; `None` where there are none.
+    """Return the undeclared fields of a row as JSON; `None` if there are none.
 
     Raises:
-        ValueError: they cannot be written as JSON.
+        ValueError: a field cannot be written as JSON.
     """
     if row.keys() <= declared:
         return None
@@ -68,7 +68,7 @@ def _check_extra(row: Mapping[str, Any], declared: AbstractSet[str]) -> None:
 
 
 def _with_instants(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
-    """ISO 8601 has more forms than the model reads; the others are left for the model to refuse."""
+    """Parse instants in forms of ISO 8601 that the model does not read; the model refuses other texts."""
     prepared = dict(row)
     for column in columns:
         value = prepared.get(column.name)
@@ -78,7 +78,7 @@ def _with_instants(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[st
 
 
 def _fitting(column: Column, value: object) -> object:
-    """The value as a frame takes it: what the model lets pass is not always what a column can hold."""
+    """Return the value as a frame stores it; some values pass the model but fit no column."""
     match column.kind, value:
         case (_, None):
             return None
@@ -111,7 +111,7 @@ def _reason(error: ValidationError) -> str:
 
 
 def _in_words(kind: str) -> str:
-    """`datetime expected` for pydantic's `datetime_type` and `datetime_parsing`. Its messages may quote values."""
+    """Return e.g. `datetime expected` for `datetime_type`; pydantic's own messages may quote values."""
     if kind == "value_error":
         return "impossible value"
     expected = kind.partition("_")[0]

@@ -1,4 +1,4 @@
-"""What is saved together is stored together, as many saves at a time as their order allows."""
+"""Store the saves of several lists in one transaction, in as few statements as their order allows."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,17 +18,17 @@ from pipelines.loading.phone_calls.details import attach_details
 from pipelines.loading.phone_calls.times import days_between
 
 ROWS_AT_ONCE = 50_000
-"""About so many rows of several lists go into one frame; a list with more goes alone."""
+"""Rows of several practices that go into one frame; a practice with more rows goes alone."""
 
 Work = tuple[str, Endpoint, Sequence[Save]]
-"""What is saved of one list: the practice's id, the list, the saves."""
+"""The saves of one list: the practice's id, the list, the saves."""
 
 Begin = Callable[[Endpoint, Mapping[str, datetime]], Commit]
-"""Makes what the saves of an endpoint are committed with, from the source's clock by practice."""
+"""Create the context of a commit for an endpoint, from the source's clock by practice."""
 
 
 def store(works: Sequence[Work], begin: Begin) -> list[Changes]:
-    """Store the data of these lists; lists of one endpoint go into the same statements, practices side by side."""
+    """Store the data of these lists; practices share the statements of an endpoint."""
     changes = [Changes()] * len(works)
     for places in _batches(works):
         saves = {works[place][0]: works[place][2] for place in places}
@@ -40,7 +40,7 @@ def store(works: Sequence[Work], begin: Begin) -> list[Changes]:
 
 
 def keep(connection: duckdb.DuckDBPyConnection, run_id: str, works: Sequence[Work]) -> None:
-    """Keep the certificates that prove what was stored, and the cursors that follow from them."""
+    """Store certificates, cursors and learnt capabilities."""
     saved = [((practice_id, endpoint.name), save) for practice_id, endpoint, saves in works for save in saves]
     keep_certificates(connection, run_id, [(of, save.certificate) for of, save in saved if save.certificate])
     keep_cursors(connection, run_id, [(of, save) for of, save in saved if isinstance(save, MoveCursor)])
@@ -48,14 +48,14 @@ def keep(connection: duckdb.DuckDBPyConnection, run_id: str, works: Sequence[Wor
 
 
 def source_clock(work: Sequence[Save]) -> datetime:
-    """The latest time that the source has told in this work; this machine's where it has told none."""
+    """Return the latest source time in these saves; this machine's time if they hold none."""
     read = [save.read_at for save in work if isinstance(save, MergeRows | ReplaceDays | MissingRecords)]
     proved = [save.certificate.finished for save in work if save.certificate]
     return max([*read, *proved], default=datetime.now(UTC))
 
 
 def _batches(works: Sequence[Work]) -> Iterator[list[int]]:
-    """The places of works that go together: of one endpoint, each practice once, in their order."""
+    """Yield batches of indexes into `works`: one endpoint, each practice once, in their order."""
     waiting: dict[str, list[int]] = {}
     rows: Counter[str] = Counter()
     for place, (practice_id, endpoint, saves) in enumerate(works):
@@ -82,7 +82,7 @@ def _rows_in(save: Save) -> int:
 
 
 def _store(commit: Commit, saves: Mapping[str, Sequence[Save]]) -> dict[str, Changes]:
-    """One round after the other, each with a round of every practice."""
+    """Store the saves round by round; a round holds one round of every practice."""
     rounds = [
         [[(practice_id, save) for save in one] for one in (*_neighbours(own), *_rounds(own))]
         for practice_id, own in saves.items()
@@ -100,15 +100,15 @@ def _store(commit: Commit, saves: Mapping[str, Sequence[Save]]) -> dict[str, Cha
 
 
 def _neighbours(saves: Sequence[Save]) -> Iterator[list[MergeRows | MissingRecords]]:
-    """Cut the work where rows follow on ids that are missing, or these on rows."""
+    """Split the saves at each change between rows and missing ids, so that their order is kept."""
     for _, alike in groupby((save for save in saves if isinstance(save, MergeRows | MissingRecords)), key=type):
         yield list(alike)
 
 
 def _rounds(saves: Sequence[Save]) -> Iterator[list[ReplaceDays | AttachDetails]]:
-    """Cut the work so that within a round no day is replaced after anything else was done to it.
+    """Split the saves into rounds in which no day is replaced after another save of that day.
 
-    Then all days of a round can be replaced at once, and details attached to all of them after that.
+    Then all days of a round are replaced at once, and details are attached to all of them afterwards.
     """
     current: list[ReplaceDays | AttachDetails] = []
     seen: set[date] = set()

@@ -1,26 +1,27 @@
-"""Rows on their way between polars and DuckDB.
+"""Pass rows between polars and DuckDB.
 
-No other module is imported here: polars remembers the type of what it was given for ever, and with it all that its
-module names. DuckDB among them would complain of it when the process ends.
+This module imports no other module: polars keeps a reference to the type of every object that it was given, and
+through it to the globals of that type's module. If DuckDB is among them, it prints a warning when the process
+ends.
 """
 
 from typing import Protocol
 
 
 class Rows(Protocol):
-    """A polars frame, or DuckDB's answer to a question."""
+    """A polars frame, or a DuckDB relation."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows as an Arrow stream."""
+        """Return the rows as an Arrow stream."""
         ...
 
 
 class ArrowStream:
-    """Rows as an Arrow stream and nothing else. They are read where they lie; a registered frame is copied."""
+    """Rows as an Arrow stream only: DuckDB reads them in place, but copies a registered frame."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """As the Arrow PyCapsule interface has it."""
+        """Return the stream (Arrow PyCapsule interface)."""
         return self._rows.__arrow_c_stream__(requested_schema)

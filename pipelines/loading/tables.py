@@ -1,4 +1,4 @@
-"""Raw and history tables as they follow from an endpoint's declaration (design: tables)."""
+"""Create raw and history tables from an endpoint's declaration (design: tables)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ VALIDITY = (("_valid_from", "TIMESTAMPTZ"), ("_valid_to", "TIMESTAMPTZ"))
 class RawTable:
     """`raw.<table>` and `history.<table>` of one endpoint.
 
-    `columns` are those that the source fills; `hashed` the ones whose change makes a new version; `mentions` the
-    columns that hold ids of a list that is got by id, each with the name of that list.
+    The source fills `columns`. A change in a `hashed` column makes a new version. `mentions` are columns that hold
+    ids of a list that is read by id, each with the name of that list.
     """
 
     endpoint: Endpoint
@@ -34,34 +34,35 @@ class RawTable:
 
     @classmethod
     def of(cls, endpoint: Endpoint, mentions: tuple[tuple[str, str], ...] = ()) -> "RawTable":
-        """The tables of a declaration."""
+        """Return the tables of a declaration."""
         columns = endpoint.columns()
         if endpoint.strategy.has_ids:
             return cls(endpoint, columns, columns, mentions)
-        # Keys, attached ids and what follows from the time zone are vetl's own: they make no version.
+        # Keys, attached ids and columns derived from the time zone are vetl's own and make no version.
         csv_columns = {column.raw for column in COLUMNS}
         return cls(endpoint, columns, tuple(column for column in columns if column.name in csv_columns), mentions)
 
     @property
     def raw(self) -> str:
-        """The quoted name of the mirror."""
+        """Return the quoted name of the raw table."""
         return f"raw.{quoted(self.endpoint.table)}"
 
     @property
     def history(self) -> str:
-        """The quoted name of the superseded versions."""
+        """Return the quoted name of the history table."""
         return f"history.{quoted(self.endpoint.table)}"
 
     def has(self, name: str) -> bool:
-        """Whether the source fills a column of this name."""
+        """Return whether the source fills a column of this name."""
         return any(column.name == name for column in self.columns)
 
 
 def row_hash(columns: Iterable[Column], source: str) -> str:
-    """SQL for `_row_hash`: 64 bits over a row's own fields, of the rows named `source`.
+    """Return SQL for `_row_hash`: 64 bits over the own fields of the rows named `source`.
 
-    It only has to tell a row from its own earlier version, so DuckDB's hash is enough, at a third of MD5's cost.
-    A version of DuckDB that hashes differently is noticed when the file is opened (`_hash_anew_if_needed`).
+    The hash only distinguishes a row from its earlier version, so DuckDB's hash is enough, at a third of the cost
+    of MD5. If a version of DuckDB hashes differently, the file is rehashed when it is opened
+    (`_rehash_if_needed`).
     """
     return f"hash({', '.join(_hashable(column, source) for column in columns)})"
 
@@ -74,27 +75,27 @@ def _hashable(column: Column, source: str) -> str:
 
 
 def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
-    """Make the tables, or add the columns that their declarations have gained."""
+    """Create the tables, or add the columns that their declarations have gained."""
     present = _columns(connection)
     tables = list(tables)
     for table in tables:
         _ensure(connection, table, present)
         _index(connection, table)
-    _hash_anew_if_needed(connection, tables)
+    _rehash_if_needed(connection, tables)
 
 
 def _index(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
-    """Index the ids of a table that rows are merged into, so that a commit costs what it brings (decision 0601).
+    """Index the ids of a table, so that a commit costs O(rows that it brings) (decision 0601).
 
-    Calls have none: they are found by their day, which the zone maps of an ever-growing table tell well.
+    Calls have no index: they are found by their day, for which the zone maps of a growing table suffice.
     """
     if table.endpoint.strategy.has_ids:
         name, column = quoted(f"{table.endpoint.table}_key"), quoted(table.endpoint.key[0])
         connection.execute(f"create index if not exists {name} on {table.raw} ({column})")
 
 
-def _hash_anew_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
-    """Hash every row again where this DuckDB hashes differently from the one that wrote the file."""
+def _rehash_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
+    """Rehash every row if this DuckDB hashes differently from the version that wrote the file."""
     (probe,) = connection.execute("select hash('vetl', null::VARCHAR, '')::VARCHAR").fetchall()[0]
     recorded = connection.execute("select value from control.meta where name = 'row_hash_probe'").fetchall()
     if recorded == [(probe,)]:
@@ -131,9 +132,9 @@ def _ensure(
 def _take_from_extra(
     connection: duckdb.DuckDBPyConnection, name: str, gained: list[tuple[str, str]], table: RawTable
 ) -> None:
-    """Move what was kept in `_extra` into the new columns, and hash anew.
+    """Move values from `_extra` into the new columns, and rehash.
 
-    So a field that the contract learns later makes no row look changed.
+    So a field that is declared later makes no row look changed.
     """
     for column, kind in gained:
         path = literal(f'$."{column}"')
@@ -147,7 +148,7 @@ def _take_from_extra(
 
 
 def _columns(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
-    """The columns of every table that is there, by schema and table: one question, as each costs milliseconds."""
+    """Return the columns of all tables by schema and table, in one query: each query costs milliseconds."""
     columns: dict[tuple[str, str], set[str]] = {}
     for schema, table, column in connection.execute(
         "select schema_name, table_name, column_name from duckdb_columns()"

@@ -1,4 +1,4 @@
-"""How rows are written: new ones appended, changed ones superseded, gone ones marked. Never a silent overwrite."""
+"""Write rows: append new rows, move superseded versions to history, mark deleted rows; overwrite none."""
 
 import polars as pl
 
@@ -6,13 +6,13 @@ from pipelines.loading.context import Commit, registered_frames
 from pipelines.loading.control import dirty_days, lookups
 
 TARGET = "_target"
-"""The row id, in the raw table, of the row that an incoming one takes the place of; null for a new one."""
+"""The row id, in the raw table, of the row that an incoming row supersedes; null for a new row."""
 
 
 def write(commit: Commit, frame: pl.DataFrame) -> None:
-    """Write rows with all their columns and their practice; `_loaded_at` says since when they hold.
+    """Write rows with all their columns and their practice; a row is valid from its `_loaded_at`.
 
-    A row with a `_target` supersedes that one, which goes to history as it was.
+    A row with a `_target` supersedes that row, which moves to history unchanged.
     """
     if frame.is_empty():
         return
@@ -38,9 +38,9 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
 
 
 def touch(commit: Commit, frame: pl.DataFrame) -> None:
-    """Rows that the source shows unchanged, but that were marked as deleted or had other unknown fields.
+    """Update rows whose own fields are unchanged, but that were marked as deleted or had other unknown fields.
 
-    `frame` has `_target`, `_loaded_at` and `_extra`. No new version: the source's own fields are the same.
+    `frame` has `_target`, `_loaded_at` and `_extra`. No version is made.
     """
     if frame.is_empty():
         return
@@ -55,7 +55,7 @@ def touch(commit: Commit, frame: pl.DataFrame) -> None:
 
 
 def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
-    """Rows that the source does not have any more: `frame` has `_target` and `_deleted_at`. They stay in raw."""
+    """Mark rows as deleted at the source: `frame` has `_target` and `_deleted_at`. The rows stay in raw."""
     if frame.is_empty():
         return
     dirty_days.note_stored(commit, frame)

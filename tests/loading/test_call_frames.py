@@ -118,8 +118,8 @@ def test_a_row_of_another_length_is_set_aside_and_counted() -> None:
 
     assert page.frame.height == 2
     assert [bad.reason for bad in page.bad] == [
-        "row: 2 fields where the header has 15",
-        "row: 16 fields where the header has 15",
+        "row: 2 fields, the header has 15",
+        "row: 16 fields, the header has 15",
     ]
     assert page.bad[0].payload == '["2025-05-01 10:00","short"]'
 

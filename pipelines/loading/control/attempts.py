@@ -1,4 +1,4 @@
-"""How the last attempt to read each list ended: `control.attempts`, one row for each list of each practice."""
+"""Store the result of the last attempt to read each list in `control.attempts`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ import duckdb
 def keep_attempts(
     connection: duckdb.DuckDBPyConnection, run_id: str, results: Sequence[Mapping[str, Any]]
 ) -> None:
-    """The results of a run (`SyncResult.as_json`), each in the place of what its list's last attempt left.
+    """Replace the last attempt of each list by the results of a run (`SyncResult.as_json`).
 
-    A list that failed is still certified until when it was: that instant is kept from the attempt before.
+    A failed list keeps the `certified_through` of its earlier attempt.
     """
     if not results:
         return

@@ -1,7 +1,7 @@
-"""Which days of which tables changed since the marts were built: noted in the transaction that changes them.
+"""Note the days of each table that changed since the last build, in the transaction that changes them.
 
-A build then derives anew what depends on those days, and nothing else (decision 0403). A day is a call's own; of
-other rows it is the UTC day of `created_at`, or null for those that have none.
+A build then rebuilds only rows that depend on those days (decision 0403). The day of a call is its `call_date`.
+The day of any other row is the UTC day of `created_at`, or null without one.
 """
 
 import duckdb
@@ -14,7 +14,7 @@ _TARGET = "_target"
 
 
 def note_new(commit: Commit, rows: pl.DataFrame) -> None:
-    """Rows, with all their columns, that are about to be written."""
+    """Note the days of rows, with all their columns, that are about to be written."""
     if "call_date" in rows.columns:
         day = pl.col("call_date")
     elif commit.table.has("created_at"):
@@ -25,7 +25,7 @@ def note_new(commit: Commit, rows: pl.DataFrame) -> None:
 
 
 def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
-    """Rows of raw (`_target`) that are about to change or to go."""
+    """Note the days of stored rows (`_target`) that are about to change or to be deleted."""
     if commit.table.has("call_date"):
         day = "call_date"
     elif commit.table.has("created_at"):
@@ -42,7 +42,7 @@ def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
 
 
 def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
-    """All days of a practice, where something changed that each of its rows shows."""
+    """Note all days of a practice, after a change that shows in each of its rows."""
     connection.execute(
         "insert into control.changes"
         f" select distinct practice_id, $table, call_date from {table.raw} where practice_id = $practice"

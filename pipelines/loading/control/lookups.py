@@ -1,6 +1,6 @@
-"""Ids of lists that are read by reference: what rows mention, what was asked for and when, what the source lacks.
+"""Track the ids of lists that are read by reference: mentioned ids, requested ids, and ids that the source lacks.
 
-Mentions are kept as rows come in: what is still to be looked up costs no search through raw.
+Mentions are stored as rows come in, so that finding the open ids needs no search through raw.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,14 +15,14 @@ from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.instants import INSTANT
 
 Mention = tuple[str, str]
-"""The column that mentions, and the list (by its name) that the ids are of."""
+"""A column that mentions ids, and the name of the list that the ids belong to."""
 
 _NOTED = ("lookups", "missing_records", "mentions")
-"""The tables of `control` in which an id may stand already: it was asked for, is missing, or waits."""
+"""The control tables of ids that were requested, that the source lacks, and that are not requested yet."""
 
 
 def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ...]]:
-    """The columns of each raw table that mention ids of another list, by the table's name."""
+    """Return the columns of each raw table that mention ids of another list, by the table's name."""
     mentions: dict[str, tuple[Mention, ...]] = {}
     for endpoint in endpoints:
         if isinstance(endpoint.strategy, ByReference):
@@ -32,7 +32,7 @@ def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ..
 
 
 def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
-    """These ids were read: `frame` has `practice_id`, `id` and `_loaded_at`."""
+    """Record ids that were read: `frame` has `practice_id`, `id` and `_loaded_at`."""
     read = frame.select("practice_id", "id", read_at="_loaded_at")
     _replace(commit, "control.lookups", read)
     _remove(commit, "control.missing_records", read)
@@ -40,12 +40,12 @@ def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
 
 
 def keep_looks(commit: Commit, practice_id: str, ids: Sequence[str], read_at: datetime) -> None:
-    """These ids were asked for, whatever the answer was."""
+    """Record ids that were requested, whatever the answer was."""
     _replace(commit, "control.lookups", _asked({(practice_id, item): read_at for item in ids}))
 
 
 def keep_missing(commit: Commit, ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
-    """The source does not have these ids, by practice and id: `practice_id`, `id` and `read_at`, as remembered."""
+    """Record ids that the source lacks; return them as `practice_id`, `id` and `read_at`."""
     missing = _asked(ids)
     _replace(commit, "control.missing_records", missing)
     _remove(commit, "control.lookups", missing)
@@ -54,14 +54,14 @@ def keep_missing(commit: Commit, ids: Mapping[tuple[str, str], datetime]) -> pl.
 
 
 def record_mentions(commit: Commit, rows: pl.DataFrame) -> None:
-    """Remember what rows that were just written mention and what nobody has asked the source for."""
+    """Store the ids that written rows mention and that were not requested yet."""
     columns = [
         rows.select("practice_id", endpoint=pl.lit(endpoint), id=column)
         for column, endpoint in commit.table.mentions
     ]
     if not columns:
         return
-    ids = pl.concat(columns).unique().filter(pl.col("id") != "")  # null is no mention either
+    ids = pl.concat(columns).unique().filter(pl.col("id") != "")  # drops null too
     if not ids.is_empty():
         _insert_unknown(commit, ids)
 
@@ -81,7 +81,7 @@ def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
 
 
 def ensure_mentions(connection: duckdb.DuckDBPyConnection, mentions: Mapping[str, tuple[Mention, ...]]) -> None:
-    """Search raw once for what a column mentions that was not watched before: in a file of an earlier vetl."""
+    """Search raw once for the mentions in a column that an earlier vetl did not track."""
     rows = connection.execute("select value from control.meta where name = 'mentions_watched'").fetchall()
     watched = {value for (value,) in rows}
     for table, mention_columns in mentions.items():
@@ -106,7 +106,7 @@ def _search(connection: duckdb.DuckDBPyConnection, table: str, column: str, endp
 
 
 def _asked(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
-    """Practice and id, and when the source was asked for it."""
+    """Return ids as a frame of `practice_id`, `id` and `read_at`."""
     rows = [(*key, read_at) for key, read_at in ids.items()]
     return pl.DataFrame(rows, {"practice_id": pl.String, "id": pl.String, "read_at": INSTANT}, orient="row")
 

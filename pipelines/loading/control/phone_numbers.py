@@ -1,6 +1,6 @@
-"""Which telephone number a spelling stands for: `+61 412 345 678` and, in Australia, `0412 345 678` are one.
+"""Map spellings to telephone numbers: `+61 412 345 678` and, in Australia, `0412 345 678` are the same number.
 
-Only distinct spellings are read, and none that is E.164 already, so that a first sync does not feel it.
+Only distinct spellings that are not E.164 are parsed, which keeps the cost of a first sync negligible.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ E164 = r"\+[1-9][0-9]{6,14}"
 _LISTS = (("clients", "phone"), ("appointments", "client_phone"), ("ai_outbound_requests", "contact_number"))
 _CALLS = """
     select practice_id, phone_number as spelling from raw.phone_calls as calls
-    where list_contains($anew, practice_id) or exists (
+    where list_contains($all_days, practice_id) or exists (
         select 1 from control.changes as noted where noted.table_name = 'phone_calls'
         and noted.practice_id = calls.practice_id and noted.day = calls.call_date
     )
@@ -22,18 +22,18 @@ _CALLS = """
 
 
 def note_phone_numbers(connection: duckdb.DuckDBPyConnection, regions: Mapping[str, str]) -> int:
-    """Read the spellings that are not known yet; returns how many.
+    """Parse new spellings; return their number.
 
-    `regions` says the region of a practice where its time zone does not. Of calls only the days that changed since
-    the last build are looked at, unless the region of their practice is another than before.
+    `regions` holds the region of practices whose time zone does not imply it. Only calls of days that changed
+    since the last build are searched, unless the region of the practice changed.
     """
     now = {
         practice: regions.get(practice) or region_of(zone)
         for practice, zone in connection.execute("select id, time_zone from control.practices").fetchall()
     }
     before = dict(connection.execute("select practice_id, region from control.phone_regions").fetchall())
-    anew = [practice for practice, region in now.items() if before.get(practice, "") != region]
-    for practice in anew:
+    changed = [practice for practice, region in now.items() if before.get(practice, "") != region]
+    for practice in changed:
         for table in ("phone_numbers", "phone_regions"):
             connection.execute(f"delete from control.{table} where practice_id = ?", [practice])
         connection.execute("insert into control.phone_regions values (?, ?)", [practice, now[practice]])
@@ -44,7 +44,7 @@ def note_phone_numbers(connection: duckdb.DuckDBPyConnection, regions: Mapping[s
         f"select distinct practice_id, spelling from ({spellings}) where spelling <> ''"
         " and list_contains($practices, practice_id) and not regexp_full_match(spelling, $e164)"
         " except select practice_id, spelling from control.phone_numbers",
-        {"anew": anew, "practices": list(now), "e164": E164},
+        {"all_days": changed, "practices": list(now), "e164": E164},
     ).fetchall()
     rows = [(practice, spelling, e164(spelling, now[practice])) for practice, spelling in unread]
     if rows:
@@ -53,7 +53,7 @@ def note_phone_numbers(connection: duckdb.DuckDBPyConnection, regions: Mapping[s
 
 
 def e164(spelling: str, region: str | None) -> str | None:
-    """The number that a spelling stands for in a region; none where it can be no number there."""
+    """Return the number of a spelling in a region; `None` if it is no possible number there."""
     try:
         number = phonenumbers.parse(spelling, region)
     except phonenumbers.NumberParseException:
@@ -65,7 +65,7 @@ def e164(spelling: str, region: str | None) -> str | None:
 
 @cache
 def region_of(time_zone: str) -> str | None:
-    """The country of a time zone, by the zone database; none where it is no place."""
+    """Return the country of a time zone by the zone database; `None` for a zone without one."""
     table = files("tzdata.zoneinfo").joinpath("zone.tab").read_text("utf-8")
     places = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
     return next((place[0] for place in places if place[2] == time_zone), None)

@@ -1,7 +1,7 @@
-"""What may have moved on without a webhook that arrived, and is to be asked for by id.
+"""Select messages and outreach requests to read by id, because a webhook about them may be missing.
 
-Each is looked at again when its age has doubled since the last look, after five minutes at least. That costs some
-twenty requests in ten years, and needs no time after which vetl would stop looking. `now` is the source's clock.
+A record is read again when its age has doubled since the last read, but not within five minutes. That costs about
+twenty requests in ten years, so no limit of age is needed. `now` is the source's clock.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ _DUE = (
 
 
 def due_messages(commit: Commit, practice_id: str, now: datetime, limit: int) -> list[str]:
-    """Messages that are not final, whether a webhook told of them or they were given.
+    """Return messages that are not final, known by a webhook or by a given id.
 
-    The first look is five minutes after the last webhook at the earliest: the next one may be on its way.
+    The first read is at least five minutes after the last webhook, because the next webhook may be on its way.
     """
     return _ids(
         commit,
@@ -32,11 +32,11 @@ def due_messages(commit: Commit, practice_id: str, now: datetime, limit: int) ->
         f"with waiting as (select id, coalesce(created_at, sent_at, _loaded_at) as made from {commit.table.raw}"
         " where practice_id = $practice and not coalesce(list_contains($final, status), false)"
         " and not coalesce(status = 'delivered' and channel_used = 'sms', false)),"
-        " told as (select message_id as id, max(coalesce(occurred_at, timestamp)) as told"
+        " heard as (select message_id as id, max(coalesce(occurred_at, timestamp)) as heard_at"
         " from raw.message_events where practice_id = $practice and message_id in (select id from waiting)"
         " group by all),"
-        " open as (select id, made as born from waiting left join told using (id)"
-        " where coalesce(told <= $now - interval 5 minutes, true)),"
+        " open as (select id, made as born from waiting left join heard using (id)"
+        " where coalesce(heard_at <= $now - interval 5 minutes, true)),"
         f"{_LOOKS} select open.id from open left join looks using (id) {_DUE}",
         now=now,
         limit=limit,
@@ -45,7 +45,7 @@ def due_messages(commit: Commit, practice_id: str, now: datetime, limit: int) ->
 
 
 def due_requests(commit: Commit, practice_id: str, now: datetime, limit: int) -> list[str]:
-    """Outreach requests whose end was received, and that are unknown here or not known to have ended."""
+    """Return outreach requests whose end arrived by webhook, but that are missing or not final in raw."""
     return _ids(
         commit,
         practice_id,

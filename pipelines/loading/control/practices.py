@@ -1,4 +1,4 @@
-"""The practices as configured, and what must be derived anew where a time zone was corrected."""
+"""Store the configured practices, and rebuild derived columns after a time zone was corrected."""
 
 from collections.abc import Sequence
 
@@ -13,16 +13,16 @@ from pipelines.loading.tables import RawTable
 
 
 def zones(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """The time zone of each practice by its id."""
+    """Return the time zone of each practice by its id."""
     return dict(connection.execute("select id, time_zone from control.practices").fetchall())
 
 
 def record_practices(
     connection: duckdb.DuckDBPyConnection, practices: Sequence[Practice], tables: Sequence[RawTable]
 ) -> None:
-    """Keep the practices as they are configured now. One that is not configured any more stays, as its rows do.
+    """Store the practices as configured. A practice that is no longer configured stays, like its rows.
 
-    The mart of calls is built by changed days and shows zone and name: where one changes, all its days have.
+    The mart of calls shows zone and name and is built by changed days, so a change of either marks all days.
     """
     kept = {row[0]: row for row in connection.execute("from control.practices").fetchall()}
     for practice in practices:
@@ -40,13 +40,13 @@ def record_practices(
             if table.endpoint.strategy.has_ids:
                 continue
             if zone_changed:
-                _derive_anew(connection, practice, table)
+                _rebuild_instants(connection, practice, table)
             if zone_changed or name != practice.name:
                 dirty_days.note_practice(connection, practice.id, table)
 
 
-def _derive_anew(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
-    """Instants of calls follow from the zone. Details that contradict the new one belong to other calls."""
+def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
+    """Recompute the instants of calls; clear details that contradict the new zone: they are of other calls."""
     for name in (table.raw, table.history):
         contradicted = (
             "practice_id = $practice and created_at is not null and"

@@ -1,4 +1,4 @@
-"""Rows that cannot be understood: kept with the reason and their bytes until they come in well."""
+"""Keep bad rows with their reason and payload until the same row is read without a fault."""
 
 import hashlib
 import json
@@ -27,9 +27,9 @@ _BAD_ROWS = {
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """One row that did not fit. `key` finds it again; days are known for phone calls only.
+    """One bad row. `key` identifies it; only phone calls have days.
 
-    `practice_id` is empty until it is known whose rows they are that are read.
+    `practice_id` is empty until the batch is assigned to its practice.
     """
 
     key: str
@@ -41,14 +41,14 @@ class BadRow:
 
     @classmethod
     def of(cls, row: object, key: Sequence[str], reason: str) -> "BadRow":
-        """A JSON row, by its key where that is usable and by its content where not."""
+        """Return a bad JSON row, identified by its key, or by its content if the key is unusable."""
         payload = json.dumps(row, default=str, sort_keys=True)
         parts = [row.get(name) for name in key] if isinstance(row, Mapping) else [None]
         usable = all(isinstance(part, str | int) and part != "" for part in parts)
         return cls("/".join(map(str, parts)) if usable else content_key(payload), reason, payload)
 
     def within(self, first_day: date, last_day: date) -> "BadRow":
-        """The same row, met while these days were read; a day of its own it keeps."""
+        """Return the row with the days of the read; a row that has a day keeps it."""
         return self if self.first_day else replace(self, first_day=first_day, last_day=last_day)
 
 
@@ -67,7 +67,7 @@ class Held:
 
 
 def held(connection: duckdb.DuckDBPyConnection) -> list[Held]:
-    """All rows that have not come in well since, by practice and list."""
+    """Return all unresolved rows, ordered by practice and list."""
     rows = connection.execute(
         "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen"
         " from control.quarantine where resolved_at is null order by practice_id, endpoint, first_seen, row_key"
@@ -76,7 +76,7 @@ def held(connection: duckdb.DuckDBPyConnection) -> list[Held]:
 
 
 def held_counts(connection: duckdb.DuckDBPyConnection, endpoint_name: str) -> dict[str, int]:
-    """By practice: how many rows of one list have not come in well since."""
+    """Return the number of unresolved rows of one list by practice."""
     rows = connection.execute(
         "select practice_id, count(*) from control.quarantine"
         " where resolved_at is null and endpoint = ? group by 1",
@@ -86,12 +86,12 @@ def held_counts(connection: duckdb.DuckDBPyConnection, endpoint_name: str) -> di
 
 
 def content_key(payload: str) -> str:
-    """The key of a row that has none of its own."""
+    """Return the key of a row without a usable key of its own."""
     return f"content:{hashlib.sha256(payload.encode()).hexdigest()[:24]}"
 
 
 def numbered(rows: Iterable[BadRow]) -> list[BadRow]:
-    """The same rows, where equal ones without a key of their own keep apart: none may be lost."""
+    """Number equal rows, so that each of them stays in quarantine."""
     seen: Counter[tuple[str, str]] = Counter()
     result: list[BadRow] = []
     for row in rows:
@@ -102,7 +102,7 @@ def numbered(rows: Iterable[BadRow]) -> list[BadRow]:
 
 
 def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes]:
-    """Take rows in; one that is here already is only brought up to date."""
+    """Add rows, or update them if they are in quarantine already."""
     by_key = {(row.practice_id, row.key): row for row in rows}
     if not by_key:
         return {}
@@ -127,7 +127,7 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
 
 
 def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
-    """The lists of practices that have rows left to come in well."""
+    """Return the lists that have unresolved rows, each with its practice."""
     rows = connection.execute(
         "select distinct practice_id, endpoint from control.quarantine where resolved_at is null"
     ).fetchall()
@@ -135,12 +135,12 @@ def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str
 
 
 def holding(commit: Commit) -> list[str]:
-    """The practices of which a row may be held: asked at each commit, so without a statement."""
+    """Return the practices that may have rows in quarantine, without a query: every commit calls this."""
     return [practice_id for practice_id in commit.clocks if (practice_id, commit.endpoint_name) in commit.held]
 
 
 def resolve_keys(commit: Commit, rows: pl.DataFrame, key: Sequence[str]) -> None:
-    """Rows with these keys have come in well: `rows` has `practice_id` and the columns of the key."""
+    """Resolve rows that were read without a fault: `rows` has `practice_id` and the columns of the key."""
     for practice_id in holding(commit):
         well = rows.filter(practice_id=practice_id).select(row_key=pl.concat_str(key, separator="/"))
         with registered_frames(commit.connection, well=well):
@@ -154,7 +154,7 @@ def resolve_keys(commit: Commit, rows: pl.DataFrame, key: Sequence[str]) -> None
 def resolve_days(
     commit: Commit, practice_id: str, first_day: date, last_day: date, still_bad: Iterable[str]
 ) -> None:
-    """Days were read again whole: what was bad in them and is not met any more is settled."""
+    """Resolve the bad rows of days that were read again, except the rows that are still bad."""
     commit.connection.execute(
         "update control.quarantine set resolved_at = ? where practice_id = ? and endpoint = ?"
         " and resolved_at is null and first_day >= ? and last_day <= ? and not list_contains(?, row_key)",

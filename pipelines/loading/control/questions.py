@@ -1,4 +1,4 @@
-"""The warehouse's answers to what a strategy asks (`steps.Question`). They see what is committed."""
+"""Answer the questions of strategies (`steps.Question`) from committed rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -21,22 +21,22 @@ from pipelines.core.steps import (
 )
 from pipelines.loading.tables import RawTable
 
-_TOLD = (
+_CALL_FIELDS = (
     *("called_at_local", "direction", "client_name", "patient_name", "phone_number"),
     *("duration_seconds", "summary"),
 )
 
 
 Asked = tuple[str, Endpoint, Question]
-"""Whose list, and what is asked about it."""
+"""A practice's id, a list, and a question about it."""
 
 
 def answers(
     connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable], asked: Sequence[Asked]
 ) -> list[Any]:
-    """The answers, in order; deleted rows do not count.
+    """Return the answers in order; deleted rows do not count.
 
-    Practices that ask the same about the same list share a statement: each costs 1 to 6 ms, whoever asks.
+    Practices with the same question about the same list share a statement, because each statement costs 1 to 6 ms.
     """
     groups: list[tuple[Endpoint, Question, dict[str, Any]]] = []
     places: list[dict[str, Any]] = []
@@ -48,16 +48,16 @@ def answers(
         alike[practice_id] = None
         places.append(alike)
     for endpoint, question, alike in groups:
-        alike.update(_Asked(connection, list(alike), tables[endpoint.name]).answers(question))
+        alike.update(_Answers(connection, list(alike), tables[endpoint.name]).answers(question))
     return [alike[practice_id] for alike, (practice_id, _, _) in zip(places, asked, strict=True)]
 
 
 def row_counts(
     connection: duckdb.DuckDBPyConnection, table: RawTable, practices: Sequence[str] | None
 ) -> dict[str, tuple[int, int]]:
-    """By practice: how many rows the source has, and how many of them are not final, so that they are read again.
+    """Return by practice the number of rows that the source has, and the number of them that are not final.
 
-    `practices`: only these; `None`: all. A practice without rows has no entry.
+    `practices` limits the count; `None` counts all. A practice without rows has no entry.
     """
     column, values = _open_values(table)
     is_open = f"list_contains($values, {column})" if values else "false"
@@ -82,8 +82,8 @@ def _open_values(table: RawTable) -> tuple[str, list[str]]:
             return "", []
 
 
-class _Asked:
-    """Questions about one list of several practices. Every answer is by practice."""
+class _Answers:
+    """Answers to questions about one list, by practice."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, practices: Sequence[str], table: RawTable) -> None:
         self._connection = connection
@@ -129,7 +129,7 @@ class _Asked:
         return by_practice
 
     def rows(self, columns: str, condition: str = "", **values: Any) -> list[Any]:  # noqa: ANN401
-        """Rows of the practices that are not deleted."""
+        """Return rows of the practices that are not deleted."""
         return self._connection.execute(
             f"select {columns} from {self._table.raw}"
             f" where practice_id in (select unnest($practices)) and _deleted_at is null {condition}",
@@ -146,21 +146,21 @@ class _Asked:
 
     def calls_here(self, first: date, last: date) -> dict[str, list[dict[str, Any]]]:
         between = "and call_date between $first and $last"
-        rows = self.rows(", ".join(("practice_id", *_TOLD)), between, first=first, last=last)
-        return self.lists((row[0], dict(zip(_TOLD, row[1:], strict=True))) for row in rows)
+        rows = self.rows(", ".join(("practice_id", *_CALL_FIELDS)), between, first=first, last=last)
+        return self.lists((row[0], dict(zip(_CALL_FIELDS, row[1:], strict=True))) for row in rows)
 
     def days_lacking_details(self, first: date, last: date) -> dict[str, dict[date, int]]:
-        """A call's `_loaded_at` says since when it is as it is; a certificate, when the JSON list was read."""
+        """Compare each call's `_loaded_at`, its last change, with the certificates of reads of the JSON list."""
         days = "practice_id, call_date, count(*) as calls, count(id) as ids, max(_loaded_at) as changed_at"
         rows = self._connection.execute(
             f"with days as (select {days} from {self._table.raw} where practice_id in (select unnest($practices))"
             "  and _deleted_at is null and call_date between $first and $last group by all),"
-            " told as (select practice_id, call_date, max(finished_at) as read_at from days join"
+            " details as (select practice_id, call_date, max(finished_at) as read_at from days join"
             "  (select practice_id, finished_at, try_cast(window_start as date) as first,"
             "    try_cast(window_end as date) as last from control.windows"
-            "    where endpoint = $endpoint and kind = 'details' and certified) as told using (practice_id)"
-            "  where call_date between told.first and told.last group by all)"
-            " select practice_id, call_date, calls from days left join told using (practice_id, call_date)"
+            "    where endpoint = $endpoint and kind = 'details' and certified) as reads using (practice_id)"
+            "  where call_date between reads.first and reads.last group by all)"
+            " select practice_id, call_date, calls from days left join details using (practice_id, call_date)"
             " where ids < calls or changed_at > read_at order by 2",
             {
                 "practices": list(self._practices),
@@ -172,7 +172,7 @@ class _Asked:
         return self.mappings(rows)
 
     def referenced_ids(self, stale_before: datetime, limit: int) -> dict[str, list[str]]:
-        """Unknown ids first, then those read longest ago; ids that the source lately did not have are left out."""
+        """Return unknown ids first, then the ids read longest ago, without ids that the source lacked recently."""
         ours = "where practice_id in (select unnest($practices)) and endpoint = $endpoint"
         stale = "read_at < $stale_before"
         rows = self._connection.execute(

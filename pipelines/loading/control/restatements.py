@@ -1,4 +1,4 @@
-"""Rows that differ from what an earlier certificate covers: what changed, and when it was noticed."""
+"""Record restated rows: rows that changed after an earlier certificate covered them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from pipelines.loading.context import Commit, registered_frames
 
 
 def record_restatements(commit: Commit, restated: pl.DataFrame, on: Sequence[str]) -> dict[str, Changes]:
-    """Record rows just written (or marked as deleted) as restated. Returns how many, by practice.
+    """Record rows that were just written or marked as deleted as restated; return their number by practice.
 
-    `restated` has `practice_id` and the columns `on`, which tell the rows, and `noticed_at`, when they were read:
-    of the rows of the raw table that agree in `on`, those that were written by that read are meant.
+    `restated` has `practice_id`, the columns `on` that identify the rows, and their read time `noticed_at`. Only
+    raw rows that this read wrote are recorded.
     """
     if restated.is_empty():
         return {}

@@ -1,4 +1,4 @@
-"""What vetl knows of its own work: runs, certificates, cursors, capabilities, the salt of call keys."""
+"""Store runs, certificates, cursors, capabilities and the salt of call keys in the schema `control`."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +15,11 @@ List = tuple[str, str]
 """A practice's id and the name of one of its lists."""
 
 SALT = "call_key_salt"
-"""Names the secret of call keys in `control.meta`; with `/` and an id, that of a practice that was moved here."""
+"""The name of the call-key secret in `control.meta`; with `/` and an id, of a practice that moved to this file."""
 
 
 def start_run(connection: duckdb.DuckDBPyConnection, run_id: str, started_at: datetime, command: str) -> None:
-    """A command begins to read the source."""
+    """Record the start of a command that reads the source."""
     connection.execute(
         "insert into control.runs (run_id, command, started_at) values (?, ?, ?)", [run_id, command, started_at]
     )
@@ -32,7 +32,7 @@ def finish_run(
     exit_code: int,
     summary: Mapping[str, Any],
 ) -> None:
-    """It is done. `source_clock` is the platform's clock, `None` where it was never reached."""
+    """Record the end of a run. `source_clock` is `None` if the platform was never reached."""
     connection.execute(
         "update control.runs set finished_at = now(), source_clock = ?, exit_code = ?, summary = ?"
         " where run_id = ?",
@@ -41,7 +41,7 @@ def finish_run(
 
 
 def last_clock(connection: duckdb.DuckDBPyConnection) -> datetime | None:
-    """The platform's clock at the end of the last run that reached it."""
+    """Return the platform's clock at the end of the last run that reached it."""
     (row,) = connection.execute("select max(source_clock) from control.runs").fetchall()
     return row[0]
 
@@ -49,7 +49,7 @@ def last_clock(connection: duckdb.DuckDBPyConnection) -> datetime | None:
 def keep_certificates(
     connection: duckdb.DuckDBPyConnection, run_id: str, certificates: Sequence[tuple[List, Certificate]]
 ) -> None:
-    """One row of `control.windows` for each window that was read."""
+    """Store one row of `control.windows` for each window that was read."""
     _insert(
         connection,
         "control.windows",
@@ -78,7 +78,7 @@ def keep_certificates(
 
 
 def bound(value: datetime | date | None) -> str | None:
-    """A window's bound in ISO 8601: an instant in UTC, or a day."""
+    """Return a window's bound in ISO 8601: an instant in UTC, or a day."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     return None if value is None else value.isoformat()
@@ -87,13 +87,13 @@ def bound(value: datetime | date | None) -> str | None:
 def keep_cursors(
     connection: duckdb.DuckDBPyConnection, run_id: str, moves: Sequence[tuple[List, MoveCursor]]
 ) -> None:
-    """The cursors as they are from now on: the last of each list."""
+    """Replace cursors by the last move of each list."""
     latest = {of: [json.dumps(dict(move.cursor)), run_id] for of, move in moves}
     _replace(connection, "control.cursors", ("practice_id", "endpoint"), latest)
 
 
 def keep_learnt(connection: duckdb.DuckDBPyConnection, run_id: str, learnt: Sequence[tuple[List, Learnt]]) -> None:
-    """What the source was seen to do, in the place of what was known by these names."""
+    """Replace capabilities by the learnt ones."""
     latest = {(*of, item.name): [json.dumps(item.value), item.evidence, run_id] for of, item in learnt}
     _replace(connection, "control.capabilities", ("practice_id", "endpoint", "name"), latest)
 
@@ -104,7 +104,7 @@ def _replace(
     key: Sequence[str],
     rows: Mapping[tuple[str, ...], Sequence[object]],
 ) -> None:
-    """Rows in the place of those with the same key: one statement each for all lists of the transaction."""
+    """Replace rows by key, in two statements for all lists of the transaction."""
     if not rows:
         return
     gone = ", ".join(f"unnest(?::varchar[]) as {name}" for name in key)
@@ -115,7 +115,7 @@ def _replace(
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
-    """One statement, as each costs about a millisecond, and each row of it a quarter of that."""
+    """Insert rows in one statement: a statement costs about 1 ms, each of its rows a quarter of that."""
     if rows:
         places = f"({', '.join('?' * len(rows[0]))})"
         connection.execute(
@@ -125,27 +125,27 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Se
 
 
 class Beginnings:
-    """What is known of each list before it is read: of all lists in one question, of those changed since anew."""
+    """The cursors and capabilities of all lists, read in one query and refreshed for lists that changed."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
         self._cursors: dict[List, dict[str, Any]] = {}
         self._capabilities: dict[List, dict[str, Any]] = {}
         self._stale: set[List] | None = None
-        """`None`: nothing was read yet."""
+        """`None` before the first query."""
 
     def changed(self, practice_id: str, endpoint: str) -> None:
-        """Something of this list was committed."""
+        """Mark a list whose state was committed as stale."""
         if self._stale is not None:
             self._stale.add((practice_id, endpoint))
 
     def cursor(self, practice_id: str, endpoint: str) -> dict[str, Any] | None:
-        """The list's cursor; `None` before the first."""
+        """Return the list's cursor; `None` before the first read."""
         self._refresh((practice_id, endpoint))
         return self._cursors.get((practice_id, endpoint))
 
     def capabilities(self, practice_id: str, endpoint: str) -> dict[str, Any]:
-        """What was learnt of this list, by name."""
+        """Return the capabilities of this list by name."""
         self._refresh((practice_id, endpoint))
         return self._capabilities.get((practice_id, endpoint), {})
 
@@ -166,7 +166,7 @@ class Beginnings:
 
 
 def salts(connection: duckdb.DuckDBPyConnection, practices: Iterable[str]) -> dict[str, str]:
-    """The secrets of the call keys of these practices: this file's, made at first use, or one that came along."""
+    """Return the call-key secret of each practice: that of this file, or the one that the practice moved with."""
     secrets_by_name = dict(
         connection.execute("select name, value from control.meta where starts_with(name, ?)", [SALT]).fetchall()
     )

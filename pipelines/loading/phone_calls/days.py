@@ -1,6 +1,6 @@
-"""Replacing whole days of phone calls where their content differs (design: how each list is read).
+"""Replace whole days of phone calls if their content differs (design: how each list is read).
 
-The rows carry no id and change without a trace, so that a day is compared as a multiset of rows.
+CSV rows have no id and change without a trace, so a day is compared as a multiset of rows.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from pipelines.core.steps import ReplaceDays
 from pipelines.loading import drift
 from pipelines.loading.context import Commit, added, counted, frame_of, registered_frames
 from pipelines.loading.control import quarantine, restatements
-from pipelines.loading.extras import told_alike, told_by
+from pipelines.loading.extras import extra_digest, grouped_by_new_fields
 from pipelines.loading.frames import Typed, joined, with_constant
 from pipelines.loading.instants import INSTANT
 from pipelines.loading.phone_calls.matching import DayChanges, compare, with_ordinals
 from pipelines.loading.phone_calls.records import as_days
-from pipelines.loading.phone_calls.rows import append, forget_details, stored_rows, with_row_hash
+from pipelines.loading.phone_calls.rows import append, clear_details, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import add_called_at_by_zone, days_between
 from pipelines.loading.phone_calls.values import read_values
 from pipelines.loading.tables import row_hash
@@ -31,23 +31,23 @@ DAY = ("practice_id", "call_date")
 ONE_DAY = timedelta(days=1)
 
 Saves = Sequence[tuple[str, ReplaceDays]]
-"""Each with the id of its practice."""
+"""Saves, each with the id of its practice."""
 
 
 def replace_days(commit: Commit, saves: Saves) -> dict[str, Changes]:
-    """Make the days of these saves what their frames hold. No two of a practice's saves share a day.
+    """Replace the days of these saves by the rows that were read. No two saves of a practice share a day.
 
     Raises:
-        ContractBroken: the source answered with calls of other days than it was asked for.
+        ContractBroken: the source returned calls of days outside the requested range.
     """
-    alike = told_alike(saves, lambda save: [name for page in save.frames for name in page.new_fields])
-    return added(_replace_days(commit, group, new_fields) for new_fields, group in alike)
+    groups = grouped_by_new_fields(saves, lambda save: [name for page in save.frames for name in page.new_fields])
+    return added(_replace_days(commit, group, new_fields) for new_fields, group in groups)
 
 
 def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
     calls = _read(commit, saves)
     days = _read_times(saves)
-    held = _set_aside(commit, calls, saves)
+    quarantined = _quarantine(commit, calls, saves)
     fresh, gaps = add_called_at_by_zone(calls.frame, commit.zones)
     departures = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
     drift_notes = drift.record_drift(commit, [*departures, *((of, _gap(zone)) for of, zone in gaps)])
@@ -57,17 +57,17 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
     else:
         new = fresh.join(stored_days, on=DAY, how="anti", maintain_order="left")
         again = fresh.join(stored_days, on=DAY, how="semi", maintain_order="left")
-        done = [_bring_in_step(commit, again, stored_days, new_fields)]
+        done = [_update_days(commit, again, stored_days, new_fields)]
     append(commit, with_ordinals(new))
     done.append(counted(inserted=new))
     changes = added(done)
     if any(one.inserted or one.updated or one.deleted for one in changes.values()):
         done.append(restatements.record_restatements(commit, _sealed(saves), ("call_date",)))
-    return added([*done, held, drift_notes])
+    return added([*done, quarantined, drift_notes])
 
 
 def _read(commit: Commit, saves: Saves) -> Typed:
-    """The calls of pages, and those of records where a day came as such, with when they were read."""
+    """Return the calls of CSV pages, and of JSON records if a day was read as records, with their read times."""
     pages = iter(read_values([page for _, save in saves for page in save.frames]))
     calls: list[Typed] = []
     for practice_id, save in saves:
@@ -79,7 +79,7 @@ def _read(commit: Commit, saves: Saves) -> Typed:
 
 
 def _read_times(saves: Saves) -> pl.DataFrame:
-    """Each day of the saves, and when it was read."""
+    """Return each day of the saves with its read time."""
     return pl.DataFrame(
         [
             (practice_id, day, save.read_at)
@@ -92,7 +92,7 @@ def _read_times(saves: Saves) -> pl.DataFrame:
 
 
 def _sealed(saves: Saves) -> pl.DataFrame:
-    """The days that an earlier sync has read whole, and when they were read again."""
+    """Return the days that an earlier sync has certified, with the time of this read."""
     return _read_times(
         [
             (practice_id, replace(save, last_day=min(save.last_day, save.sealed_before - ONE_DAY)))
@@ -114,7 +114,7 @@ def _within(calls: Typed, save: ReplaceDays) -> Typed:
     return replace(calls, frame=with_constant(calls.frame, "_loaded_at", save.read_at, INSTANT))
 
 
-def _set_aside(commit: Commit, calls: Typed, saves: Saves) -> dict[str, Changes]:
+def _quarantine(commit: Commit, calls: Typed, saves: Saves) -> dict[str, Changes]:
     bad = quarantine.numbered(calls.bad)
     spans: dict[str, tuple[date, date]] = {}
     for practice_id, save in saves:
@@ -134,8 +134,8 @@ def _gap(time_zone: str) -> drift.Drift:
 
 
 def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
-    """Those of the days that have rows here, deleted ones included."""
-    # The range and the practices both let DuckDB skip row groups; days that are joined do so less well.
+    """Return the days that have stored rows, deleted rows included."""
+    # DuckDB skips row groups by a range and by a list of practices; it does so less well for joined days.
     stored = frame_of(
         commit.connection,
         f"select distinct practice_id, call_date from {commit.table.raw} where call_date between $first and $last"
@@ -149,10 +149,10 @@ def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
     return days.join(stored, on=DAY, how="semi")
 
 
-def _bring_in_step(
+def _update_days(
     commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]
 ) -> dict[str, Changes]:
-    """Days that have rows here already: those that differ are matched row by row."""
+    """Match the stored rows of the days that differ with the rows that were read."""
     differing = _differing(commit, fresh, days, new_fields)
     same = counted(unchanged=fresh.join(differing, on=DAY, how="anti"))
     if differing.is_empty():
@@ -172,12 +172,12 @@ def _bring_in_step(
 def _differing(
     commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]
 ) -> pl.DataFrame:
-    """The days whose rows here are not, as a multiset, those that were read."""
+    """Return the days whose stored rows, as a multiset, differ from the rows that were read."""
 
     def sums(row_hash: str) -> str:
         return (
             f"select practice_id, call_date, count(*) as rows, sum({row_hash}::hugeint) as hashes,"
-            f" sum({told_by(new_fields)}) as extras"
+            f" sum({extra_digest(new_fields)}) as extras"
         )
 
     with registered_frames(commit.connection, fresh=fresh, days=days):
@@ -196,6 +196,6 @@ def _apply(commit: Commit, difference: DayChanges, days: pl.DataFrame) -> None:
     touch(commit, difference.touched)
     gone = difference.gone.join(days, on=DAY, how="left")
     mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
-    forget_details(commit, difference.doubtful)
+    clear_details(commit, difference.doubtful)
     write(commit, difference.changed)
     append(commit, difference.new)

@@ -1,6 +1,6 @@
-"""Attaching to calls what only the JSON list tells: ids, exact times, clients and patients.
+"""Attach to calls the columns that only the JSON list has: ids, exact times, clients and patients.
 
-Each JSON record is seen as the row that the CSV makes of it, and the two are matched as multisets: identical
+Each JSON record is converted into its CSV row, and records and stored rows are matched as multisets: identical
 rows are interchangeable in the CSV, but both ids are kept.
 """
 
@@ -14,16 +14,16 @@ from pipelines.core.steps import AttachDetails
 from pipelines.loading import drift
 from pipelines.loading.context import Commit, added, registered_frames
 from pipelines.loading.control import dirty_days, lookups, quarantine
-from pipelines.loading.extras import together, told_alike
+from pipelines.loading.extras import grouped_by_new_fields, merged_extra
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW, only_one, pair
 from pipelines.loading.phone_calls.records import as_csv_rows, read_records, shape
-from pipelines.loading.phone_calls.rows import forget_details, stored_rows, with_row_hash
+from pipelines.loading.phone_calls.rows import clear_details, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import days_between, local_minute
 from pipelines.loading.versions import TARGET
 
 _ENOUGH = 5
-"""So many calls without counterpart on both sides, if they are the greater part, make the zone doubtful."""
+"""Unmatched calls on both sides from which on, if they are the majority, the time zone is doubtful."""
 
 ID = ("practice_id", "id")
 
@@ -31,20 +31,22 @@ _BEFORE = {name: f"_stored_{name}" for name in DETAILS}
 
 
 Saves = Sequence[tuple[str, AttachDetails]]
-"""Each with the id of its practice."""
+"""Saves, each with the id of its practice."""
 
 
 def attach_details(commit: Commit, saves: Saves) -> dict[str, Changes]:
-    """Attach what JSON rows tell to the calls of their days. Makes no version: ids are not in the hash."""
+    """Attach details from JSON rows to the calls of their days. No version is made: ids are not in the hash."""
     declared = {column.name for column in shape(commit).columns}
-    alike = told_alike(saves, lambda save: {name for row in save.rows for name in row}.difference(declared))
-    return added(_attach_details(commit, group, new_fields) for new_fields, group in alike)
+    groups = grouped_by_new_fields(
+        saves, lambda save: {name for row in save.rows for name in row}.difference(declared)
+    )
+    return added(_attach_details(commit, group, new_fields) for new_fields, group in groups)
 
 
 def _attach_details(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
     practices = [practice_id for practice_id, save in saves for _ in save.rows]
     batch = read_records(commit, [row for _, save in saves for row in save.rows], practices)
-    held = quarantine.quarantine_rows(commit, batch.bad)
+    quarantined = quarantine.quarantine_rows(commit, batch.bad)
     quarantine.resolve_keys(commit, batch.frame, ("id",))
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, shape(commit).columns)]
     records = _as_calls(commit, batch.frame.unique(ID, keep="last", maintain_order=True))
@@ -54,7 +56,7 @@ def _attach_details(commit: Commit, saves: Saves, new_fields: frozenset[str]) ->
     doubtful = _with_a_doubtful_zone(live, records, pairs)
     departures += [(practice_id, _doubtful_zone(commit.zones[practice_id])) for practice_id in doubtful]
     _attach(commit, stored, pairs, new_fields)
-    return added([held, drift.record_drift(commit, departures)])
+    return added([quarantined, drift.record_drift(commit, departures)])
 
 
 def _days(saves: Saves) -> pl.DataFrame:
@@ -63,23 +65,25 @@ def _days(saves: Saves) -> pl.DataFrame:
 
 
 def _as_calls(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
-    """JSON records with what identifies them as rows of the CSV, and their details."""
+    """Return JSON records with their details and the columns that identify them as CSV rows."""
     rendered = pl.concat([records.select(*DETAILS, EXTRA), as_csv_rows(commit, records)], how="horizontal")
     return with_row_hash(commit, rendered).select(*DETAILS, EXTRA, *SAME_ROW)
 
 
 def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """Which record is which stored call: one row for each pair, with the columns of both.
+    """Match records with stored calls; return one row for each pair, with the columns of both.
 
-    First those that have this id already and look the same; then equal rows, where a record whose id is not
-    held elsewhere goes to a call without id; then by id alone, for a call that changed between the two reads;
-    then by minute, direction and phone number, where these occur once on either side.
+    The matches in order: equal rows that have this id already; equal rows, with records whose id is new first for
+    calls without an id; the id alone, for a call that changed between the two reads; minute, direction and phone
+    number, if these are unique on both sides.
     """
     settled = pair(stored.with_columns(id="_stored_id"), records, ["id", *SAME_ROW])
     stored_ids = stored.select("practice_id", "_stored_id").filter(pl.col("_stored_id").is_not_null())
-    held = pl.struct(ID).is_in(stored_ids.select(pl.struct("practice_id", id="_stored_id")).to_series().implode())
+    is_known_id = pl.struct(ID).is_in(
+        stored_ids.select(pl.struct("practice_id", id="_stored_id")).to_series().implode()
+    )
     calls = settled.left.sort(pl.col("_stored_id").is_not_null(), "_stored_called_at", "call_key")
-    equal = pair(calls.drop("id"), settled.right.sort(held, "created_at", "id"), SAME_ROW)
+    equal = pair(calls.drop("id"), settled.right.sort(is_known_id, "created_at", "id"), SAME_ROW)
     by_id = pair(
         equal.left.with_columns(id="_stored_id").filter(pl.col("id").is_not_null()),
         equal.right.drop(name for name in SAME_ROW if name not in ID),
@@ -95,7 +99,7 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
     minute = pl.col("created_at").dt.truncate("1m")
     is_same_minute = local_minute(pl.col("created_at"), commit.zones) == pl.col("called_at_local")
     rows = pairs.with_columns(
-        together(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
+        merged_extra(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
         called_at=pl.when(is_same_minute).then(minute).otherwise(pl.col("_stored_called_at")),
     )
     differs = pl.any_horizontal(
@@ -108,11 +112,11 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
         return
     lookups.record_mentions(commit, attached)
     dirty_days.note_stored(commit, attached)
-    # An id belongs to one call: whoever held it before does not any more.
+    # An id belongs to one call: clear it from the call that had it before.
     before = stored.join(pairs, on=TARGET, how="anti").join(
         attached, left_on=("practice_id", "_stored_id"), right_on=ID, how="semi"
     )
-    forget_details(commit, before.select(TARGET))
+    clear_details(commit, before.select(TARGET))
     values = ", ".join(f"{name} = attached.{name}" for name in ("called_at", EXTRA, *DETAILS))
     with registered_frames(commit.connection, attached=attached):
         commit.connection.execute(
@@ -123,7 +127,7 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
 
 
 def _with_a_doubtful_zone(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
-    """The practices whose calls mostly do not fit the minutes that the JSON list tells."""
+    """Return the practices in which most calls of the JSON list match no stored call."""
     here, listed, paired = (Counter(frame["practice_id"]) for frame in (stored, records, pairs))
     alone = {
         practice_id: min(here[practice_id], listed[practice_id]) - paired[practice_id] for practice_id in listed

@@ -1,6 +1,6 @@
-"""Pages of the phone-call CSV: split into columns by name, and whole or not taken at all.
+"""Split pages of the phone-call CSV into columns by name, and refuse a page that is not whole.
 
-A page is split here, as it arrives; its values are read a batch of pages at a time (`call_values`).
+A page is split when it arrives. Its values are parsed later, for a batch of pages at a time (`values`).
 """
 
 import csv
@@ -24,11 +24,11 @@ SCHEMA = dict.fromkeys((*HEADERS, EXTRA), pl.String())
 
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_FIELD = 2**30
-"""The csv module's own limit of 128 KiB is no rule of the contract."""
+"""Bytes. Replaces the csv module's limit of 128 KiB, which is no rule of the contract."""
 
 
 class CallsResponse(Protocol):
-    """One page as the client hands it over: the body, and what the headers say of the whole list."""
+    """One page from the client: the body, and the headers about the whole list."""
 
     @property
     def body(self) -> bytes:
@@ -57,13 +57,13 @@ class CallsResponse(Protocol):
 
     @property
     def requests(self) -> int:
-        """How many requests this answer took."""
+        """Requests that this answer took, retries included."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CallTexts:
-    """The rows of a page as text, in the CSV's order: the contract's columns, then `_extra`; misfits aside."""
+    """The rows of a page as text, in the CSV's order: the contract's columns, then `_extra`. `bad` are misfits."""
 
     frame: pl.DataFrame
     bad: tuple[BadRow, ...] = ()
@@ -71,12 +71,12 @@ class CallTexts:
 
 
 def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
-    """Split one page. Columns are found by name, others are kept in `_extra`.
+    """Split one page. Columns are found by name; unknown columns go to `_extra`.
 
     Raises:
         ContractBroken: a column of the contract is missing.
         TornAnswer: the page is cut off.
-        WrongTotal: it has not the rows that the headers promise; `lenient` takes it as it is.
+        WrongTotal: the row count differs from the headers, unless `lenient`.
     """
     texts = split(answer.body)
     rows = texts.frame.height + len(texts.bad)
@@ -85,7 +85,7 @@ def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
         promised = max(0, min(answer.per_page, answer.total_count - answer.page * answer.per_page))
     echoed = answer.page is not None and answer.per_page is not None
     if not lenient and (rows > promised or (rows < promised and echoed)):
-        raise WrongTotal(f"phone_calls: a CSV page has {rows} rows where its headers promise {promised}")
+        raise WrongTotal(f"phone_calls: a CSV page has {rows} rows, its headers promise {promised}")
     first_day, last_day = _days(texts.frame)
     return CallsPage(
         frame=texts,
@@ -102,8 +102,8 @@ def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
 
 
 def _days(texts: pl.DataFrame) -> tuple[date | None, date | None]:
-    """The earliest and the latest day among the rows whose date can be read."""
-    try:  # as text they have the same order, if these two are dates
+    """Return the earliest and the latest day of the rows whose date can be parsed."""
+    try:  # ISO dates sort as text
         return _day(texts["Date"].min()), _day(texts["Date"].max())
     except (TypeError, ValueError):
         pass
@@ -117,11 +117,11 @@ def _day(text: Any) -> date:  # noqa: ANN401 - polars has one type for the least
 
 
 def split(body: bytes) -> CallTexts:
-    """Split a CSV body into columns. A body without a byte has no rows.
+    """Split a CSV body into columns. An empty body has no rows.
 
     Raises:
         ContractBroken: a column of the contract is missing.
-        TornAnswer: the body is cut off within its header or its last row.
+        TornAnswer: the body ends inside its header or its last row.
     """
     body = body.removeprefix(_BOM)
     if not body or body.isspace():
@@ -149,15 +149,15 @@ def _header(body: bytes) -> list[str]:
         raise ContractBroken("phone_calls: the CSV does not begin with a line of column names") from None
     missing = [name for name in HEADERS if name not in names]
     if missing and end < 0:
-        raise TornAnswer("phone_calls: the CSV is cut off within its header")
+        raise TornAnswer("phone_calls: the CSV is cut off inside its header")
     if missing:
         raise ContractBroken(f"phone_calls: the CSV has no column {', '.join(missing)}")
-    # A column that stands twice is kept twice, the second under a name of its own.
+    # A repeated column is kept under a numbered name.
     return [name if name not in names[:place] else f"{name} ({place + 1})" for place, name in enumerate(names)]
 
 
 def _at_once(body: bytes, names: Sequence[str]) -> pl.DataFrame | None:
-    """All rows by polars; `None` where it finds something odd, or passes over it in silence."""
+    """Parse all rows by polars; return `None` if polars fails or would fill short rows with nulls."""
     try:
         frame = pl.read_csv(body, schema=dict.fromkeys(names, pl.String()))
     except pl.exceptions.PolarsError:
@@ -168,18 +168,18 @@ def _at_once(body: bytes, names: Sequence[str]) -> pl.DataFrame | None:
 
 
 def _all_separators_are_there(body: bytes, frame: pl.DataFrame) -> bool:
-    """Whether no row has fewer fields than the header: polars would fill those up with nulls."""
+    """Return whether every row has as many fields as the header; polars fills short rows with nulls."""
     within = frame.select(pl.sum_horizontal(pl.all().str.count_matches(",", literal=True).sum())).item()
     return body.count(b",") == (frame.width - 1) * (frame.height + 1) + within
 
 
 def _one_by_one(body: bytes, names: Sequence[str], bad: list[BadRow]) -> pl.DataFrame:
-    """Row by row, setting aside those with another number of fields than the header, or that are no UTF-8."""
+    """Parse row by row; move rows with a wrong number of fields, or that are not UTF-8, to `bad`."""
     csv.field_size_limit(_LONGEST_FIELD)
     text = io.StringIO(body.decode("utf-8", "surrogateescape"), newline="")
     rows = [row for row in csv.reader(text) if row][1:]
     if rows and len(rows[-1]) < len(names) and not body.endswith(b"\n"):
-        raise TornAnswer("phone_calls: the CSV is cut off within its last row")
+        raise TornAnswer("phone_calls: the CSV is cut off inside its last row")
     good: list[list[str]] = []
     for row in rows:
         reason = _misfit(row, names)
@@ -195,7 +195,7 @@ def _one_by_one(body: bytes, names: Sequence[str], bad: list[BadRow]) -> pl.Data
 
 def _misfit(row: Sequence[str], names: Sequence[str]) -> str | None:
     if len(row) != len(names):
-        return f"row: {len(row)} fields where the header has {len(names)}"
+        return f"row: {len(row)} fields, the header has {len(names)}"
     try:
         "".join(row).encode()
     except UnicodeEncodeError:

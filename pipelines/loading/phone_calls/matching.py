@@ -1,4 +1,4 @@
-"""Pairing two sides row by row, where equal rows are interchangeable: a multiset is matched, not a set."""
+"""Match two sets of calls row by row as multisets: equal rows are interchangeable."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import polars as pl
 
-from pipelines.loading.extras import together
+from pipelines.loading.extras import merged_extra
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.versions import TARGET
 
 ORDINAL = "_ordinal"
 IDENTITY = ("practice_id", "called_at_local", "direction", "phone_number")
-"""Calls that agree in these are told apart by their ordinal only."""
+"""Calls that agree in these columns differ by their ordinal only."""
 _NTH = "_nth"
 
 
 class Matched(NamedTuple):
-    """`pairs` has the columns of both sides, `left` and `right` are what found no partner, in their order."""
+    """`pairs` has the columns of both sides; `left` and `right` are the rows without a partner, in order."""
 
     pairs: pl.DataFrame
     left: pl.DataFrame
@@ -25,9 +25,9 @@ class Matched(NamedTuple):
 
 
 def pair(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> Matched:
-    """Pair rows that agree in `on` (null agrees with null): the first with the first, and so on.
+    """Pair rows that agree in `on` (null agrees with null) in their order: the first with the first, and so on.
 
-    Other columns must not have a name in common.
+    The two sides must not share the name of any other column.
     """
     nth = pl.int_range(pl.len()).over(on).alias(_NTH)
     numbered_left, numbered_right = left.with_columns(nth), right.with_columns(nth)
@@ -39,26 +39,26 @@ def pair(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> Matched:
 
 
 def only_one(frame: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
-    """The rows that no other row agrees with in `on`."""
+    """Return the rows whose values in `on` are unique."""
     return frame.filter(pl.len().over(on) == 1)
 
 
 DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "remote_patient_id")
-"""What only the JSON list tells of a call."""
+"""Columns of a call that only the JSON list has."""
 
 SAME_CALL = ("call_date", *IDENTITY)
 SAME_ROW = ("_row_hash", *SAME_CALL)
 STORED = (TARGET, "call_key", "_deleted", "_stored_called_at", "_stored_extra", *DETAILS, *SAME_ROW)
-"""What `compare` needs to know of a stored row; the rest of it stays in the warehouse."""
+"""Columns of a stored row that `compare` needs; the other columns stay in the warehouse."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayChanges:
-    """How stored days become what was read.
+    """The changes that turn stored days into the days that were read.
 
-    `new` has an `_ordinal`; `changed` a `_target`, the key and the details it keeps; `touched` are equal rows
-    that were marked as deleted or had other unknown fields; `gone` are not there any more; the details of
-    `doubtful` may be another call's.
+    `new` rows have an `_ordinal`. `changed` rows have a `_target`, their key and the details that they keep.
+    `touched` rows are equal, but were marked as deleted or had other unknown fields. `gone` rows are missing at
+    the source. The details of `doubtful` rows may belong to another call.
     """
 
     new: pl.DataFrame
@@ -70,9 +70,9 @@ class DayChanges:
 
 
 def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[str] = ()) -> DayChanges:
-    """Match stored rows (the columns of `STORED`, deleted ones too) with those just read (all columns).
+    """Match stored rows (columns `STORED`, deleted rows included) with the rows that were read (all columns).
 
-    `new_fields` are the columns of the CSV that nobody declared: what the JSON list told beside them stays.
+    `new_fields` are the CSV's undeclared columns; undeclared fields from the JSON list are kept beside them.
     """
     ordered = stored.sort("_deleted", "_stored_called_at", "created_at", "call_key")
     equal = pair(ordered, fresh, SAME_ROW)
@@ -92,32 +92,32 @@ def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[st
 
 def with_ordinals(calls: pl.DataFrame) -> pl.DataFrame:
     """Number the calls of one identity, in the frame's order, from 0."""
-    # Few calls share an identity, and one number tells which may: only those are worth grouping by four columns.
-    marks = calls.select(pl.struct(IDENTITY).hash()).to_series()
-    crowded = calls.select(IDENTITY).with_row_index("_row").filter(marks.is_duplicated())
+    # Few calls share an identity. One hash finds the candidates; only these are grouped by four columns.
+    hashes = calls.select(pl.struct(IDENTITY).hash()).to_series()
+    crowded = calls.select(IDENTITY).with_row_index("_row").filter(hashes.is_duplicated())
     nth = crowded.select("_row", pl.int_range(pl.len()).over(IDENTITY).alias(ORDINAL))
     ordinals = pl.zeros(calls.height, dtype=pl.Int64, eager=True).scatter(nth["_row"], nth[ORDINAL])
     return calls.with_columns(ordinals.alias(ORDINAL))
 
 
 def _numbered(new: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
-    """Keys are never given twice: ordinals go on where those of the stored rows end, deleted ones included."""
+    """Number new calls after the stored ones, deleted calls included, so that no key is used twice."""
     taken = stored.group_by(IDENTITY).agg(_taken=pl.len())
     joined = new.join(taken, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
     return with_ordinals(joined).with_columns(pl.col(ORDINAL) + pl.col("_taken").fill_null(0)).drop("_taken")
 
 
 def _with_extra(pairs: pl.DataFrame, new_fields: Collection[str]) -> pl.DataFrame:
-    return pairs.with_columns(together(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA))
+    return pairs.with_columns(merged_extra(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA))
 
 
 def _with_details(
     changed: Matched, left: pl.DataFrame, right: pl.DataFrame, new_fields: Collection[str]
 ) -> pl.DataFrame:
-    """Changed rows keep details only where there was one candidate on either side."""
-    mine = left.select(TARGET, _candidates=pl.len().over(*IDENTITY, "_deleted"))
-    theirs = right.group_by(IDENTITY).agg(_rivals=pl.len())
-    rows = changed.pairs.join(mine, on=TARGET, how="left").join(theirs, on=IDENTITY, how="left", nulls_equal=True)
+    """Return the changed rows; they keep their details only if each side has a single candidate."""
+    stored = left.select(TARGET, _candidates=pl.len().over(*IDENTITY, "_deleted"))
+    fresh = right.group_by(IDENTITY).agg(_rivals=pl.len())
+    rows = changed.pairs.join(stored, on=TARGET, how="left").join(fresh, on=IDENTITY, how="left", nulls_equal=True)
     certain = (pl.col("_candidates") == 1) & (pl.col("_rivals") == 1)
     kept = [pl.when(certain).then(pl.col(name)) for name in DETAILS]
     rows = _with_extra(rows.with_columns(_stored_extra=pl.when(certain).then("_stored_extra")), new_fields)
@@ -130,6 +130,6 @@ def _with_details(
 
 
 def _doubtful(equal: Matched) -> pl.DataFrame:
-    """Rows with details that have lost an identical twin: it may as well be the twin that is left."""
+    """Return rows with details if an equal row is gone: the details may belong to the row that is gone."""
     same = ["practice_id", "_row_hash", "_deleted"]
     return equal.pairs.filter(pl.col("id").is_not_null()).join(equal.left, on=same, how="semi").select(TARGET)

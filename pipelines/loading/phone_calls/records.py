@@ -1,4 +1,4 @@
-"""JSON records of calls, seen as the rows that the CSV makes of them."""
+"""Convert JSON records of calls into the rows of the CSV."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,27 +17,27 @@ from pipelines.partner.models import PhoneCall
 
 
 def read_records(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
-    """Records, and whose each is, as a typed frame, by their own names; bad ones and unknown fields aside."""
+    """Parse records into a typed frame with their JSON names; `practices` holds the practice of each record."""
     return typed(rows, shape(commit), practices)
 
 
 def shape(commit: Commit) -> Shape:
-    """The columns, the key and the model of a record."""
+    """Return the columns, the key and the model of a record."""
     return Shape(replace(commit.table.endpoint, record=PhoneCall).columns(), ("id",), PhoneCall)
 
 
 def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
-    """The columns of the CSV, typed, `practice_id` and `call_date`: one row for each record, in their order."""
+    """Return the CSV's columns, `practice_id` and `call_date`: one row for each record, in their order."""
     minute = local_minute(pl.col("created_at"), commit.zones).alias("called_at_local")
     rows = pl.concat([records.select("practice_id", minute), as_csv_shows(records)], how="horizontal")
     return rows.with_columns(call_date=pl.col("called_at_local").dt.date())
 
 
 def as_days(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
-    """Records in the place of pages of the CSV, each practice's in order of time.
+    """Convert records into CSV rows, in order of time, to replace days that were read as JSON.
 
-    A record that does not fit its model, and what only records tell, is left to `attach_details`, which gets the
-    same ones. One without a time belongs to no day, and is set aside here.
+    `attach_details` gets the same records: it quarantines the ones that do not fit their model, and stores the
+    columns that only JSON has. A record without a time belongs to no day and is quarantined here.
     """
     records = read_records(commit, rows, practices).frame
     dated = records.filter(pl.col("created_at").is_not_null()).sort("created_at", "id")

@@ -1,4 +1,4 @@
-"""The rows of `raw.phone_calls`: how new ones get there, and what the matching needs of those that are there."""
+"""Insert new rows into `raw.phone_calls`, and read the stored rows that the matching needs."""
 
 import hashlib
 
@@ -16,7 +16,7 @@ _SALT = "_salt"
 
 
 def append(commit: Commit, rows: pl.DataFrame) -> None:
-    """Insert calls that are new. Hash and key are made on the way, so that a first load reads its rows once."""
+    """Insert new calls. The statement computes hash and key itself, so that a first load reads its rows once."""
     if rows.is_empty():
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
@@ -34,15 +34,15 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
 
 
 def _practice_salt(salt: str, practice_id: str) -> str:
-    """The secret that goes into the keys of one practice's calls."""
+    """Return the secret part of the call keys of one practice."""
     return hashlib.sha256(f"{salt}/{practice_id}".encode()).hexdigest()[:20]
 
 
 def _call_key(source: str) -> str:
-    """SQL for `call_key`, of the rows named `source`, with the practice's salt as column `_salt`.
+    """Return SQL for the `call_key` of the rows named `source`, which have the practice's salt in `_salt`.
 
-    The salt keeps a published key from being traced back to a phone number by trying them all. With it the
-    text fits one block of MD5, so that a key costs as little as it can.
+    Without the salt, trying all phone numbers would reveal the number behind a published key. Salt and text fit
+    one block of MD5, which keeps the cost of a key minimal.
     """
     minute = f"epoch_us({source}.called_at_local) // 60000000"
     parts = (minute, f"{source}.direction", f"{source}.phone_number", f"{source}.{ORDINAL}")
@@ -51,7 +51,7 @@ def _call_key(source: str) -> str:
 
 
 def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with the columns of the CSV, and their `_row_hash`."""
+    """Return rows that have the CSV's columns with their `_row_hash`."""
     numbered = rows.with_row_index("_row")
     with registered_frames(commit.connection, numbered=numbered):
         hashes = frame_of(
@@ -62,7 +62,7 @@ def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def stored_rows(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
-    """All rows of these days of practices, deleted ones too, with the columns of `matching.STORED`."""
+    """Return all rows of these days, deleted rows included, with the columns of `matching.STORED`."""
     own = ", ".join(quoted(name) for name in ("call_key", *DETAILS, *SAME_ROW))
     with registered_frames(commit.connection, days=days):
         return frame_of(
@@ -73,8 +73,8 @@ def stored_rows(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
         )
 
 
-def forget_details(commit: Commit, rows: pl.DataFrame) -> None:
-    """The details of these rows (`_target`) may be another call's: they will be read again."""
+def clear_details(commit: Commit, rows: pl.DataFrame) -> None:
+    """Clear the details of these rows (`_target`), which may belong to another call; they are read again."""
     if rows.is_empty():
         return
     nothing = ", ".join(f"{name} = null" for name in DETAILS)

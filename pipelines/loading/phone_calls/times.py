@@ -1,4 +1,4 @@
-"""Practice-local minutes as instants: the repeated hour of autumn, and the hour that spring leaves out."""
+"""Convert practice-local minutes into instants, also in the repeated and the missing hour of a clock change."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -10,11 +10,11 @@ from pipelines.loading.instants import INSTANT
 
 
 def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, list[str]]:
-    """Add `called_at` to calls of one zone, each practice's in the CSV's order.
+    """Add `called_at` to calls of one zone; each practice's calls are in the CSV's order.
 
-    Returns with them the practice of each call at a minute that the zone does not have: it is shifted forward by
-    the gap. A minute that the zone has twice is told apart by the order of the calls within the day (`folds`),
-    else it is taken for the first.
+    Also return the practice of each call at a minute that does not exist in the zone; such a call is shifted
+    forward by the gap. For a minute that exists twice the order of the calls within the day decides (`folds`), and
+    the first instant is used if the order does not decide.
     """
     minutes = pl.col("called_at_local")
     calls = calls.with_columns(
@@ -42,7 +42,7 @@ def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, li
 def add_called_at_by_zone(
     calls: pl.DataFrame, zones: Mapping[str, str]
 ) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """Calls of several practices, whose zones are told, through `add_called_at`; the gaps with their zones."""
+    """Add `called_at` to calls of several practices by `zones`; return the gaps with their zones."""
     parts: list[pl.DataFrame] = []
     gaps: list[tuple[str, str]] = []
     for zone, practices in _by_zone(zones):
@@ -53,12 +53,12 @@ def add_called_at_by_zone(
 
 
 def days_between(first: date, last: date) -> list[date]:
-    """The days from `first` to `last`, both included."""
+    """Return the days from `first` to `last`, both included."""
     return [first + timedelta(days=past) for past in range((last - first).days + 1)]
 
 
 def local_minute(instant: pl.Expr, zones: Mapping[str, str]) -> pl.Expr:
-    """An instant as the CSV writes it: local to each row's practice, cut to the minute."""
+    """Return an instant as the CSV shows it: local to the row's practice, cut to the minute."""
     return pl.coalesce(
         pl.when(pl.col("practice_id").is_in(practices)).then(
             instant.dt.convert_time_zone(zone).dt.replace_time_zone(None).dt.truncate("1m")
@@ -68,21 +68,21 @@ def local_minute(instant: pl.Expr, zones: Mapping[str, str]) -> pl.Expr:
 
 
 def _by_zone(zones: Mapping[str, str]) -> list[tuple[str, list[str]]]:
-    """The practices of each zone."""
+    """Return the practices of each zone."""
     return [(zone, [name for name, its in zones.items() if its == zone]) for zone in dict.fromkeys(zones.values())]
 
 
 def folds(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int]:
-    """Which of its two instants each local minute of one day is: 0 the first, 1 the second.
+    """Return which of its two instants each local minute of one day is: 0 for the first, 1 for the second.
 
-    Told by the order of the calls where the day runs up or down throughout, but for one step back within the
-    repeated hour. Where both ways are possible, or none, all are taken for the first.
+    The order of the calls decides if the day ascends or descends throughout, except for one step back in the
+    repeated hour. If both orders are possible, or neither is, all minutes count as the first instant.
     """
-    nothing_told = [0] * len(minutes)
+    undecided = [0] * len(minutes)
     upwards = _folds_upwards(minutes, zone)
     downwards = _folds_upwards(minutes[::-1], zone)
     possible = [way for way in (upwards, downwards and downwards[::-1]) if way is not None]
-    return possible[0] if len(possible) == 1 else nothing_told
+    return possible[0] if len(possible) == 1 else undecided
 
 
 def _folds_upwards(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int] | None:
@@ -103,13 +103,13 @@ def _folds_upwards(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int] | N
 
 
 def _turns(day: date, zone: ZoneInfo) -> bool:
-    """Whether the zone's offset changes on this day."""
+    """Return whether the zone's offset changes on this day."""
     start = datetime.combine(day, datetime.min.time(), zone)
     return start.utcoffset() != (start + timedelta(days=1)).utcoffset()
 
 
 def _shift(minute: datetime, zone: ZoneInfo) -> timedelta:
-    """How far the offset moves at this local minute: negative if the zone has it twice, positive if not at all."""
+    """Return the change of offset at a local minute: negative if it exists twice, positive if it is missing."""
     first, second = (minute.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
     return second - first
 

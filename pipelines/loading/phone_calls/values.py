@@ -1,6 +1,6 @@
-"""The texts of phone-call pages into typed values: minutes, labels, Yes/No, m:ss (contract: CSV response).
+"""Parse the texts of phone-call pages: minutes, labels, Yes/No, m:ss (contract: CSV response).
 
-Few distinct texts make up most columns, so that each of them is read once and the rest is a look-up.
+Most columns hold few distinct texts, so each distinct text is parsed once and the rows look it up.
 """
 
 import re
@@ -23,19 +23,19 @@ _LONGEST_SECONDS = 2**31 - 1
 
 
 class _Unreadable(Exception):
-    """A text is no value of its column."""
+    """A text cannot be parsed as a value of its column."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallValues:
-    """The rows of a page, typed, in the CSV's order (raw column names, `call_date`, `_extra`); misfits aside."""
+    """The typed rows of a page in the CSV's order (raw column names, `call_date`, `_extra`). `bad` are misfits."""
 
     frame: pl.DataFrame
     bad: tuple[BadRow, ...]
     new_fields: frozenset[str]
 
     def of_practice(self, practice_id: str) -> Typed:
-        """The same rows with the practice whose they are."""
+        """Return the rows with their practice."""
         return Typed(
             with_constant(self.frame, "practice_id", practice_id, pl.String()),
             tuple(replace(row, practice_id=practice_id) for row in self.bad),
@@ -45,9 +45,9 @@ class CallValues:
 
 
 def read_values(pages: Sequence[CallTexts | CallValues]) -> list[CallValues]:
-    """Read the texts of these pages, of all at once; pages that were read before stay as they are.
+    """Parse the texts of all these pages at once; pages that are parsed already stay as they are.
 
-    A row with a text that is no value of its column is set aside.
+    A row with a text that cannot be parsed goes to `bad`.
     """
     texts = [page for page in pages if isinstance(page, CallTexts)]
     read = iter(_read_texts(texts) if texts else ())
@@ -65,19 +65,19 @@ def _read_texts(pages: Sequence[CallTexts]) -> Iterator[CallValues]:
             misfits[column.header] = misfit
     frame = pl.DataFrame([*values, texts[EXTRA]])
     frame = frame.with_columns(call_date=pl.col("called_at_local").dt.date())
-    marks = pl.DataFrame(misfits)
+    misfit_marks = pl.DataFrame(misfits)
     end = 0
     for page in pages:
         start, end = end, end + page.frame.height
         own, bad = frame[start:end], page.bad
         if misfits:
-            is_bad = marks[start:end].select(pl.any_horizontal(pl.all())).to_series()
-            bad += _set_aside(page.frame.filter(is_bad), marks[start:end].filter(is_bad), own.filter(is_bad))
+            is_bad = misfit_marks[start:end].select(pl.any_horizontal(pl.all())).to_series()
+            bad += _bad_rows(page.frame.filter(is_bad), misfit_marks[start:end].filter(is_bad), own.filter(is_bad))
             own = own.filter(~is_bad)
         yield CallValues(own, bad, page.new_fields)
 
 
-def _set_aside(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -> tuple[BadRow, ...]:
+def _bad_rows(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -> tuple[BadRow, ...]:
     rows = zip(texts.rows(named=True), marks.rows(named=True), values["call_date"], strict=True)
     result: list[BadRow] = []
     for row, misfit, day in rows:
@@ -88,9 +88,9 @@ def _set_aside(texts: pl.DataFrame, marks: pl.DataFrame, values: pl.DataFrame) -
 
 
 def as_csv_shows(records: pl.DataFrame) -> pl.DataFrame:
-    """JSON records (typed, by their own names) with the values that the CSV would show for them.
+    """Return typed JSON records with the values that the CSV has for them, without the Date.
 
-    All but the Date: empty text is null there, and a label has lost its capitals and spaces.
+    An empty text is null in the CSV, and a label is lower case with underscores after parsing.
     """
     rendered: list[pl.Series] = []
     for column in COLUMNS:
@@ -110,12 +110,12 @@ def _minutes(texts: pl.Series) -> Read:
     return minutes, minutes.is_null()
 
 
-def _as_they_are(texts: pl.Series) -> Read:
+def _unchanged(texts: pl.Series) -> Read:
     return texts.set(texts == "", None), None
 
 
 def _each_once(read: Callable[[str], Any], dtype: pl.DataType) -> Callable[[pl.Series], Read]:
-    """Read every distinct text once."""
+    """Return a reader that parses every distinct text once."""
 
     def column(texts: pl.Series) -> Read:
         distinct = [text for text in texts.unique() if text is not None]
@@ -127,7 +127,7 @@ def _each_once(read: Callable[[str], Any], dtype: pl.DataType) -> Callable[[pl.S
             except _Unreadable:
                 values.append(None)
                 unreadable.append(text)
-        # The number of each row's text is the place of its value: half of what `replace_strict` costs.
+        # The physical value of the enum is the index of the parsed value: half the cost of `replace_strict`.
         numbers = texts.cast(pl.Enum(distinct)).to_physical()
         return pl.Series(values, dtype=dtype)[numbers], texts.is_in(unreadable) if unreadable else None
 
@@ -156,7 +156,7 @@ def _seconds(text: str) -> int | None:
 
 _READERS: dict[Cell, Callable[[pl.Series], Read]] = {
     Cell.MINUTE: _minutes,
-    Cell.TEXT: _as_they_are,
+    Cell.TEXT: _unchanged,
     Cell.LABEL: _each_once(unhumanise, pl.String()),
     Cell.YES_NO: _each_once(_yes_no, pl.Boolean()),
     Cell.DURATION: _each_once(_seconds, pl.Int32()),
