@@ -47,7 +47,7 @@ def test_the_tables_have_every_switch_with_its_default(documentation: str) -> No
 
 @pytest.mark.parametrize(
     ("head", "kinds"),
-    [("| fault | what happens |", KINDS), ("| kind | what happens |", WEBHOOK_KINDS)],
+    [("| fault | effect |", KINDS), ("| kind | effect |", WEBHOOK_KINDS)],
     ids=["of the interface", "of webhooks"],
 )
 def test_the_tables_have_every_fault(documentation: str, head: str, kinds: tuple[str, ...]) -> None:
