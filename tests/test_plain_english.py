@@ -54,7 +54,7 @@ NOT_YET: Mapping[str, Mapping[str, float]] = {
 
 IF_OR_WHEN = re.compile(r"\b(?:if|when)\b")
 LEAST_CONDITIONS = 2.0
-"""The least "if" and "when" per 1,000 words of pipelines. It may only rise, and is 5.0 once all of it is rewritten."""
+"""The least "if" and "when" per 1,000 words of pipelines. It may only rise: 5.0 once all is rewritten."""
 
 
 def python_lines(module: Path) -> Iterator[tuple[int, str]]:
