@@ -149,7 +149,7 @@ def shown(
     defined_by: Sequence[Column],
     empty: str = "Nothing in this period.",
 ) -> None:
-    """Draw a chart, its table with a download, and its definition. `name` is the file's, `says` its description."""
+    """Draw a chart, its table with a download, and its definition. `name` is the file's, `says` is its caption."""
     if table.is_empty():
         st.info(empty)
         return
