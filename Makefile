@@ -3,7 +3,7 @@
 .PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers spark cluster clients superset docs release audit clean lock
 
 PYTHON ?= python3
-# Many images set it; every process of the tests would compile vetl anew.
+# Many images set it; every process of the tests would compile vetl again.
 unexport PYTHONDONTWRITEBYTECODE
 BIN    := .venv/bin
 # A file at a time: what a file sets up once is set up in one process.
@@ -58,12 +58,12 @@ chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and s
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/loading tests/receiving/test_drain.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py
 
-check: setup  ## Lint, format, types, SQL lint, architecture
+check: setup  ## Lint, format, types, SQL lint, architecture, plain English
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/sqlfluff lint dbt/models dbt/tests --disable-progress-bar
-	$(BIN)/python -m pytest -q tests/test_architecture.py
+	$(BIN)/python -m pytest -q tests/test_architecture.py tests/test_plain_english.py
 
 format: setup  ## Rewrite the code in the house format
 	$(BIN)/ruff check --fix-only .

@@ -1,1 +1,1 @@
-"""How fast the first sync is, as a ratio to the floor of the same run on the same machine."""
+"""The speed of the first sync, as a ratio to the floor of the same run on the same machine."""

@@ -78,7 +78,7 @@ def _compare(
     runs: Mapping[str, tuple[Callable[..., None], tuple[Any, ...]]],
     folder: Path,
 ) -> None:
-    """Each once a round, so that whatever else the machine does meets all of them alike."""
+    """Run each once a round, so that other work on the machine affects all of them alike."""
     costs: dict[str, list[Cost]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, (run, arguments) in runs.items():
@@ -101,7 +101,7 @@ def _line(label: str, rows: int, costs: list[Cost], floors: list[Cost]) -> None:
 
 
 def _write_bytes(folder: Path, calls: int, appointments: int) -> None:
-    """The bytes that the floor loads from disk."""
+    """Write the bytes that the floor loads from disk."""
     ready = render(calls, appointments)
     with (folder / "calls.csv").open("wb") as file:
         file.write(HEADER)

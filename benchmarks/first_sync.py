@@ -1,4 +1,4 @@
-"""The real `vetl sync` path, from settings to committed rows."""
+"""The real path of `vetl sync`, from settings to committed rows."""
 
 from datetime import date
 from pathlib import Path

@@ -14,7 +14,7 @@ Query = dict[str, str]
 
 
 def call_queries(count: int) -> list[Query]:
-    """Two days a request."""
+    """Return requests of two days each."""
     start = first_day(count)
     return [
         {
@@ -28,7 +28,7 @@ def call_queries(count: int) -> list[Query]:
 
 
 def appointment_queries(count: int) -> list[Query]:
-    """A hundred a request over equal slices of time."""
+    """Return requests of a hundred rows each, over equal slices of time."""
     first = datetime(2025, 1, 1, 12, tzinfo=UTC)
     step = (NOW - timedelta(days=1) - first) / count
     return [
@@ -44,7 +44,7 @@ def appointment_queries(count: int) -> list[Query]:
 
 
 def calls(base_url: str, count: int, folder: Path) -> None:
-    """Each answer dropped; then all calls from one file into typed columns."""
+    """Download calls and drop each answer; then load all calls from one file into typed columns."""
     asyncio.run(_download(base_url, "phone_calls", call_queries(count)))
     with duckdb.connect(str(folder / "floor.duckdb")) as connection:
         connection.execute(
@@ -56,7 +56,7 @@ def calls(base_url: str, count: int, folder: Path) -> None:
 
 
 def appointments(base_url: str, count: int, folder: Path) -> None:
-    """Each answer dropped; then one typed load from disk."""
+    """Download appointments and drop each answer; then do one typed load from disk."""
     asyncio.run(_download(base_url, "appointments", appointment_queries(count)))
     with duckdb.connect(str(folder / "floor.duckdb")) as connection:
         connection.execute(

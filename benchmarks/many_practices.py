@@ -1,7 +1,7 @@
-"""`python -m benchmarks.many_practices`: the first sync of many small practices, then two ticks without news.
+"""`python -m benchmarks.many_practices`: the first sync of many small practices, then two ticks without changes.
 
 The sandbox serves them in a process of its own, whose CPU is not counted. Every sync is the path of `vetl sync`,
-settings to committed rows, in a fresh interpreter; each round begins with an empty warehouse.
+from settings to committed rows, in a fresh interpreter; each round begins with an empty warehouse.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from pipelines.settings import PartnerSettings, Settings, WarehouseSettings
 
 FIVE_LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SYNCS = ("first sync", "a tick without news", "the next tick")
-"""The first tick looks a second time at what the first sync has read (decision 0602)."""
+"""The first tick compares the ids of the first sync on a second read (decision 0602)."""
 
 
 def main() -> None:
-    """Serve the practices, sync them three times a round, print what each sync cost."""
+    """Serve the practices, sync them three times a round, print the cost of each sync."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.many_practices")
     parser.add_argument("--practices", type=int, default=500)
     parser.add_argument("--days", type=int, default=60)
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def sync(platform: Platform, days: int, lists: Sequence[str] | None, folder: Path, shards: int) -> None:
-    """One sync of all practices of the platform into the warehouse of this folder."""
+    """Run one sync of all practices of the platform into the warehouse of this folder."""
     start = platform.clock.date() - timedelta(days=days)
     settings = Settings(
         partner=PartnerSettings(

@@ -35,7 +35,7 @@ class Timed:
 
 
 def main() -> None:
-    """Make the warehouse, build it in full, sync a little, build as `vetl run` does; print what each cost."""
+    """Make the warehouse, build it in full, sync a little, build as `vetl run` does; print the cost of each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.marts")
     parser.add_argument("--calls", type=int, default=10_000_000, help="a multiple of 1,000")
     options = parser.parse_args()
@@ -67,7 +67,7 @@ def _timed(label: str, path: Path, tests: Sequence[str] = CHANGED_ONLY) -> Timed
     nodes = ((".".join(node["unique_id"].split(".")[:3:2]), node["execution_time"]) for node in run["results"])
     published = _publish(path)
     timed = Timed(wall, cpu, published, after.ru_maxrss / 1024, sorted(nodes, key=lambda node: -node[1]))
-    # The peak is that of the largest build so far: the first one, in full.
+    # The peak is that of the largest build so far: the first build, in full.
     print(
         f"\n{label}: {wall:.1f} s wall, {cpu:.1f} s CPU, at most {timed.peak_mib:,.0f} MiB;"
         f" published with {published:.1f} s CPU"

@@ -1,7 +1,7 @@
-"""A private warehouse of any size, made by SQL in a minute, for timing what is built over it.
+"""A private warehouse of any size, made by SQL in a minute, for timing builds over it.
 
-Two years of 50 practices; for 20 phone calls two sessions, an appointment, an outreach request and a task. What
-matters to the marts is drawn as it is at a practice: callers who call again, sessions that name their
+Two years of 50 practices; for 20 phone calls two sessions, an appointment, an outreach request and a task. The
+facts that matter to the marts are drawn as in a real practice: callers who call again, sessions that name their
 appointment, remote ids that carry a server's id.
 """
 
@@ -144,7 +144,7 @@ class _Answer:
 
 
 def small_sync(path: Path, now: datetime) -> None:
-    """What a sync brings an hour later: at each practice today's calls, a few new rows and late changes."""
+    """Add the rows of an hour later: at each practice today's calls, a few new rows and late changes."""
     run = f"sync {now:%H}"
     with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse:
         warehouse.set_practices(PRACTICES)
@@ -159,7 +159,7 @@ def small_sync(path: Path, now: datetime) -> None:
 
 
 def _todays_calls(now: datetime) -> bytes:
-    """One call an hour since six in the morning."""
+    """Return one call an hour since six in the morning."""
     lines = (
         f"{now.date()} {hour:02}:10,Practice,Inbound,Completed,Existing,Client 1,Rex,+12120000{hour:03},"
         "Scheduling,Yes,Wants to come,Positive,Voicemail,No,1:05\n"

@@ -1,4 +1,4 @@
-"""A function run in a process of its own, with what it cost: wall and CPU seconds, peak memory."""
+"""A function run in a process of its own, with its cost: wall and CPU seconds, peak memory."""
 
 import multiprocessing
 import resource
@@ -19,12 +19,12 @@ class Cost:
 
 
 def measured(function: Callable[..., Any], *arguments: Any) -> Cost:
-    """What one call costs in a fresh interpreter, imports included."""
+    """Run a call in a fresh interpreter and return its cost, imports included."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(sender, function, arguments))
     process.start()
-    sender.close()  # so that a process that fails ends the wait
+    sender.close()  # so that a failed process ends the wait
     cost: Cost = receiver.recv()
     process.join()
     return cost
@@ -35,6 +35,6 @@ def _run(sender: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) 
     function(*arguments)
     wall = time.perf_counter() - started
     used, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Not `ru_maxrss`, which begins with what the process that started this one had.
+    # `ru_maxrss` would be wrong: it begins with the value of the parent process.
     peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
     sender.send(Cost(wall, used.ru_utime + used.ru_stime + others.ru_utime + others.ru_stime, int(peak) / 1024))

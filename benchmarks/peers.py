@@ -1,6 +1,6 @@
-"""What else one could write: a script by hand, dlt with Arrow tables parsed by hand, and dlt with dictionaries.
+"""Alternatives to vetl: a script by hand, dlt with Arrow tables parsed by hand, and dlt with dictionaries.
 
-All read the requests of the floor and keep the rows, without certificates, history, keys or hashes.
+All send the requests of the floor and keep the rows, without certificates, history, keys or hashes.
 """
 
 import csv
@@ -21,11 +21,11 @@ import polars as pl
 from benchmarks.floor import IN_FLIGHT, Query
 
 _PAGES = 10
-"""Answers that become one table: each insert into DuckDB costs the same however few rows it has."""
+"""Answers that become one table: each insert into DuckDB costs the same, however few rows it has."""
 
 
 def script(base_url: str, path: str, queries: Sequence[Query], folder: Path) -> None:
-    """By hand: what came is parsed by polars and inserted by DuckDB."""
+    """Parse the answers with polars and insert them with DuckDB, by hand."""
     with duckdb.connect(str(folder / "script.duckdb")) as connection:
         for number, frame in enumerate(_tables(base_url, path, queries)):
             connection.register("page", frame)
@@ -33,12 +33,12 @@ def script(base_url: str, path: str, queries: Sequence[Query], folder: Path) -> 
 
 
 def dlt_arrow(base_url: str, path: str, queries: Sequence[Query], folder: Path) -> None:
-    """The best form of dlt: Arrow tables, appended by one Parquet file."""
+    """Load with the best form of dlt: Arrow tables, appended by one Parquet file."""
     _load(map(pl.DataFrame.to_arrow, _tables(base_url, path, queries)), path, folder)
 
 
 def dlt_dictionaries(base_url: str, path: str, queries: Sequence[Query], folder: Path) -> None:
-    """What dlt's users write: rows as dictionaries."""
+    """Load as most users of dlt do: rows as dictionaries."""
     parse = _csv_rows if path == "phone_calls" else _json_rows
     _load((row for body in _bodies(base_url, path, queries) for row in parse(body)), path, folder)
 
@@ -60,7 +60,7 @@ def _tables(base_url: str, path: str, queries: Sequence[Query]) -> Iterator[pl.D
 
 
 def _bodies(base_url: str, path: str, queries: Sequence[Query]) -> Iterator[bytes]:
-    """Each answer, in the order of the requests, eight in flight, by threads with a client each."""
+    """Yield each answer, in the order of the requests, eight in flight, by threads with a client each."""
     mine = local()
 
     def get(query: Query) -> bytes:

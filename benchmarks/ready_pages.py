@@ -1,8 +1,8 @@
-"""A platform that only hands out ready pages, so that the reader is what is measured.
+"""A platform that only returns ready pages, so that the benchmark measures the reader.
 
-Calls: one practice, 1,900 a day until yesterday, as CSV. Appointments: spread evenly over `updated_at`, as
-JSON. The pages are real answers to the windows that are asked for; rendering is done beforehand, by day or
-by row, and joined on request.
+Calls: one practice, 1,900 a day until yesterday, as CSV. Appointments: spread evenly over `updated_at`, as JSON.
+The pages are real answers to the requested windows; rendering is done beforehand, by day or by row, and the parts
+are joined on request.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ class Ready:
 
 
 def first_day(calls: int) -> date:
-    """The day of the first of so many calls."""
+    """Return the day of the first of so many calls."""
     return NOW.date() - timedelta(days=max(1, -(-calls // A_DAY)))
 
 
 def render(calls: int, appointments: int, seed: int = 1) -> Ready:
-    """All rows of a world of that size."""
+    """Render all rows of a world of that size."""
     rng = random.Random(seed)
     return Ready(first_day(calls), _calls(rng, calls), *_appointments(rng, appointments))
 

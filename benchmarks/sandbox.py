@@ -1,9 +1,9 @@
 """The sandbox at size: `python -m benchmarks.sandbox [--practices 500] [--calls 10000000] [--seconds 5]`.
 
-Serves a large world, has every practice's calls and other lists drawn, and tells how long that took and how much
-memory the server had at most; then asks for CSV pages, eight in flight, by a client that drops the bodies: pages
-that are ready, and pages that are rendered anew. Beside what came in a second stands what the server's own CPU
-would do in one, which does not depend on who else is at work on the machine.
+It serves a large world, has every practice's calls and other lists drawn, and prints the time and the server's
+peak memory. Then it requests CSV pages, eight in flight, with a client that drops the bodies: ready pages, and
+pages that are rendered each time. Beside the rows of a second it prints the rows that a second of the server's own
+CPU would give, which does not depend on other work on the machine.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _LINE = "{:44}{:>14}"
 
 
 class Client:
-    """One connection that is kept."""
+    """One connection that stays open."""
 
     def __init__(self, greeting: dict[str, Any]) -> None:
         self._connection = http.client.HTTPConnection(greeting["base_url"].removeprefix("http://"), timeout=600)
@@ -38,13 +38,13 @@ class Client:
         self._token = json.loads(body)["data"]["token"]
 
     def get(self, path: str, practice_id: str) -> tuple[bytes, http.client.HTTPMessage]:
-        """The body and headers of an answer, which must be a 200."""
+        """Return the body and headers of an answer, which must be a 200."""
         return self.ask("GET", ROOT + path, {"Authorization": f"Bearer {self._token}", "X-Client-Id": practice_id})
 
     def ask(
         self, method: str, path: str, headers: dict[str, str], body: str | None = None
     ) -> tuple[bytes, http.client.HTTPMessage]:
-        """Any request."""
+        """Send any request and return its answer."""
         self._connection.request(method, path, body, headers)
         answer = self._connection.getresponse()
         read = answer.read()
@@ -54,7 +54,7 @@ class Client:
 
 
 def main() -> None:
-    """Measure, and print what was found."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--practices", type=int, default=500)
     parser.add_argument("--calls", type=int, default=10_000_000)
@@ -67,7 +67,7 @@ def main() -> None:
         _say("ready after", f"{time.monotonic() - began:.1f} s")
         _draw(greeting, process.pid, began)
     with _served("--practices=1", "--days=60", "--calls=200000") as (process, greeting):
-        # The same few pages again and again, or every page a different one of ever other ranges.
+        # Request the same few pages again and again, or a page of another range each time.
         reader = Reader(greeting, process.pid, given.seconds)
         _csv("CSV, pages that are ready", reader, lambda n: f"page={n % IN_FLIGHT}")
         _csv("CSV, each page rendered", reader, lambda n: f"page={n % 30}&unread={n}")
@@ -104,14 +104,14 @@ def _draw(greeting: dict[str, Any], pid: int, began: float) -> None:
 
 @dataclass(frozen=True)
 class Reader:
-    """Asks for pages during some seconds, several in flight, and drops them."""
+    """Requests pages during some seconds, several in flight, and drops them."""
 
     greeting: dict[str, Any]
     pid: int
     seconds: float
 
     def pages(self, path: Callable[[int], str]) -> tuple[int, float]:
-        """How many pages came, and the seconds of CPU that they took the server."""
+        """Return how many pages came, and the seconds of CPU that they took the server."""
         practice = self.greeting["practices"][0]["id"]
         numbers, done = count(), [0] * IN_FLIGHT
         clients = [Client(self.greeting) for _ in range(IN_FLIGHT)]
@@ -145,7 +145,7 @@ def _json(label: str, reader: Reader) -> None:
 
 
 def _cpu(pid: int) -> float:
-    """Seconds of CPU that a process has had, in its own code and the system's."""
+    """Return the seconds of CPU of a process, in its own code and the system's."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,7 +1,7 @@
 """The webhook receiver under load: `python -m benchmarks.webhooks [--seconds 10] [--senders 64 256] [--kills 20]`.
 
-Measures deliveries a second with every 200 on disk, against SQLite committing one row at a time on the same
-disk; then kills the receiver under load again and again, and counts what it had acknowledged and lost.
+It measures deliveries a second with every 200 on disk, against SQLite committing one row at a time on the same
+disk. Then it kills the receiver under load again and again, and counts its acknowledged and its lost deliveries.
 """
 
 import argparse
@@ -28,20 +28,20 @@ INBOX = "warehouse/data/inbox.sqlite"
 
 @dataclass
 class Load:
-    """What senders saw."""
+    """The observations of the senders."""
 
     acknowledged: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     refused: int = 0
 
     def percentile(self, share: float) -> float:
-        """Milliseconds that this share of the requests did not exceed."""
+        """Return the milliseconds that this share of the requests did not exceed."""
         ordered = sorted(self.seconds)
         return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def main() -> None:
-    """Measure, and print what was found."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--senders", type=int, nargs="+", default=[64, 256], help="connections, one run each")
@@ -51,7 +51,7 @@ def main() -> None:
     print(f"load of the machine      {os.getloadavg()[0]:10.1f}")
     for senders in given.senders:
         with TemporaryDirectory(dir=given.folder) as folder:
-            # Before and after: other work on the machine comes and goes.
+            # Measured before and after, because other work on the machine comes and goes.
             before = plain_commits(Path(folder), given.seconds / 4)
             load = under_load(Path(folder), given.seconds, senders)
             plain = (before + plain_commits(Path(folder), given.seconds / 4)) / 2
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def plain_commits(folder: Path, seconds: float) -> float:
-    """Rows a second that SQLite takes, one commit each, in the receiver's own mode."""
+    """Return the rows a second that SQLite commits one by one, in the receiver's own mode."""
     connection = sqlite3.connect(folder / "plain.sqlite", isolation_level=None)
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
@@ -78,7 +78,7 @@ def plain_commits(folder: Path, seconds: float) -> float:
 
 
 def under_load(folder: Path, seconds: float, senders: int) -> tuple[Load, float, float]:
-    """Load for so long; also the receiver's CPU seconds and peak memory in MiB."""
+    """Send load for so long; return it with the receiver's CPU seconds and peak memory in MiB."""
     process, address = started_receiver(folder)
     load, end = Load(), time.perf_counter() + seconds
     asyncio.run(senders_at_work(address, senders, load, count(), lambda: time.perf_counter() < end))
@@ -88,7 +88,7 @@ def under_load(folder: Path, seconds: float, senders: int) -> tuple[Load, float,
 
 
 def print_load(measured: tuple[Load, float, float], seconds: float, plain: float) -> None:
-    """One figure a line."""
+    """Print one figure a line."""
     load, cpu, peak = measured
     rate = len(load.acknowledged) / seconds
     print(f"deliveries, each durable {rate:10,.0f} /s, {rate / plain:.1f} times as many; {load.refused} refused")
@@ -98,7 +98,7 @@ def print_load(measured: tuple[Load, float, float], seconds: float, plain: float
 
 
 def killed(folder: Path, kills: int, senders: int) -> tuple[int, int, int]:
-    """Kill the receiver under load: how many it had acknowledged, how many of them are lost, how many twice."""
+    """Kill the receiver under load; return how many deliveries were acknowledged, lost, and kept twice."""
     load, numbers = Load(), count()
     for _ in range(kills):
         process, address = started_receiver(folder)
@@ -111,7 +111,7 @@ def killed(folder: Path, kills: int, senders: int) -> tuple[int, int, int]:
 async def until_killed(
     process: subprocess.Popen[str], address: str, senders: int, load: Load, numbers: "count[int]"
 ) -> None:
-    """Kill it once it has acknowledged some hundred more."""
+    """Kill the receiver once it has acknowledged some hundred more."""
     enough = len(load.acknowledged) + 300
 
     def go_on() -> bool:
@@ -126,7 +126,7 @@ async def until_killed(
 async def senders_at_work(
     address: str, senders: int, load: Load, numbers: "count[int]", go_on: Callable[[], bool]
 ) -> None:
-    """Several connections, each with one delivery after the other, until told or broken off."""
+    """Send over several connections, each with one delivery after the other, until stopped or broken off."""
     host, port = address.rsplit(":", 1)
 
     async def sender() -> None:
@@ -148,7 +148,7 @@ async def senders_at_work(
 async def deliver(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, load: Load, identity: str, host: str
 ) -> None:
-    """One delivery, over a connection that stays open."""
+    """Send one delivery, over a connection that stays open."""
     body = request_body(identity)
     signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     head = (
@@ -168,7 +168,7 @@ async def deliver(
 
 
 def request_body(identity: str) -> bytes:
-    """A message status webhook of the usual size."""
+    """Return the body of a message status webhook of the usual size."""
     payload = {
         "id": identity,
         "status": "delivered",
@@ -189,7 +189,7 @@ def request_body(identity: str) -> bytes:
 
 
 def started_receiver(folder: Path) -> tuple["subprocess.Popen[str]", str]:
-    """`vetl webhooks serve` in a folder, once it answers; and its host and port."""
+    """Start `vetl webhooks serve` in a folder; return it with its host and port once it answers."""
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines", "webhooks", "serve", "--port", "0", "--json"],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""The dashboard's entry: `vetl dashboard` runs it with Streamlit."""
+"""The dashboard's entry: Streamlit runs it for `vetl dashboard`."""
 
 from functools import partial
 
@@ -16,11 +16,11 @@ SECONDS_BETWEEN_LOOKS = 15
 
 
 def main() -> None:
-    """One run: who looks, which page, which file."""
+    """Draw the chosen page for one user, from the published file."""
     st.set_page_config("vetl", ICON, "wide")
     st.html(STYLE)
     config = read_config()
-    # Before anybody is asked for a password: Streamlit forgets the page of the address where none is named.
+    # This comes before the question for a password: Streamlit forgets the page of the address if no page is named.
     entry = st.navigation(
         [_entry(page) for page in PAGES], position="sidebar" if is_admitted(config) else "hidden"
     )
@@ -30,7 +30,8 @@ def main() -> None:
     [page] = [page for page in PAGES if page.title == entry.title]
     try:
         file, words = now_published(config.published), words_for(st.context.locale)
-        # Outside of the page: a page's own filters lose what the address says when another page is opened.
+        # This is outside of the page: a page's own filters lose the values of the address when another page is
+        # opened.
         st.session_state.view = View(file, choose(file, words, page.channels), words)
         entry.run()
     except (UnreadableError, MissingError) as error:
@@ -53,7 +54,7 @@ def _draw(page: Page) -> None:
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
 def _look_for_another(shown: Published) -> None:
-    """Draw the page anew once another file has been published."""
+    """Draw the page again if another file has been published."""
     if now_published(shown.path) != shown:
         st.rerun()
 

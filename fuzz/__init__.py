@@ -1,7 +1,7 @@
-"""Coverage-guided fuzzing of what reads the platform's bytes: whatever comes, only vetl's own errors go out.
+"""Coverage-guided fuzzing of the parsers of the platform's bytes: they may only raise vetl's own errors.
 
     python -m fuzz protocol --seconds 300
 
-`targets` says what is tried and with which first bytes; atheris looks for others that reach new code. It has no
-wheels for Python 3.13. What it finds becomes a case of `tests/fuzz`, which tries the targets without it.
+`targets` has the functions and their first bytes; atheris searches for other bytes that reach new code. It has no
+wheels for Python 3.13. Its findings become cases in `tests/partner`, which tries the targets without it.
 """

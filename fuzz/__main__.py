@@ -1,4 +1,4 @@
-"""`python -m fuzz TARGET [--seconds N] [--keep FOLDER]`: let atheris look for bytes that break a target."""
+"""`python -m fuzz TARGET [--seconds N] [--keep FOLDER]`: let atheris search for bytes that break a target."""
 
 import argparse
 import sys
@@ -39,7 +39,7 @@ def _fuzz(target: Target, scratch: Path, corpus: Path, seconds: int) -> None:
 
 
 def _quoted(word: str) -> str:
-    """As libFuzzer's dictionaries have them."""
+    """Return bytes in the form of libFuzzer's dictionaries."""
     return '"' + "".join(f"\\x{byte:02x}" for byte in word.encode()) + '"'
 
 

@@ -1,4 +1,4 @@
-"""What is fuzzed: functions of bytes that raise nothing but `VetlError`, each with the bytes to begin with."""
+"""The fuzzed functions: they take bytes and raise nothing but `VetlError`; each has bytes to begin with."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +29,7 @@ HEADERS = ("content-type", "retry-after", "x-total-count", "x-page", "x-per-page
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`one` is tried with bytes; `seeds` reach what is usual, `words` are worth inserting anywhere."""
+    """A fuzzed function `one`; `seeds` are usual inputs, `words` are worth inserting anywhere."""
 
     one: Callable[[bytes], None]
     seeds: tuple[bytes, ...]
@@ -37,7 +37,7 @@ class Target:
 
 
 def tried(*calls: Callable[[], object]) -> None:
-    """Make each call; vetl's own errors are as good as an answer, and are one line."""
+    """Make each call; one of vetl's own errors is as good as an answer if it is one line."""
     for call in calls:
         try:
             call()
@@ -48,7 +48,7 @@ def tried(*calls: Callable[[], object]) -> None:
 
 
 def protocol_target(data: bytes) -> None:
-    """An answer: its status and headers on lines of their own, then its body; which is also tried as a field."""
+    """Parse an answer: its status and headers on lines of their own, then its body; also as a single field."""
     answer = _answer(data)
     _rows([dict.fromkeys(("id", "updated_at", "created_at", "booked"), answer.body.decode("utf-8", "replace"))])
     tried(
@@ -62,7 +62,7 @@ def protocol_target(data: bytes) -> None:
 
 
 def calls_csv_target(data: bytes) -> None:
-    """An answer whose body is a page of the phone-call CSV; and each line as a JSON record of a call."""
+    """Parse an answer whose body is a page of the phone-call CSV; and each line as a JSON record of a call."""
     answer = _answer(data)
 
     def page() -> CallsPage:
@@ -82,7 +82,7 @@ def _rendered(record: Any) -> None:  # noqa: ANN401 - any JSON value
 
 
 def webhooks_target(data: bytes) -> None:
-    """Secrets and a signature on lines of their own, then a body, on each of the receiver's addresses."""
+    """Check a webhook: secrets and a signature on lines of their own, then a body, for each address."""
     secrets, signature, body = (*data.split(b"\n", 2), b"", b"")[:3]
     active = webhooks.secrets_from(secrets.decode("utf-8", "replace"))
     signing = webhooks.Signing(active)
@@ -109,7 +109,7 @@ def _answer(data: bytes) -> Answer:
 
 
 def _rows(rows: Any) -> None:  # noqa: ANN401 - rows as they came
-    """What becomes of rows before they are stored."""
+    """Prepare rows as before storing."""
     for row in rows:
         key_of(row)
         for value in row.values():
@@ -182,4 +182,4 @@ TARGETS: Mapping[str, Target] = {
         ("clinic_id", "practice_id", "request_id", "message_id", "status", "\\ud800", "NaN", "outcome_detail"),
     ),
 }
-"""By the name of the module of `pipelines.partner` that each is about."""
+"""The targets, by the name of the module of `pipelines.partner` that each tests."""

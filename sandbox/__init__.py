@@ -1,4 +1,4 @@
-"""The partner platform on this machine: an independent reading of the partner interface."""
+"""The partner platform on this machine: a server by the partner contract that shares no code with vetl."""
 
 from sandbox.clock import VirtualClock
 from sandbox.faults import Fault

@@ -1,4 +1,4 @@
-"""`python -m sandbox`: the partner platform in the foreground."""
+"""Run the partner platform in the foreground: `python -m sandbox`."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from sandbox.server.serving import serve
 
 
 def main() -> int:
-    """Serve until interrupted; 2 where the arguments make no world."""
+    """Serve until interrupted; return 2 if the arguments make no world."""
     parser = argparse.ArgumentParser(prog="python -m sandbox", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="a free one if not given")
     parser.add_argument("--practices", type=int, default=3, help="1 to 500")

@@ -1,4 +1,4 @@
-"""What will happen on the platform by itself: work that is due at instants of its clock."""
+"""The agenda of the platform: work that is due at instants of its clock."""
 
 import heapq
 import threading
@@ -23,11 +23,11 @@ class _Entry:
 
 
 class Agenda:
-    """Work in the order of its instants, each done while the clock tells no later time than it must.
+    """Work in the order of its instants, each done before the clock shows a later time.
 
-    Whoever moves the clock does the work on the way (`advance`); for a clock that runs by itself somebody calls
-    `run_due` now and then. One thing is done at a time, so that what happens does not depend on threads; only
-    errands outside (`send_out`) are under way side by side, and the clock is not moved on before all are back.
+    `advance` does the work between the old and the new time. For a clock that runs by itself, a thread calls
+    `run_due` now and then. One thing is done at a time, so the outcome does not depend on threads. Only errands
+    outside (`send_out`) run side by side, and the clock does not move on before all of them are back.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
@@ -40,17 +40,17 @@ class Agenda:
         self._news = threading.Condition()
 
     def add(self, due: datetime, work: Work) -> None:
-        """Have something done at an instant; one that has passed is now."""
+        """Do something at an instant, or now if the instant has passed."""
         with self._news:
             heapq.heappush(self._entries, _Entry(due, next(self._numbers), work))
             self._news.notify_all()
 
     def after(self, seconds: float, work: Work) -> None:
-        """Have something done some seconds from now."""
+        """Do something in some seconds."""
         self.add(self._clock.now() + timedelta(seconds=seconds), work)
 
     def send_out(self, errand: Callable[[], Work]) -> None:
-        """Have something done that takes its time, in a thread of its own; what it returns is done here then."""
+        """Do slow work in a thread of its own, then do here the work that it returns."""
         with self._news:
             self._news.wait_for(lambda: self._outside < _SIDE_BY_SIDE)
             self._outside += 1
@@ -69,12 +69,12 @@ class Agenda:
         threading.Thread(target=run, name="sandbox-errand", daemon=True).start()
 
     def run_due(self, *, patiently: bool = True) -> None:
-        """Do what is due, and what comes of it at once; wait for errands unless told not to."""
+        """Do the work that is due and the work that follows at once; if `patiently`, wait for errands too."""
         with self._turn:
             self._run_until(self._clock.now(), patiently=patiently)
 
     def advance(self, by: timedelta) -> datetime:
-        """Move the clock forward, doing on the way what comes due, and tell the new time.
+        """Move the clock forward, do the work that comes due, and return the new time.
 
         Raises:
             ValueError: `by` is negative.
@@ -87,12 +87,12 @@ class Agenda:
             return self._clock.advance(max(target - self._clock.now(), timedelta(0)))
 
     def wait(self, seconds: float) -> None:
-        """Sleep until something is due, was added, is back, or some wall seconds have passed."""
+        """Sleep until work is due, work was added, an errand is back, or some wall seconds have passed."""
         with self._news:
             due = self._entries[0].due if self._entries else None
             left = seconds if due is None else (due - self._clock.now()).total_seconds()
             if left > 0 and not self._back:
-                # A frozen clock does not get there by waiting.
+                # A frozen clock does not reach the next instant by waiting.
                 self._news.wait(seconds if self._clock.frozen else min(left, seconds))
 
     def _run_until(self, target: datetime, *, patiently: bool) -> None:
@@ -101,7 +101,7 @@ class Agenda:
             entry.work()
 
     def _next(self, target: datetime, *, patiently: bool) -> _Entry | None:
-        """What is due by now; then, errands that are back, in the order of their going; then what comes next."""
+        """Return the work that is due, else an errand that is back, else the next work."""
         with self._news:
             while not self._entries or self._entries[0].due > self._clock.now():
                 if not (patiently and self._outside):
@@ -115,4 +115,4 @@ class Agenda:
 
 
 def _nothing() -> None:
-    """What comes of an errand that failed."""
+    """Do nothing: the result of an errand that failed."""

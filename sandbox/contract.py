@@ -1,4 +1,4 @@
-"""What the contract fixes, for those who answer and for those who describe the answers (`server`, `openapi`)."""
+"""Constants of the contract that both the server and its OpenAPI description use."""
 
 from typing import Final
 

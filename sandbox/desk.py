@@ -1,4 +1,4 @@
-"""What partners have the platform do: book appointments, contact clients, send messages."""
+"""The actions of partners on the platform: book appointments, contact clients, send messages."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -19,7 +19,7 @@ _DAYS_AHEAD: Final = timedelta(days=7)
 
 
 class Desk:
-    """Everything that is written through the interface and then goes on by itself."""
+    """Everything that partners write through the interface and that then goes on by itself."""
 
     def __init__(self, ground: Ground, events: Events) -> None:
         self._ground = ground
@@ -42,7 +42,7 @@ class Desk:
     def create_appointment(
         self, practice: Practice, slot: Slot, client: Record, patient: Record, status: str | None
     ) -> str:
-        """Book a slot and tell the appointment's id; the practice's own system knows of it minutes later."""
+        """Book a slot and return the appointment's id; the practice's own system has it minutes later."""
         ground = self._ground
         directory = ground.directory(practice.id)
         row = directory.client_row(str(client["id"]))
@@ -70,7 +70,7 @@ class Desk:
         return row_id
 
     def create_outreach(self, practice: Practice, given: dict[str, Any], callback_url: str | None) -> str:
-        """Take in a request and tell its id."""
+        """Take in a request and return its id."""
         row_id = self._ground.table(practice.id, "ai_outbound").insert(given, self._ground.now())
         self._callbacks[row_id] = callback_url
         self._outreach.accept(practice, row_id)
@@ -98,7 +98,7 @@ class Desk:
         self._events.outreach_finished(practice.id, request, appointment_id, callback_url)
 
     def _opted_out(self, practice_id: str, phone: str) -> bool:
-        """Whether outreach to this number, or to the client whose it is, has ended with an opt-out."""
+        """Return whether outreach to this number, or to the client who has it, has ended with an opt-out."""
         ground = self._ground
         with ground.lock:
             table = ground.table(practice_id, "ai_outbound")
@@ -127,7 +127,7 @@ class Desk:
             return closed_gate(request, past, row.get("remote_client_id"))
 
     def _book_for_request(self, practice: Practice, request: Record) -> str | None:
-        """The next free slot for a request's client; nobody is booked who is not known, or has no pet."""
+        """Book the next free slot for a request's client; book nothing if the client is unknown or has no pet."""
         ground = self._ground
         with ground.lock:
             directory = ground.directory(practice.id)

@@ -1,4 +1,4 @@
-"""Looking up the people of a practice, for those who write."""
+"""Look-ups of a practice's people."""
 
 from datetime import datetime
 
@@ -19,39 +19,39 @@ class Directory:
         self._switches = switches
 
     def client(self, client_id: str) -> Record | None:
-        """By the service's id."""
+        """Return the client with this id of the service."""
         return self._clients.get(client_id, self._now, self._switches)
 
     def client_row(self, client_id: str) -> Record:
-        """What the world knows of a client beyond its record: names apart, qualified remote id."""
+        """Return the drawn row of a client, with more than its record: both names, the qualified remote id."""
         return _row(self._clients, client_id, self._now, self._switches)
 
     def patient_row(self, patient_id: str) -> Record:
-        """What the world knows of a patient beyond its record: the remote id."""
+        """Return the drawn row of a patient, which has more than its record: the remote id."""
         return _row(self._patients, patient_id, self._now, self._switches)
 
     def patient(self, patient_id: str) -> Record | None:
-        """By the service's id."""
+        """Return the patient with this id of the service."""
         return self._patients.get(patient_id, self._now, self._switches)
 
     def client_with_phone(self, phone: str) -> Record | None:
-        """By telephone number."""
+        """Return the client with this telephone number."""
         return _first(self._find_clients(pl.col("phone") == phone))
 
     def client_with_remote_id(self, remote_id: str) -> Record | None:
-        """By the id in the practice management system, qualified or as the client record has it."""
+        """Return the client with this id in the practice management system, qualified or as in its record."""
         return _first(
             self._find_clients((pl.col("remote_id") == remote_id) | (pl.col("remote_client_id") == remote_id))
         )
 
     def patient_with_remote_id(self, remote_id: str) -> Record | None:
-        """By the id in the practice management system."""
+        """Return the patient with this id in the practice management system."""
         snapshot = self._patients.snapshot(self._now, self._switches)
         rows = snapshot.frame.filter(pl.col("remote_patient_id") == remote_id).head(1)
         return _first(self._patients.records(rows, snapshot))
 
     def clients_named(self, first: str, last: str, phone: str | None, email: str | None) -> list[Record]:
-        """By both names and what else is given, in any case of letters."""
+        """Return the clients with both names and the other values that are given, in any case of letters."""
         chosen = _same("first_name", first) & _same("last_name", last)
         if phone is not None:
             chosen &= pl.col("phone") == phone
@@ -65,7 +65,7 @@ class Directory:
 
 
 def _row(table: Table, row_id: str, now: datetime, switches: Switches) -> Record:
-    """A drawn row as it is, or the record of one that was written."""
+    """Return a drawn row as it is, or the record of a written row."""
     snapshot = table.snapshot(now, switches)
     match = table.find(row_id, snapshot)
     return snapshot.frame.row(match, named=True) if isinstance(match, int) else match or {}

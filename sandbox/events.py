@@ -1,4 +1,4 @@
-"""What the platform tells by itself: the three webhooks, and where each goes."""
+"""The three webhooks of the platform, and the address of each."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -19,8 +19,8 @@ _HOUR: Final = timedelta(hours=1)
 class Events:
     """The senders of webhooks.
 
-    With `webhooks_to` set, every webhook goes below that address, and the world's own outreach and reminders
-    are told as well, from the moment of setting on: `/messages`, `/ai_outbound`, `/service_reminders`.
+    With `webhooks_to` set, every webhook goes below that address (`/messages`, `/ai_outbound`,
+    `/service_reminders`). From then on the world's own outreach and reminders are sent as well.
     """
 
     def __init__(self, ground: Ground, secret: str) -> None:
@@ -44,19 +44,19 @@ class Events:
     def outreach_finished(
         self, practice_id: str, request: Record, appointment_id: str | None, callback_url: str | None
     ) -> None:
-        """A request has ended."""
+        """Send the outcome of a request that has ended."""
         url = self._url("ai_outbound", callback_url)
         if url is not None:
             self._outcomes.finished(practice_id, request, appointment_id, url)
 
     def remind(self, payload: dict[str, Any]) -> None:
-        """A notification rule has triggered."""
+        """Send the reminder of a notification rule that has triggered."""
         url = self._url("service_reminders", None)
         if url is not None:
             self._reminders.triggered(payload, url)
 
     def watch(self) -> None:
-        """Begin to tell what the world does by itself, if there is somebody to tell it to."""
+        """Begin to send the world's own events, if there is an address for them."""
         if self._ground.switches.webhooks_to is not None and self._watched_until is None:
             self._watched_until = self._ground.now()
             self._look_ahead()
@@ -66,7 +66,7 @@ class Events:
         return callback_url if everything is None else f"{everything.rstrip('/')}/{kind}"
 
     def _look_ahead(self) -> None:
-        """Put on the agenda what the world has in store for the next hour, and the next look."""
+        """Put the world's events of the next hour on the agenda, and the next look."""
         since = self._watched_until
         assert since is not None
         if self._ground.switches.webhooks_to is None:

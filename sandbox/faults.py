@@ -1,4 +1,4 @@
-"""Faults that the platform can be told to have, the same ones each time from a seed."""
+"""Faults that the platform can have on demand, the same every time from a seed."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -39,7 +39,7 @@ class Fault:
         path: A pattern of paths, such as `*/phone_calls`.
         share: The part of matching requests that it hits.
         most: Hits in all; None for no end.
-        in_a_row: Hits of one and the same request (method, path, query, practice), so that a patient client
+        in_a_row: Hits of the same request (method, path, query, practice), so that a patient client
             gets through.
         status: For `status`.
         body: For `status`: the error envelope, or a proxy's page.
@@ -84,4 +84,4 @@ PRESETS: Final = {"none": (), "flaky": FLAKY, "drifting": DRIFTING}
 
 
 class Faults(Strikes[Fault]):
-    """The faults in force; `strike` is given a path, and a request in full: method, path, query, practice."""
+    """The faults in force; `strike` gets a path and a request in full: method, path, query, practice."""

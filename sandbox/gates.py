@@ -18,7 +18,7 @@ _RECENT_VISIT: Final = timedelta(days=14)
 
 @dataclass(frozen=True)
 class Past:
-    """What a practice knows of its dealings with a client."""
+    """A practice's dealings with a client so far."""
 
     practice_id: str
     calls: Table
@@ -30,7 +30,7 @@ class Past:
 
 
 def closed_gate(request: Record, past: Past, remote_client_id: str | None) -> str | None:
-    """The reason why a client must not be contacted now, if there is one."""
+    """Return the reason why a client must not be contacted now, if there is a reason."""
     if request["channel"] == "voice":
         return "voice_not_supported"
     if past.messages.refusal(past.practice_id, request["contact_number"]) == "opted_out":
@@ -79,7 +79,7 @@ def _rows(table: Table, client_id: str, past: Past) -> pl.DataFrame:
 
 
 def _is(table: Table, row_id: str, past: Past) -> pl.Expr:
-    """The row of one written record."""
+    """Return whether a row is that of this written record."""
     written = table.snapshot(past.now, past.switches).written
     places = [place for place, row in enumerate(written) if row.get("id") == row_id]
     return pl.col("written").is_in(places).fill_null(value=False)

@@ -1,4 +1,4 @@
-"""What the parts of the platform stand on: the world, the time, the switches and the tables."""
+"""The base of the platform's parts: the world, the time, the switches and the tables."""
 
 from datetime import datetime
 from threading import RLock
@@ -20,13 +20,13 @@ class Ground(Protocol):
     lock: RLock
 
     def now(self) -> datetime:
-        """The platform's time."""
+        """Return the platform's time."""
         ...
 
     def table(self, practice_id: str, name: str) -> Table:
-        """One list of one practice."""
+        """Return one list of one practice."""
         ...
 
     def directory(self, practice_id: str) -> Directory:
-        """The people of a practice."""
+        """Return the people of a practice."""
         ...

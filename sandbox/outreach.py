@@ -1,7 +1,7 @@
 """AI outbound requests that were created here: gates, dispatch, a conversation, silence, the sweeper.
 
-Contract: States and transitions, AI outbound request. How a conversation goes follows from the number
-(`sandbox.messages.numbers`); how long its parts take, from here.
+Contract: States and transitions, AI outbound request. The number decides how a conversation goes
+(`sandbox.messages.numbers`); this module decides how long its parts take.
 """
 
 from collections.abc import Callable
@@ -26,14 +26,14 @@ _OPENS, _CLOSES = 8, 21
 
 @dataclass(frozen=True)
 class Office:
-    """What outreach needs of the platform.
+    """The parts of the platform that outreach uses.
 
     Attributes:
         get: A request of a practice by id.
         write: Changes fields of a request.
         closed: The gate that blocks a request now, if any; the flag says whether it is at intake.
-        book: Makes an appointment for a request and tells its id; None where it cannot.
-        finished: Called with each request that has reached its end, and the appointment it led to.
+        book: Makes an appointment for a request and returns its id; None if it cannot.
+        finished: Called with each request that has reached its end, and its appointment.
     """
 
     agenda: Agenda
@@ -46,13 +46,13 @@ class Office:
 
 
 class Outreach:
-    """Leads requests from their creation to their end."""
+    """The life of requests from their creation to their end."""
 
     def __init__(self, office: Office) -> None:
         self._office = office
 
     def accept(self, practice: Practice, row_id: str) -> None:
-        """Take up a request that was just written: suppressed at intake, or on its way."""
+        """Suppress a request that was just written at intake, or send it on its way."""
         request = self._open(practice, row_id)
         gate = self._office.closed(practice, request) if request else None
         if gate is not None:
@@ -105,7 +105,7 @@ class Outreach:
         self._office.finished(practice, request, appointment_id)
 
     def _open(self, practice: Practice, row_id: str) -> Record | None:
-        """The request, None once it has ended."""
+        """Return the request, or None if it has ended."""
         request = self._office.get(practice.id, row_id)
         return None if request is None or request["status"] in FINAL else request
 
@@ -115,7 +115,7 @@ class Outreach:
 
 _SILENCE: Final = (NO_RESPONSE_AFTER, {"status": "completed", "outcome": "no_response"})
 _ENDS: Final = {
-    "replies_once": (RESOLVED_AFTER + NO_RESPONSE_AFTER, _SILENCE[1]),  # the quiet window begins anew
+    "replies_once": (RESOLVED_AFTER + NO_RESPONSE_AFTER, _SILENCE[1]),  # the quiet window begins again
     "blocked": (
         REFUSED_AFTER,
         {
@@ -131,7 +131,7 @@ _ENDS: Final = {
 
 
 def _within_hours(at: datetime, practice: Practice) -> datetime:
-    """The instant itself, or the next opening of the practice's sending hours."""
+    """Return the instant itself, or the next opening of the practice's sending hours."""
     local = at.astimezone(practice.zone)
     if _OPENS <= local.hour < _CLOSES:
         return at

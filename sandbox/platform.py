@@ -1,4 +1,4 @@
-"""The platform without its door: world, clock, switches, faults, tokens and tables in one place."""
+"""The platform without its HTTP server: world, clock, switches, faults, tokens and tables in one place."""
 
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterator
@@ -24,12 +24,12 @@ from sandbox.world.practices import Practice
 
 _CACHED_BYTES: Final = 64 * 2**20
 _ROWS_AT_HAND: Final = 3_000_000
-"""Rows of all lists together that are kept as they are now; a practice's own may be more."""
+"""The most rows of all lists together that are kept as they are now; the lists of one practice may have more."""
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What the one partner signs in with, and the secret that its webhooks are signed with."""
+    """The partner's sign-in, and the secret that signs its webhooks."""
 
     username: str = "partner@example.com"
     password: str = "sandbox-password"  # noqa: S105 - of a made-up platform
@@ -37,7 +37,7 @@ class Credentials:
     webhook_secret: str = "whsec_sandbox"  # noqa: S105 - of a made-up platform
 
     def match(self, username: str, password: str, role: str) -> bool:
-        """Whether these are the partner's."""
+        """Return whether these are the partner's."""
         return (
             compare_digest(username.encode(), self.username.encode())
             and compare_digest(password.encode(), self.password.encode())
@@ -47,7 +47,7 @@ class Credentials:
 
 @dataclass(frozen=True)
 class Seen:
-    """One request as it came in, and what it got."""
+    """One request as it came in, and its answer."""
 
     method: str
     path: str
@@ -68,15 +68,15 @@ class Requests:
         return len(self.log)
 
     def by_path(self) -> Counter[str]:
-        """How many went to each path."""
+        """Return how many requests went to each path."""
         return Counter(seen.path for seen in self.log)
 
     def count(self, path: str) -> int:
-        """How many went to paths that end so, such as `phone_calls`."""
+        """Return how many requests went to paths with this end, such as `phone_calls`."""
         return sum(seen.path.endswith(path) for seen in self.log)
 
     def clear(self) -> None:
-        """Start anew."""
+        """Forget all requests."""
         self.log.clear()
 
 
@@ -87,7 +87,7 @@ class _Token:
 
 
 class Platform:
-    """Everything that the server shows, and that tests may change under it."""
+    """Everything that the server shows, and that tests may change."""
 
     def __init__(
         self,
@@ -116,11 +116,11 @@ class Platform:
         self.events.watch()
 
     def now(self) -> datetime:
-        """The platform's time."""
+        """Return the platform's time."""
         return self.clock.now()
 
     def advance(self, by: timedelta) -> datetime:
-        """Move the clock forward, with everything that happens on the way, and tell the new time."""
+        """Move the clock forward, do the work that comes due, and return the new time."""
         return self.agenda.advance(by)
 
     def set(self, **changes: Any) -> Switches:  # noqa: ANN401 - checked by the switches themselves
@@ -130,19 +130,19 @@ class Platform:
         return self.switches
 
     def issue_token(self) -> str:
-        """A new token, good for the switched lifetime."""
+        """Return a new token, good for the switched lifetime."""
         token = token_urlsafe(32)
         self._tokens[token] = _Token(self.now() + timedelta(seconds=self.switches.token_lifetime_seconds))
         return token
 
     def refuses_sign_in(self) -> bool:
-        """Whether a sign-in with the right credentials is refused, as switched; the first one never is."""
+        """Return whether a sign-in with the right credentials is refused; the first is never refused."""
         refused = self._has_signed_in and self._sign_ins.random() < self.switches.sign_in_refusals
         self._has_signed_in = True
         return refused
 
     def takes_token(self, token: str) -> bool:
-        """Whether a token is still good; that uses it once."""
+        """Count one use of a token and return whether it was still good."""
         issued, most = self._tokens.get(token), self.switches.token_uses
         if issued is None or self.now() >= issued.expires or (most is not None and issued.uses >= most):
             return False
@@ -150,7 +150,7 @@ class Platform:
         return True
 
     def told_zone(self, practice: Practice) -> str:
-        """The time zone that is told of a practice, true or not."""
+        """Return the time zone that the platform shows for a practice, true or not."""
         return self.switches.told_time_zones.get(practice.id, practice.time_zone)
 
     def revoke_tokens(self) -> None:
@@ -158,7 +158,11 @@ class Platform:
         self._tokens.clear()
 
     def table(self, practice_id: str, name: str) -> Table:
-        """Raises KeyError where there is no such practice or list."""
+        """Return one list of one practice.
+
+        Raises:
+            KeyError: There is no such practice or list.
+        """
         key = practice_id, name
         if key not in self._tables:
             _ = self.world.practices[practice_id]
@@ -170,7 +174,7 @@ class Platform:
         return table
 
     def _make_room(self) -> None:
-        """Lists that were not asked for lately are drawn anew when they are."""
+        """Drop the lists that were asked for least recently; they are drawn again on demand."""
         rows = sum(table.rows_at_hand for table in self._tables.values())
         for table in self._tables.values():
             if rows <= _ROWS_AT_HAND:
@@ -179,26 +183,26 @@ class Platform:
             table.put_away()
 
     def directory(self, practice_id: str) -> Directory:
-        """The people of a practice as they are now."""
+        """Return the people of a practice as they are now."""
         clients, patients = (self.table(practice_id, name) for name in ("clients", "patients"))
         return Directory(clients, patients, self.now(), self.switches)
 
     def truth(self, practice_id: str, name: str) -> Iterator[Record]:
-        """A whole list as it is now, oldest first."""
+        """Return a whole list as it is now, oldest first."""
         with self.lock:
             table = self.table(practice_id, name)
             snapshot = table.snapshot(self.now(), self.switches)
         return table.every_record(snapshot)
 
     def cached(self, key: Hashable) -> tuple[bytes, Any] | None:
-        """A page that was rendered before, if it is still kept."""
+        """Return a page that was rendered before, if it is still kept."""
         page = self._pages.get(key)
         if page is not None:
             self._pages.move_to_end(key)
         return page
 
     def keep(self, key: Hashable, body: bytes, headers: Any) -> None:  # noqa: ANN401 - what the caller wants back
-        """Keep a rendered page; the least used ones make room."""
+        """Keep a rendered page; drop the least used pages if there are too many."""
         self._pages[key] = body, headers
         self._page_bytes += len(body)
         while self._page_bytes > _CACHED_BYTES:

@@ -1,4 +1,4 @@
-"""Open times of a practice: half hours within its opening hours, each with an id that says which it is."""
+"""Open times of a practice: half hours within its opening hours; the id of each contains its time."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -22,19 +22,19 @@ class Slot:
 
     @property
     def end(self) -> datetime:
-        """When it is over."""
+        """The end of the slot."""
         return self.start + _LENGTH
 
 
 def open_slots(practice: Practice, first: date, last: date, now: datetime) -> list[Slot]:
-    """The slots after `now` on some local days, both included."""
+    """Return the slots after `now` on some local days, both included."""
     days = (first + timedelta(days=number) for number in range((last - first).days + 1))
     slots = (slot for day in days for slot in _of_day(practice, day))
     return [slot for slot in slots if slot.start > now]
 
 
 def slot_of(practice: Practice, uuid: str) -> Slot | None:
-    """The slot behind an id; None where it is none of this practice."""
+    """Return the slot behind an id; None if it is no slot of this practice."""
     number = number_of(_PREFIX, uuid)
     if number is None or number // _MINUTES != practice.number:
         return None
@@ -44,7 +44,7 @@ def slot_of(practice: Practice, uuid: str) -> Slot | None:
 
 
 def slot_at(practice: Practice, start: datetime) -> Slot:
-    """The slot that begins at an instant."""
+    """Return the slot that begins at an instant."""
     return Slot(opaque(_PREFIX, practice.number * _MINUTES + int(start.timestamp()) // 60), start)
 
 

@@ -1,4 +1,4 @@
-"""Instants as the platform tells them."""
+"""Instants as text, in the switched format."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
@@ -8,7 +8,7 @@ from sandbox.switches import Switches, TimestampFormat
 
 
 def stamp(at: datetime, form: TimestampFormat = "milliseconds", zone: tzinfo = UTC) -> str:
-    """An instant in one of the switched formats; `zone` counts for `practice` alone."""
+    """Return an instant in one of the switched formats; only `practice` uses `zone`."""
     match form:
         case "practice":
             return at.astimezone(zone).isoformat(timespec="milliseconds")
@@ -19,7 +19,7 @@ def stamp(at: datetime, form: TimestampFormat = "milliseconds", zone: tzinfo = U
 
 
 def stamped(record: Mapping[str, Any], switches: Switches, zone: tzinfo = UTC) -> dict[str, Any]:
-    """A record with its instants as text."""
+    """Return a record with its instants as text."""
     return {
         name: stamp(value, switches.timestamps, zone) if isinstance(value, datetime) else value
         for name, value in record.items()

@@ -1,4 +1,4 @@
-"""Rules for what goes wrong, drawn from a seed: the same each time, whatever else goes on beside it."""
+"""Rules of faults, drawn from a seed: the same every time, independent of other traffic."""
 
 import hashlib
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 
 class Rule(Protocol):
-    """What goes wrong (`kind`), where (a pattern of paths), and how often; see `sandbox.faults.Fault`."""
+    """The kind of a fault, the pattern of its paths, and how often it happens; see `sandbox.faults.Fault`."""
 
     @property
     def kind(self) -> str: ...  # noqa: D102 - see the class
@@ -38,16 +38,16 @@ class Strikes(Generic[RuleT]):
     _seen: Counter[str] = field(default_factory=Counter)
 
     def set(self, rules: Iterable[RuleT], seed: int | None = None) -> None:
-        """Replace the rules and forget what has happened."""
+        """Replace the rules and forget all hits."""
         self.rules, self.seed = tuple(rules), self.seed if seed is None else seed
         for counter in (self.hits, self._of_rule, self._of_event, self._seen):
             counter.clear()
 
     def strike(self, path: str, event: str, /) -> RuleT | None:
-        """The rule that this event meets, if any: the first that hits.
+        """Return the first rule that hits this event, if any does.
 
-        `event` names it in full. What it meets follows from the seed, its name and how often it came before,
-        not from what else goes on at the same time.
+        `event` names it in full. The result follows from the seed, the name and how often it came before, not from
+        other traffic at the same time.
         """
         if not self.rules:
             return None
@@ -61,7 +61,7 @@ class Strikes(Generic[RuleT]):
         return None
 
     def as_json(self) -> dict[str, Any]:
-        """What the control interface tells."""
+        """Return the rules and hits as the control interface shows them."""
         return {"seed": self.seed, "rules": [vars(rule) for rule in self.rules], "hits": self.hits}
 
     def _hits(self, place: int, rule: RuleT, event: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the contract does not show, as switches: the defaults are one reasonable server of many."""
+"""Details that the contract does not show, as switches: the defaults are one reasonable server of many."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ TimestampFormat = Literal["milliseconds", "seconds", "microseconds", "offset", "
 
 @dataclass(frozen=True)
 class ListSwitches:
-    """How one list is asked for and answered."""
+    """The requests and answers of one list."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -30,11 +30,11 @@ class ListSwitches:
     page_base: Literal[0, 1] = 0
     """The number of the first page."""
     order: Order = "created_desc"
-    """The order of rows; `unordered` is fixed, but means nothing; `random` is another one for each request."""
+    """The order of rows; `unordered` is fixed, but means nothing; `random` is another order for each request."""
     ties: Literal["fixed", "moving"] = "fixed"
     """Whether rows with the same time keep their places from request to request."""
     default_size: int = 50
-    """Rows a page when none are asked for."""
+    """Rows of a page if the request asks for no size."""
     maximum_size: int = 100
     """Rows a page of JSON at most."""
     over_large: Literal["clamp", "refuse"] = "clamp"
@@ -48,15 +48,15 @@ class ListSwitches:
     day_zone: Literal["UTC", "practice"] = "UTC"
     """Whose days: for `day`, for a date without time, for a time without offset."""
     start_required: bool = True
-    """Whether a list with a range refuses a request that lacks its start."""
+    """The zone of days: for `day`, for a date without time, for a time without offset."""
     default_end: Literal["now", "midnight"] = "now"
-    """Where a range without end ends: with the last row, or as the current day begins."""
+    """The end of a range without an end: the last row, or the start of the current day."""
     ignored: tuple[Literal["start", "end", "page", "per_page", "status"], ...] = ()
-    """Parameters that are checked and then make no difference."""
+    """Parameters that are checked and then have no effect."""
     told_total: int | None = None
-    """What every page tells as its total, whatever there is; null: the truth."""
+    """The total of every page, whatever the list has; null: the true total."""
     empty_rows: int = 0
-    """So many `[]` come in place of the rows of each JSON page."""
+    """The number of `[]` that come in place of the rows of each JSON page."""
 
     @property
     def keeps_places(self) -> bool:
@@ -64,7 +64,7 @@ class ListSwitches:
         return self.order != "random" and self.ties == "fixed"
 
     unknown_status: Literal["refuse", "nothing", "everything"] = "refuse"
-    """What a status outside the contract's gets: a 400, no rows, or all rows."""
+    """The answer to a status outside the contract's: a 400, no rows, or all rows."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Switches:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     phone_calls: ListSwitches = field(default_factory=ListSwitches)
-    """The contract shows its names, bounds and first page: `order` to `over_large`, and the lies apply."""
+    """The contract shows its names, bounds and first page: `order` to `over_large`, and the false totals apply."""
     booking_sessions: ListSwitches = field(default_factory=lambda: ListSwitches(order="updated_desc"))
     appointments: ListSwitches = field(default_factory=lambda: ListSwitches(order="updated_desc"))
     ai_outbound: ListSwitches = field(default_factory=ListSwitches)
@@ -90,17 +90,17 @@ class Switches:
     sign_in_status: Literal[200, 201] = 200
     """Status of a successful sign-in."""
     sign_in_refusals: float = 0.0
-    """The share of sign-ins after the first that get a 200 with `success: false`, although all is right."""
+    """The share of sign-ins after the first that get a 200 with `success: false` although all is right."""
     token_uses: int | None = None
     """How many requests a token is good for; null: any number."""
     date_ahead_seconds: float = 0.0
     """How far the `Date` header is ahead of the platform's clock."""
     told_time_zones: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Time zones of practices as `/vetl.toml` and the greeting tell them, by practice id, where they are wrong."""
+    """False time zones of practices, by practice id, for `/vetl.toml` and the greeting."""
     missing_practice_status: Literal[400, 401, 403] = 400
     """Answer to a request without `X-Client-Id`."""
     foreign_practice_status: Literal[400, 403, 404] = 403
-    """Answer to a practice that is not the partner's."""
+    """Answer to a practice that does not belong to the partner."""
     timestamps: TimestampFormat = "milliseconds"
     """`2026-01-05T14:03:07.250Z`, without fraction, with six digits, `+00:00`, or the practice's offset."""
     session_expiry_minutes: float = 30
@@ -116,29 +116,29 @@ class Switches:
     csv_maximum_size: int = 5000
     """Rows a page of CSV at most."""
     unfinished_calls_on: date | None = None
-    """A day (UTC) whose calls stay `in_progress` for ever; its calls are shown so."""
+    """A day (UTC) whose calls stay `in_progress` for ever."""
     created_status: Literal[200, 201] = 201
     """Status of a task or appointment that was created."""
     task_requires: tuple[Literal["title", "description"], ...] = ("title",)
     """Fields without which no staff task is created."""
     auto_accept: bool = True
-    """The practices' auto-accept setting: an appointment without status is ACCEPTED, or else REQUESTED."""
+    """The practices' auto-accept setting: an appointment without status is ACCEPTED if true, else REQUESTED."""
     recipient_prefers: Literal["client_id", "phone_number"] = "client_id"
-    """Which of the two a message goes to when both are given."""
+    """The recipient of a message if a request gives both."""
     blocked_number: Literal["suppressed", "refused"] = "suppressed"
-    """A message to a number that cannot receive texts: suppressed with 200, or a 400."""
+    """The answer to a message for a number that cannot receive texts: suppressed with 200, or a 400."""
     signed_webhooks: bool = True
     """Whether the practices have a webhook secret configured."""
     webhook_secrets: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Secrets of single practices, by practice id; the others have the one that the platform was started with."""
+    """Secrets of single practices, by practice id; the platform's own secret signs for all other practices."""
     http_callbacks: bool = False
     """Whether `http://` callback addresses are taken, for local work; https is the rule."""
     webhooks_to: str | None = None
-    """One address below which all webhooks go, for local work: `http://127.0.0.1:8090/webhooks`."""
+    """An address for all webhooks, for local work: `http://127.0.0.1:8090/webhooks`."""
     webhook_timeout_seconds: float = 10
     """How long a receiver may take to answer, by the wall clock."""
     webhook_certificates: str | None = None
-    """A file of certificate authorities that https receivers may be certified by; null: the system's."""
+    """A file of certificate authorities for https receivers; null: the system's."""
     outreach_webhooks_stuck: bool = False
     """Whether outcome webhooks wait in their queue for the hourly reconciliation."""
 
@@ -148,7 +148,7 @@ class Switches:
         return ("https", "http") if self.http_callbacks else ("https",)
 
     def for_list(self, name: str) -> ListSwitches:
-        """The switches of one list, by its name."""
+        """Return the switches of one list, by its name."""
         return getattr(self, name)
 
 
@@ -156,14 +156,14 @@ _SWITCHES = TypeAdapter(Switches)
 
 
 class UnknownSwitchError(ValueError):
-    """A patch names a switch or value that there is not."""
+    """Raised for a patch with an unknown switch or value."""
 
 
 def patched(switches: Switches, patch: Mapping[str, Any]) -> Switches:
-    """Switches with some changed, lists by their own mapping: `{"staff_tasks": {"page_base": 1}}`.
+    """Return switches with some changed, lists by their own mapping: `{"staff_tasks": {"page_base": 1}}`.
 
     Raises:
-        UnknownSwitchError: A name or value that is none.
+        UnknownSwitchError: There is no such name or value.
     """
     changed = asdict(switches)
     for name, value in patch.items():

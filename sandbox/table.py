@@ -1,4 +1,4 @@
-"""One list of one practice: the rows of the world, and over them what was written since."""
+"""One list of one practice: the rows of the world, and over them the rows that were written since."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,11 +24,11 @@ _DISTANT: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class NoSuchRowError(LookupError):
-    """A write names an id that is not in the list."""
+    """Raised for a write to an id that is not in the list."""
 
 
 class NotFilterableError(ValueError):
-    """A write gives a field that a filter goes by something else than text."""
+    """Raised for a write of something else than text to a field that a filter uses."""
 
     def __init__(self, field: str, value: object) -> None:
         super().__init__(f"{field} must be text or null, not {value!r}")
@@ -37,10 +37,10 @@ class NotFilterableError(ValueError):
 
 @dataclass(frozen=True)
 class Written:
-    """A row that was written; it no longer lives the life that was drawn for it.
+    """A row that was written; the life that was drawn for it has ended.
 
-    `record` is shown as it is, with unknown fields and wrong types if it has them; None: deleted. `derives`:
-    whether what follows from the time of reading is still worked out.
+    `record` is shown as it is, with its unknown fields and wrong types; None: deleted. `derives`: whether fields
+    that depend on the time of reading are still derived.
     """
 
     record: Record | None
@@ -58,7 +58,7 @@ class Matches:
         return len(self.places)
 
     def slice(self, offset: int, size: int) -> pl.DataFrame:
-        """Some of the rows."""
+        """Return some of the rows."""
         return self.frame.select(pl.all().gather(self.places.slice(offset, size)))
 
 
@@ -75,34 +75,34 @@ class Snapshot:
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
-        """The numbers of the drawn rows, which stand first in `frame`, rising."""
+        """The numbers of the drawn rows, which come first in `frame`, rising."""
         return self.frame["number"].drop_nulls().to_numpy()
 
     def place(self, number: int) -> int | None:
-        """Where in `frame` the row with a number stands."""
+        """Return the place in `frame` of the row with a number."""
         place = int(np.searchsorted(self.numbers, number))
         return place if place < len(self.numbers) and self.numbers[place] == number else None
 
     def ordered(self, order: Order) -> pl.DataFrame:
-        """The rows in one of the orders of a list; rows without the time that it goes by come last."""
+        """Return the rows in one of the orders of a list; rows without the time of that order come last."""
         if order not in self._ordered:
             self._ordered[order] = _sorted(self.frame, order)
         return self._ordered[order]
 
     def matches(self, switches: ListSwitches, chosen: pl.Expr) -> Matches:
-        """The rows that a filter lets through, in the order of this request."""
+        """Return the rows that a filter lets through, in the order of this request."""
         frame = self.ordered(switches.order) if switches.keeps_places else self._shuffled(switches.order)
         places = frame.select(places=pl.int_range(pl.len(), dtype=pl.UInt32).filter(chosen))
         return Matches(frame, places["places"])
 
     def _shuffled(self, order: Order) -> pl.DataFrame:
-        """All rows, or those of the same time, in the order of one request alone."""
+        """Return all rows, or rows of the same time, in an order of this request alone."""
         frame = self.frame.sample(fraction=1, shuffle=True, seed=next(_SERIALS))
         return frame if order == "random" else _sorted(frame, order, tied=())
 
 
 def _sorted(frame: pl.DataFrame, order: Order, tied: Sequence[str] = ("number",)) -> pl.DataFrame:
-    """Rows in an order; `tied` decides between those of the same time, or else the order that they come in."""
+    """Return rows in an order; `tied`, or else their present order, decides between rows of the same time."""
     if order == "unordered":
         return frame.sort((pl.col("number").fill_null(0) * 48_271 + 11) % 2_147_483_647, maintain_order=True)
     by, _, direction = order.partition("_")
@@ -122,11 +122,11 @@ class Table:
         self._snapshot: Snapshot | None = None
 
     def scene(self, switches: Switches) -> Scene:
-        """What this practice's rows are shown with."""
+        """Return the people and settings that this practice's rows are shown with."""
         return Scene(self._world.practices[self._practice_id], self._world.people(self._practice_id), switches)
 
     def snapshot(self, now: datetime, switches: Switches) -> Snapshot:
-        """The list at `now`; made anew only where something has changed."""
+        """Return the list at `now`; build it only if something has changed."""
         snapshot = self._snapshot
         if snapshot is None or now >= snapshot.until or snapshot.switches is not switches:
             snapshot = self._snapshot = self._draw(now, switches)
@@ -134,15 +134,15 @@ class Table:
 
     @property
     def rows_at_hand(self) -> int:
-        """How many rows are kept as they were when the list was last asked for."""
+        """Return how many rows are kept as they were when the list was last asked for."""
         return 0 if self._snapshot is None else self._snapshot.frame.height
 
     def put_away(self) -> None:
-        """Keep no more than it takes to draw the list anew."""
+        """Drop everything that can be drawn again."""
         self._snapshot = None
 
     def records(self, rows: pl.DataFrame, snapshot: Snapshot) -> list[Record]:
-        """Rows of a snapshot as records, in their order."""
+        """Return rows of a snapshot as records, in their order."""
         drawn = iter(
             self.resource.records(rows.filter(pl.col("written").is_null()), self.scene(snapshot.switches))
         )
@@ -152,7 +152,7 @@ class Table:
         ]
 
     def stamped(self, record: Record, switches: Switches) -> Record:
-        """A written record as it is shown."""
+        """Return a written record as the list shows it."""
         shown = stamped(record, switches, self._world.practices[self._practice_id].zone)
         if switches.integer_ids:
             for name, value in shown.items():
@@ -161,30 +161,30 @@ class Table:
         return shown
 
     def shown(self, row_id: str, now: datetime, switches: Switches) -> Record:
-        """The record with an id that is there, as it is shown."""
+        """Return the record with an id that is there, as the list shows it."""
         record = self.get(row_id, now, switches)
         assert record is not None
         return self.stamped(record, switches)
 
     def every_record(self, snapshot: Snapshot) -> Iterator[Record]:
-        """All records of a snapshot, oldest first."""
+        """Yield all records of a snapshot, oldest first."""
         for rows in snapshot.ordered("created_asc").iter_slices(_SLICE):
             yield from self.records(rows, snapshot)
 
     def of_client(self, client_id: str, snapshot: Snapshot) -> pl.Expr:
-        """The rows that belong to one client."""
+        """Return the rows that belong to one client."""
         place = self._world.people(self._practice_id).place_of.get(client_id, -1)
         written = [n for n, record in enumerate(snapshot.written) if str(record.get("client_id")) == client_id]
         return ((pl.col("client") == place) & pl.col("written").is_null()) | pl.col("written").is_in(written)
 
     def get(self, row_id: str, now: datetime, switches: Switches) -> Record | None:
-        """The record with this id, or with this second id where the list has one."""
+        """Return the record with this id, or with this second id if the list has one."""
         snapshot = self.snapshot(now, switches)
         match = self.find(row_id, snapshot)
         return self.records(snapshot.frame.slice(match, 1), snapshot)[0] if isinstance(match, int) else match
 
     def find(self, row_id: str, snapshot: Snapshot) -> Record | int | None:
-        """The written record with this id or second id, or the place of the drawn row."""
+        """Return the written record with this id or second id, or the place of the drawn row."""
         second = self.resource.second_id
         for record in snapshot.written:
             if row_id == str(record.get("id")) or (second is not None and row_id == record.get(second[0])):
@@ -199,10 +199,10 @@ class Table:
         return place if place is not None and snapshot.frame["with_partner_id"][place] else None
 
     def insert(self, record: Mapping[str, Any], now: datetime) -> str:
-        """Add a record; fields that are not given are null, ids and times of birth are made.
+        """Add a record; fields that are not given are null; ids and times of birth are made.
 
         Raises:
-            NotFilterableError: A field that a filter goes by is no text.
+            NotFilterableError: A field that a filter uses is no text.
         """
         self._check(record)
         made: Record = dict.fromkeys(self.resource.fields)
@@ -212,11 +212,11 @@ class Table:
         return row_id
 
     def update(self, row_id: str, changes: Mapping[str, Any], now: datetime, switches: Switches) -> Record:
-        """Change fields of a record, those of the contract and others, and nothing else.
+        """Change fields of a record, of the contract or not, and nothing else.
 
         Raises:
             NoSuchRowError: There is no such record.
-            NotFilterableError: A field that a filter goes by is no text.
+            NotFilterableError: A field that a filter uses is no text.
         """
         self._check(changes)
         record = self.get(row_id, now, switches)
@@ -227,7 +227,7 @@ class Table:
         return changed
 
     def delete(self, row_id: str, now: datetime, switches: Switches) -> None:
-        """Take a record away without a trace.
+        """Delete a record without a trace.
 
         Raises:
             NoSuchRowError: There is no such record.
@@ -277,7 +277,7 @@ class Table:
         ]
 
     def _index(self, records: Sequence[Record]) -> pl.DataFrame:
-        """What filters and orders need to know of written records; what cannot be understood is null."""
+        """Return the fields of written records that filters and orders need; values of the wrong type are null."""
         columns = {
             name: pl.Series([_indexed(record.get(name), dtype) for record in records], dtype=dtype, strict=False)
             for name, dtype in self.resource.filterable.items()

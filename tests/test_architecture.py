@@ -2,7 +2,6 @@
 
 import ast
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -56,14 +55,6 @@ IMPORTS = {
 
 PURE = ("core", "reading", "discovery", "strategies")
 NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", "os", "pathlib")
-
-NO_NAMES = {"told", "met", "known", "found"}
-"""They say how a value came about, and a reader wants to know what it is."""
-KEYS = {"pipelines/discovery/report.py: found"}
-"""A field that `vetl doctor --json` writes under its own name."""
-
-CHECKED = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["basedpyright"]["include"]
-"""The folders that hold Python, all of which are type-checked."""
 
 
 def modules(part: Path) -> list[Path]:
@@ -158,23 +149,6 @@ def test_no_file_knows_everything(folder: str) -> None:
         if (lines := len(module.read_text(encoding="utf-8").splitlines())) > 300
     }
     assert long == {}
-
-
-def unsaying(module: Path) -> Iterator[str]:
-    """Where a variable, a parameter, a field, the target of a loop or a capture has one of those names."""
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-        match node:
-            case (ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.ExceptHandler(name=name)) | (
-                ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.MatchMapping(rest=name)
-            ) if name in NO_NAMES:
-                yield f"{module.relative_to(ROOT)}: {name}"
-            case _:
-                pass
-
-
-@pytest.mark.parametrize("folder", CHECKED)
-def test_a_variable_is_named_for_what_it_is(folder: str) -> None:
-    assert {place for module in modules(ROOT / folder) for place in unsaying(module)} <= KEYS
 
 
 def test_a_class_of_one_name_is_one_thing() -> None:

@@ -1,1 +1,1 @@
-"""The dashboard on the published file: what a practice manager looks at. It reads that file and nothing else."""
+"""The dashboard for practice managers. It only reads the published file."""

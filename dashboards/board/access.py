@@ -1,4 +1,4 @@
-"""Who may look: whoever the proxy signed in, or whoever knows the password; on this machine alone, everybody."""
+"""Access: users signed in by the proxy, users with the password, or everybody on this machine."""
 
 import hmac
 import time
@@ -14,14 +14,14 @@ _one_at_a_time = Lock()
 
 
 def is_admitted(config: Config) -> bool:
-    """Whether this one may look. Requests without the header of `user_header` did not come through the proxy."""
+    """Return whether this user may see the pages. Requests without the header of `user_header` are refused."""
     if config.user_header:
         return bool(st.context.headers.get(config.user_header))
     return config.password is None or bool(st.session_state.get("admitted"))
 
 
 def ask_to_sign_in(config: Config) -> NoReturn:
-    """Show nothing but the way in."""
+    """Show nothing but the sign-in."""
     if config.user_header or config.password is None:
         st.error("Please sign in where your practice does: this page is behind a sign-in of its own.")
     else:
@@ -42,7 +42,7 @@ def _ask(password: str) -> None:
 
 
 def _is_right(given: str, password: str) -> bool:
-    """One attempt at a time in the whole process, each wrong one a second long: guessing takes for ever."""
+    """Check one attempt at a time in the whole process; a wrong one takes a second, so guessing takes too long."""
     with _one_at_a_time:
         right = hmac.compare_digest(given.encode(), password.encode())
         if not right:

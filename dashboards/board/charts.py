@@ -1,4 +1,4 @@
-"""The shapes of charts. Colours come from the theme, so that they hold in light and in dark."""
+"""The shapes of charts. Colours come from the theme, so they are readable in light and in dark."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -16,22 +16,22 @@ _BAR = 26
 _LEGEND = alt.Legend(
     orient="top", title=None, columns=alt.ExprRef("width < 300 ? 1 : width < 520 ? 2 : 8"), labelLimit=240
 )
-"""One name or two a line on a phone, where one line would be cut."""
+"""One name or two a line on a phone, because one line would be cut."""
 
 
 def worded(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """Values of the marts in the words of people."""
+    """Replace values of the marts by words for people."""
     return table.with_columns(pl.col(name).map_elements(named, pl.String, skip_nulls=False) for name in columns)
 
 
 def by_measure(table: pl.DataFrame, by: str, measures: Sequence[str], step: str, amount: str) -> pl.DataFrame:
-    """One row for each of `by` and each measure, whose label stands in `step`; its value in `amount`."""
+    """Return one row for each of `by` and each measure: its label in `step`, its value in `amount`."""
     long = table.select(by, *measures).unpivot(index=by, variable_name=step, value_name=amount)
     return long.with_columns(pl.col(step).replace_strict({name: label(name) for name in measures}))
 
 
 def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None, share: bool = False) -> Chart:
-    """Horizontal bars, the longest first; `share`: values are of 0 to 1."""
+    """Return horizontal bars, the longest first; `share`: values are of 0 to 1."""
     axis = alt.Axis(format=".0%" if share else ",.0f", tickCount=8)
     chart = alt.Chart(table, height=alt.Step(_BAR)).mark_bar()
     encoded: dict[str, Any] = {
@@ -47,7 +47,7 @@ def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None
 
 
 def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str) -> Chart:
-    """For each of `by` one bar for each step, in the order of the rows."""
+    """Return for each of `by` one bar for each step, in the order of the rows."""
     steps = table.get_column(step).unique(maintain_order=True).to_list()
     return (
         alt.Chart(table, height=alt.Step(_BAR / 2))
@@ -63,7 +63,7 @@ def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str) -> Chart:
 
 
 def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None, *, share: bool = False) -> Chart:
-    """Lines over days or weeks, with points, so that a single one is seen too."""
+    """Return lines over days or weeks, with points, so that a single value is visible too."""
     encoded: dict[str, Any] = {
         "x": alt.X(
             f"{day}:T", title=None, axis=alt.Axis(values=_dates(table, day), format="%-d %b", labelOverlap=True)
@@ -96,7 +96,7 @@ def _dates(table: pl.DataFrame, day: str) -> list[alt.DateTime]:
 
 
 def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words) -> Chart:
-    """A heat map, Monday first. `table` has the columns `weekday` (1 to 7), `hour` (0 to 23) and `amount`."""
+    """Return a heat map, Monday first. `table` has the columns `weekday` (1 to 7), `hour` (0 to 23), `amount`."""
     days = get_day_names("abbreviated", locale=words.locale)
     hours = pl.DataFrame({"weekday": range(1, 8)}).join(pl.DataFrame({"hour": range(24)}), how="cross")
     labelled = hours.join(table, on=["weekday", "hour"], how="left").select(
@@ -126,7 +126,7 @@ def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words) -> Chart:
 
 
 def localised(chart: Chart, words: Words) -> Any:  # noqa: ANN401 - Altair's own types
-    """The same chart with numbers, days and months as the reader's country writes them."""
+    """Return the same chart with numbers, days and months in the format of the reader's country."""
     names, symbols = words.locale, words.locale.number_symbols["latn"]
     return chart.configure(
         locale=alt.Locale(

@@ -1,4 +1,4 @@
-"""What `vetl dashboard` hands over, by the names that the settings have in the environment."""
+"""The settings that `vetl dashboard` passes, under their names in the environment."""
 
 import os
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Which file is shown, and who may see it. Without a password and a header everybody who reaches it may."""
+    """The shown file, and who may see it. Without a password and a header everybody who reaches it may."""
 
     published: Path
     password: str | None = field(repr=False)
@@ -15,7 +15,7 @@ class Config:
 
 
 def read_config() -> Config:
-    """From `VETL_WAREHOUSE__PUBLISHED`, `VETL_DASHBOARD__PASSWORD` and `VETL_DASHBOARD__USER_HEADER`."""
+    """Read `VETL_WAREHOUSE__PUBLISHED`, `VETL_DASHBOARD__PASSWORD` and `VETL_DASHBOARD__USER_HEADER`."""
     return Config(
         Path(os.environ.get("VETL_WAREHOUSE__PUBLISHED") or "warehouse/data/analytics.duckdb"),
         os.environ.get("VETL_DASHBOARD__PASSWORD") or None,

@@ -1,4 +1,4 @@
-"""What pages are made of: figures beside those of the period before, and charts with table and definition."""
+"""The parts of pages: figures beside those of the period before, and charts with table and definition."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,29 +21,29 @@ _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {
 }
 
 Column = tuple[str, str]
-"""A mart and one of its columns: what a figure is defined by."""
+"""A mart and one of its columns: the definition of a figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a page is drawn from."""
+    """The file, the scope and the words that a page is drawn from."""
 
     file: Published
     scope: Scope
     words: Words
 
     def ask(self, sql: str, *, before: bool = False) -> pl.DataFrame:
-        """A statement's rows, given what it names of `$practices`, `$since`, `$until` and `$channel`.
+        """Return a statement's rows; it may use `$practices`, `$since`, `$until` and `$channel`.
 
         Raises:
-            MissingError: the file has no such mart or column.
+            MissingError: The file has no such mart or column.
         """
         days = self.scope.earlier if before else self.scope.parameters
         parameters = {**days, "channel": self.scope.channel}
         return self.file.ask(sql, **{name: value for name, value in parameters.items() if f"${name}" in sql})
 
     def define(self, column: Column) -> str:
-        """The catalogue's words for a figure, and where it stands."""
+        """Return the catalogue's words for a figure, and its mart and column."""
         text = self.file.definitions().get(column, "This file does not say what it counts.")
         return f"{' '.join(text.split())}  \n`marts.{column[0]}.{column[1]}`"
 
@@ -65,7 +65,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The sums of a statement in the period and in the one before; figures are made of them."""
+    """The sums of a statement in the period and in the period before; figures are made of them."""
 
     mart: str
     now: Mapping[str, Any]
@@ -74,26 +74,26 @@ class Compared:
     def count(
         self, name: str, total: str, of: str, *, better: Better = "neither", by: str = "", is_hours: bool = False
     ) -> Figure:
-        """The sum `total` as a figure; `by` is the column that defines it, if another."""
+        """Return the sum `total` as a figure; `by` is the column of its definition, if it has another name."""
         now = self.now[total] if is_hours else self.now[total] or 0
         defined_by = (self.mart, by or total)
         return Figure(name, defined_by, now, None, self.before[total], better=better, of=of, is_hours=is_hours)
 
     def share(self, name: str, some: str, whole: str, of: str, *, better: Better = "more", by: str = "") -> Figure:
-        """The sum `some` of the sum `whole` as a figure."""
+        """Return the sum `some` of the sum `whole` as a figure."""
         sums = (self.now[some] or 0, self.now[whole] or 0, self.before[some], self.before[whole])
         return Figure(name, (self.mart, by or some), *sums, better=better, of=of)
 
 
 def compared(view: View, mart: str, sql: str) -> Compared:
-    """The one row of a statement, for the period and for the one before."""
+    """Return the one row of a statement, for the period and for the period before."""
     now, before = (view.ask(sql, before=earlier).row(0, named=True) for earlier in (False, True))
     return Compared(mart, now, before)
 
 
 @contextmanager
 def part(title: str | None = None) -> Generator[None]:
-    """A part of a page. Where the file lacks what it needs, one line says so, and the rest goes on."""
+    """Draw a part of a page. If the file lacks a mart or column, one line says so, and the rest goes on."""
     if title:
         st.header(title, anchor=False)
     try:
@@ -103,7 +103,7 @@ def part(title: str | None = None) -> Generator[None]:
 
 
 def figures(view: View, shown: Sequence[Figure]) -> None:
-    """A row of figures; on a phone two beside each other."""
+    """Draw a row of figures; on a phone two beside each other."""
     row = st.container(horizontal=True, key=f"figures-{shown[0].label.lower().replace(' ', '-')}")
     for figure in shown:
         with row.container(border=True):
@@ -149,7 +149,7 @@ def shown(
     defined_by: Sequence[Column],
     empty: str = "Nothing in this period.",
 ) -> None:
-    """A chart, its table with a download, and what it counts. `name` is the file's, `says` for who cannot see."""
+    """Draw a chart, its table with a download, and its definition. `name` is the file's, `says` is its caption."""
     if table.is_empty():
         st.info(empty)
         return
@@ -167,12 +167,12 @@ def shown(
 
 
 def by_value(view: View, table: pl.DataFrame, by: str, amount: str, **said: Any) -> None:  # noqa: ANN401 - as `shown`
-    """`shown` with a bar for each value of the column `by`."""
+    """Draw `shown` with a bar for each value of the column `by`."""
     shown(view, table, bars(worded(table, by), amount, by), **said)
 
 
 def listed(table: pl.DataFrame, says: str) -> None:
-    """A table to sort and to look through; shares as percentages, the rest as the reader's country writes it."""
+    """Draw a table to sort and search; shares as percentages, numbers in the format of the reader's country."""
     columns = {name: _column(name, table) for name in table.columns}
     st.dataframe(table, hide_index=True, placeholder=NOTHING, column_config=columns, alt=says)
 
@@ -191,7 +191,7 @@ def _column(name: str, table: pl.DataFrame) -> Any:  # noqa: ANN401 - Streamlit'
 
 
 def download(table: pl.DataFrame, name: str) -> None:
-    """A CSV that a spreadsheet opens without running anything in it."""
+    """Return a CSV that a spreadsheet opens without running anything in it."""
     st.download_button(
         "Download CSV",
         lambda: harmless(table).write_csv().encode("utf-8-sig"),
@@ -203,7 +203,7 @@ def download(table: pl.DataFrame, name: str) -> None:
 
 
 def harmless(table: pl.DataFrame) -> pl.DataFrame:
-    """The same rows, with an apostrophe before text that a spreadsheet would take for a formula."""
+    """Return the same rows, with an apostrophe before text that a spreadsheet would take for a formula."""
     texts = [name for name, kind in table.schema.items() if kind == pl.String]
     return table.with_columns(
         pl.when(pl.col(name).str.contains(r"^[=+\-@\t\r]") & ~pl.col(name).str.contains(r"^\+[\d ()-]+$"))

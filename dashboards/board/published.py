@@ -1,4 +1,4 @@
-"""The published file: attached for reading only, and seen anew as soon as another takes its place."""
+"""The published file: attached for reading only, and attached again as soon as another file replaces it."""
 
 import re
 from collections.abc import Mapping
@@ -12,23 +12,23 @@ import polars as pl
 import streamlit as st
 
 Identity = tuple[int, int, int, int]
-"""Device, inode, size and time of change: another file under the same name has another."""
+"""Device, inode, size and time of change: another file under the same name has another identity."""
 
 REBUILD = "`vetl build --full-refresh` makes it anew."
 _NAMED = re.compile(r'(?:Table with name|column) "?([\w.]+)"?')
 
 
 class UnreadableError(Exception):
-    """The file cannot be shown. The message is one line for whoever looks, and says what to do."""
+    """Raised if the file cannot be shown. The message is one line for the user, with the remedy."""
 
 
 class MissingError(Exception):
-    """An older vetl published this file: it lacks a mart or a column. The message is one line."""
+    """Raised if an older vetl published this file and it lacks a mart or a column. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One state of the published file. `ask` answers from it, from memory where it was asked before."""
+    """One state of the published file. `ask` answers from it, and repeats earlier answers from memory."""
 
     path: Path
     identity: Identity
@@ -36,19 +36,19 @@ class Published:
 
     @property
     def names_people(self) -> bool:
-        """Whether `contacts.duckdb`, beside the file, is there and may be read."""
+        """Whether `contacts.duckdb`, beside the file, exists and may be read."""
         return "contacts" in _attached(str(self.path), self.identity, self.contacts)[1]
 
     def ask(self, sql: str, /, **parameters: Any) -> pl.DataFrame:  # noqa: ANN401 - values of any column
-        """The rows of a statement; only aggregates and short lists, whatever the length of history.
+        """Return the rows of a statement; only aggregates and short lists, whatever the length of history.
 
         Raises:
-            MissingError: the file has no such mart or column.
+            MissingError: The file has no such mart or column.
         """
         return _answer(str(self.path), self.identity, self.contacts, sql, parameters)
 
     def definitions(self) -> Mapping[tuple[str, str], str]:
-        """What each column of each mart counts: from `marts.catalogue`, else from the file's own comments."""
+        """Return the definition of each column of each mart: from `marts.catalogue`, else from its comments."""
         try:
             rows = self.ask("select table_name, column_name, definition, description from marts.catalogue")
         except MissingError:
@@ -60,10 +60,10 @@ class Published:
 
 
 def now_published(path: Path) -> Published:
-    """The file as it is now.
+    """Return the file as it is now.
 
     Raises:
-        UnreadableError: it is not there.
+        UnreadableError: There is no file, or it cannot be opened.
     """
     try:
         identity = _identity(path)
@@ -82,7 +82,7 @@ def _identity(path: Path) -> Identity:
 
 
 def _contacts_of(published: Path) -> Path:
-    """Names and numbers of those to call back, where `[warehouse] contacts` has them written."""
+    """Return names and numbers of the clients to call back, if `[warehouse] contacts` writes them."""
     return published.resolve().with_name("contacts.duckdb")
 
 
@@ -90,9 +90,9 @@ def _contacts_of(published: Path) -> Path:
 def _attached(
     path: str, identity: Identity, contacts: Identity | None
 ) -> tuple[duckdb.DuckDBPyConnection, tuple[str, ...]]:
-    """A connection in memory with the file attached, and the catalogs in it.
+    """Return a connection in memory with the file attached, and the catalogs in it.
 
-    A `connect` to the file would see the old one for ever.
+    A `connect` to the file would see the old file for ever.
     """
     del identity
     connection = duckdb.connect()
@@ -101,7 +101,7 @@ def _attached(
     except duckdb.Error as error:
         raise UnreadableError(f"{path}: {str(error).splitlines()[0]}") from None
     if contacts:
-        # It may belong to another group, or be gone since it was looked at: nothing but names are missing then.
+        # The file may belong to another group, or be gone since the check: then only names are missing.
         with suppress(duckdb.Error):
             connection.execute(f"attach '{_quoted(str(_contacts_of(Path(path))))}' as contacts (read_only)")
     connection.execute("set enable_external_access = false")

@@ -1,4 +1,4 @@
-"""What is looked at: practices, days, the days before, and one channel; all of it in the address."""
+"""The scope of a page: practices, days, the days before, and one channel; all of it is in the address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ WHOLE_WEEKS = """
     practice_id in (select unnest($practices))
     and day between date_trunc('week', $since::date) and date_trunc('week', $until::date + 1)::date - 1
 """
-"""Weeks that are over, from the one in which the period begins: part of a week would look like a fall."""
+"""Weeks that are over, from the week in which the period begins: part of a week would look like a fall."""
 
 WHOLE_WEEKS_SAID = "Whole weeks, named by their Monday."
 
@@ -51,32 +51,32 @@ class Scope:
 
     @property
     def before(self) -> tuple[date, date]:
-        """The period that this one is compared with."""
+        """The period before this one, for comparison."""
         return self.since - (self.until - self.since) - timedelta(days=1), self.since - timedelta(days=1)
 
     @property
     def read_until(self) -> datetime | None:
-        """By the clock of the practice that is furthest behind."""
+        """The day until which data is read, by the clock of the practice that is furthest behind."""
         return min((practice.as_of_local for practice in self.practices if practice.as_of_local), default=None)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """For `IN_PERIOD`."""
+        """The parameters of `IN_PERIOD`."""
         return {**self.place, "since": self.since, "until": self.until}
 
     @property
     def earlier(self) -> dict[str, Any]:
-        """For `IN_PERIOD`: the period before."""
+        """The parameters of `IN_PERIOD` for the period before."""
         return {**self.place, "since": self.before[0], "until": self.before[1]}
 
     @property
     def place(self) -> dict[str, Any]:
-        """The practices alone, for what is not by day."""
+        """The parameter of practices alone, for tables without days."""
         return {"practices": [practice.id for practice in self.practices]}
 
 
 def choose(file: Published, words: Words, channels: Sequence[str]) -> Scope:
-    """The filters in the sidebar. An address that says them opens the same view; no choice means all."""
+    """Draw the filters in the sidebar. An address with their values opens the same view; no choice means all."""
     every = _practices(file)
     if not every:
         st.info("There is no practice in this file yet: `vetl run` reads the first.")
@@ -99,7 +99,7 @@ def choose(file: Published, words: Words, channels: Sequence[str]) -> Scope:
 
 
 def said(scope: Scope, words: Words) -> str:
-    """What is looked at, in a line: on paper and on a phone the filters are out of sight."""
+    """Return the scope in a line: paper and phones do not show the filters."""
     names = [practice.name for practice in scope.practices]
     more = len(names) - NAMED_AT_MOST
     where = ", ".join(names[:NAMED_AT_MOST]) + (f" and {words.number(more)} more" if more > 0 else "")
@@ -134,13 +134,13 @@ def _chosen_practices(every: Sequence[Practice]) -> list[Practice]:
 
 
 def _names(practices: Sequence[Practice]) -> Mapping[str, str]:
-    """By id; where two have one name, with the id."""
+    """Return names by id; if two practices have one name, with the id."""
     names = [practice.name for practice in practices]
     return {item.id: f"{item.name} ({item.id})" if names.count(item.name) > 1 else item.name for item in practices}
 
 
 def _period(first: date, yesterday: date, words: Words) -> tuple[date, date]:
-    """Days that are over. The address says which, for own days both ends."""
+    """Choose days that are over. The address has the period, for own days both ends."""
     usual = list(PERIODS).index(USUAL)
     chosen = st.selectbox("Period", [*PERIODS, OWN_DAYS], usual, key="period", bind="query-params")
     until = max(first, yesterday)
@@ -153,7 +153,7 @@ def _period(first: date, yesterday: date, words: Words) -> tuple[date, date]:
 
 
 def _clocks(practices: Sequence[Practice], words: Words) -> None:
-    """One clock for each practice: no hour on these pages is that of the reader's machine."""
+    """Return one clock for each practice: no hour on these pages is that of the reader's machine."""
     with st.expander("Clocks and freshness"):
         st.caption("Days and hours are each practice's own.")
         for practice in practices[:CLOCKS_AT_MOST]:

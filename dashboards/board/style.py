@@ -1,11 +1,11 @@
-"""The little that Streamlit does not offer: paper, and nothing that moves for those who asked for that."""
+"""Styles that Streamlit lacks: print, and no motion for users who asked for none."""
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
     '<rect width="32" height="32" rx="7" fill="#0b6b5d"/>'
     '<path d="M7 9l9 15 9-15" fill="none" stroke="#fff" stroke-width="4" stroke-linejoin="round"/></svg>'
 )
-"""For the browser's tab; one of Streamlit's own names would be fetched from the Web."""
+"""The icon of the browser's tab; one of Streamlit's own names would be fetched from the Web."""
 
 STYLE = """
 <style>

@@ -1,4 +1,4 @@
-"""Numbers, days and hours as the reader's country writes them; names for values of the marts."""
+"""Numbers, days and hours in the format of the reader's country; names for values of the marts."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,7 +12,7 @@ NOTHING = "\u2013"
 _SMALL_SHARE, _DAYS_FROM_HOURS = 0.1, 48
 
 FEW = 30
-"""Rates of fewer than this are marked: they say little."""
+"""Rates of fewer cases than this are marked: they say little."""
 
 NAMES = {
     "ai_outbound": "AI outreach",
@@ -51,25 +51,25 @@ LABELS = {
     "sessions": "Online sessions",
     "unanswered_calls": "Not answered",
 }
-"""What columns are called on tables, axes and legends, where their own name does not say it."""
+"""The labels of columns on tables, axes and legends, if the column's own name is unclear."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Wording for one locale; what is not there is a dash."""
+    """The format of one locale; a missing value is a dash."""
 
     locale: Locale
 
     def number(self, value: float | None, digits: int = 0) -> str:
-        """`1,234`."""
+        """Format a count: `1,234`."""
         return NOTHING if value is None else format_decimal(round(value, digits), locale=self.locale)
 
     def signed(self, value: float, unit: str = "") -> str:
-        """A difference with its sign."""
+        """Format a difference with its sign."""
         return f"{'+' * (value >= 0)}{self.number(value, 1)} {unit}".strip()
 
     def percent(self, value: float | None) -> str:
-        """A share of 0 to 1 as `42%`, with one digit below ten percent."""
+        """Format a share of 0 to 1 as `42%`, with one digit below ten percent."""
         if value is None:
             return NOTHING
         pattern = self.locale.percent_formats[None].pattern
@@ -77,25 +77,25 @@ class Words:
         return format_percent(value, format=finer, locale=self.locale)
 
     def points(self, value: float) -> str:
-        """The difference of two shares, in percentage points, with its sign."""
+        """Format the difference of two shares, in percentage points, with its sign."""
         return self.signed(value * 100, "points")
 
     def day(self, value: date | None) -> str:
-        """`16 Jan 2026`."""
+        """Format a day: `16 Jan 2026`."""
         return NOTHING if value is None else format_date(value, "medium", self.locale)
 
     def days(self, since: date, until: date) -> str:
-        """Both ends included, what they share said once."""
+        """Format both ends of a period; a shared month or year is written once."""
         return self.day(since) if since == until else format_interval(since, until, "yMMMd", locale=self.locale)
 
     def moment(self, value: datetime | None) -> str:
-        """A time of a practice's own clock, without a zone."""
+        """Format a time of a practice's own clock, without a zone."""
         return (
             NOTHING if value is None else f"{self.day(value)}, {format_time(value, 'short', locale=self.locale)}"
         )
 
     def hours(self, value: float | None) -> str:
-        """Hours as minutes, hours or days, whatever reads best."""
+        """Format hours as minutes, hours or days, in the most readable unit."""
         if value is None:
             return NOTHING
         if value < 1:
@@ -104,7 +104,7 @@ class Words:
 
 
 def words_for(locale: str | None) -> Words:
-    """For what the browser says, such as `de-DE`; American English for what nobody knows."""
+    """Return the words for a browser's language, such as `de-DE`; American English for an unknown one."""
     return Words(_locale(locale or "en-US"))
 
 
@@ -117,12 +117,12 @@ def _locale(name: str) -> Locale:
 
 
 def named(value: str | None) -> str:
-    """`price_shopping` as `Price shopping`; null is a group of its own."""
+    """Turn `price_shopping` into `Price shopping`; null is a group of its own."""
     if value is None:
         return "(not said)"
     return NAMES.get(value) or value.replace("_", " ").capitalize()
 
 
 def label(column: str) -> str:
-    """A column of a mart for people: `answered_calls` as `Answered calls`."""
+    """Turn a column of a mart into words: `answered_calls` into `Answered calls`."""
     return LABELS.get(column) or column.replace("_", " ").capitalize()

@@ -1,4 +1,4 @@
-{#- What a column is measured in, by its name and type. -#}
+{#- The unit of a column, by its name and type. -#}
 {% macro unit_of(name, data_type) -%}
     {%- if data_type == 'boolean' -%} {{ return('yes or no') }}
     {%- elif 'minutes' in name -%} {{ return('minutes') }}
@@ -15,26 +15,26 @@
     {%- endif -%}
 {%- endmacro %}
 
-{#- The definitions that may be set (`[definitions]` in vetl.toml), and what each means. -#}
+{#- The definitions that can be set (`[definitions]` in vetl.toml), and the meaning of each. -#}
 {% macro definitions() -%}
     {{ return({
-        'episode_days': 'After so many days of silence the next contact is another wish.',
-        'booking_window_days': 'An appointment made so many days after the last contact still counts for the episode.',
-        'lost_after_days': 'So many days after its last contact an unbooked episode is lost.',
-        'mature_after_hours': 'Outreach that is older ends by itself: its numbers move no more.',
+        'episode_days': 'After so many days of silence the next contact begins a new booking request (episode).',
+        'booking_window_days': 'An appointment made at most so many days after the last contact still counts for the booking request.',
+        'lost_after_days': 'So many days after its last contact an unbooked booking request is lost.',
+        'mature_after_hours': 'Outreach that is older has ended by itself: its numbers no longer change.',
         'call_back_within_days': 'Contacts older than this are not worth a call.',
         'follow_up_within_days': 'A fitting task completed within so many days of the last contact is a follow-up.',
-        'follow_up_task_types': 'Types of tasks that follow up a wish, by what was wanted.',
-        'do_not_chase': 'Outcomes and reasons after which nobody should be chased for the same wish.',
-        'never_call': 'Outcomes and reasons after which nobody of the party should be called at all.',
+        'follow_up_task_types': 'Types of tasks that follow up a contact, by the wanted service.',
+        'do_not_chase': 'Outcomes and reasons after which nobody should be chased for the same booking request.',
+        'never_call': 'Outcomes and reasons after which this client or number should not be called at all.',
         'answered_states': 'States of a call in which somebody or the voice agent spoke.',
         'booking_outcomes': 'Outcomes of a call that made a new appointment.',
-        'other_wishes': 'Outcomes that tell a wish other than a new appointment.',
-        'wish_task_types': 'Types of staff tasks that are a wish for an appointment.',
+        'other_wishes': 'Outcomes of calls that were not for a new appointment.',
+        'wish_task_types': 'Types of staff tasks that mean that a client wants an appointment.',
         'kept_statuses': 'Statuses of an appointment that was kept.',
         'canceled_statuses': 'Statuses of an appointment that was canceled.',
         'no_show_statuses': 'Statuses of an appointment whose client did not come.',
-        'funnel_stages': 'The stages of online booking in their order; learnt where none is given.',
+        'funnel_stages': 'The stages of online booking in their order; learnt if none is given.',
         'small_sample': 'Days and weeks with fewer calls are marked.',
         'opening_hour': 'The hour of the wall clock at which practices open.',
         'closing_hour': 'The hour at which they close.',

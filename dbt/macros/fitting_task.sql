@@ -1,4 +1,4 @@
-{#- Whether a task of a type follows up a wish: the variable `follow_up_task_types`, by what was wanted. -#}
+{#- Whether a task of a type follows up a contact: the variable `follow_up_task_types`, by the wanted service. -#}
 {% macro is_fitting_task(task_type, wanted) -%}
     case
         {%- for wish, types in var('follow_up_task_types').items() if wish != 'default' %}

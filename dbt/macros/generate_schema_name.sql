@@ -1,4 +1,4 @@
-{#- Schemas are called what dbt_project.yml calls them: `marts`, not `main_marts`. -#}
+{#- Schemas have the names of dbt_project.yml: `marts`, not `main_marts`. -#}
 {% macro generate_schema_name(custom_schema_name, node) -%}
     {{ custom_schema_name | trim if custom_schema_name else target.schema }}
 {%- endmacro %}

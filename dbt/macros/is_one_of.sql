@@ -1,4 +1,4 @@
-{#- Whether a column holds one of the words of a definition: false where it is null or the definition has no word. -#}
+{#- Whether a column holds one of the words of a definition: false if it is null or the definition has no word. -#}
 {% macro is_one_of(column, words) -%}
     {%- if words -%}
         coalesce({{ column }} in ('{{ words | join("', '") }}'), false)

@@ -1,8 +1,6 @@
-{#-
-    Opening hours between two times of the wall clock, from `opening_hour` to `closing_hour` on the first
-    `opening_weekdays` days of the week (variables of the project). Counted as what had passed by the end since a
-    Monday long ago, less what had passed by the start: no table of days, no join.
--#}
+{#- Opening hours between two times of the wall clock, from `opening_hour` to `closing_hour` on the first
+   `opening_weekdays` days of the week (variables of the project). Computed as the opening hours from a Monday
+   long ago to the end, minus those to the start: no table of days, no join. -#}
 {% macro open_hours_between(start, end) -%}
     {{ open_hours_until(end) }} - {{ open_hours_until(start) }}
 {%- endmacro %}

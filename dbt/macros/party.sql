@@ -1,4 +1,5 @@
-{#- Who it was: a client, else a telephone number, else nobody that can be met again. -#}
+{#- A key of the person: a client, else a telephone number, else the contact itself, which cannot be recognized
+   again. -#}
 {% macro party(client_id, phone, otherwise) -%}
     coalesce('client:' || {{ client_id }}, 'phone:' || {{ phone }}, {{ otherwise }})
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- A share as a double; null where there is nothing to take a share of. -#}
+{#- A share as a double; null if the whole is zero. -#}
 {% macro rate(part, whole) -%}
     cast({{ part }} as double) / nullif({{ whole }}, 0)
 {%- endmacro %}

@@ -1,8 +1,7 @@
-{#-
-    What a report 24 hours after the day's end could have said, as far as vetl had seen by then, and what is known now,
-    one row for each of `counts`. `versions` has a row for each version of a thing, with the `day` it counts for, when the
-    source showed it (`valid_from`, `valid_to`) and a boolean for each of `counts`: whether the version is counted there.
--#}
+{#- The count that a report 24 hours after the day's end could have shown, from the rows that vetl had seen by
+   then, and the count now, one row for each of `counts`. `versions` has a row for each version of a thing, with
+   the `day` it counts for, the time when the source showed it (`valid_from`, `valid_to`) and a boolean for each
+   of `counts`: whether the version is counted there. -#}
 {% macro restatements(mart, versions, counts) -%}
 {{ mart }}_shown as (
     select

@@ -1,14 +1,12 @@
-{#-
-    Rows that carry one area's counts, with zeros for those of the others: stacked and added up, they are one row for
-    each practice and day or week, whatever area had something to count there. `own` are name and expression.
--#}
+{#- Rows with one area's counts, and zeros for the counts of other areas: stacked and added up, they are one row
+   for each practice and day or week, whichever areas have counts there. `own` are name and expression. -#}
 {% macro stacked(names, own) -%}
     {%- for name in names %}
         cast({{ own.get(name, 0) }} as bigint) as {{ name }}{{ ',' if not loop.last }}
     {%- endfor %}
 {%- endmacro %}
 
-{#- The names of what `practice_daily` and `practice_weekly` count, callers aside. -#}
+{#- The names of the counts of `practice_daily` and `practice_weekly`, callers aside. -#}
 {% macro practice_counts() -%}
     {{ return([
         'calls', 'answered_calls', 'new_booking_intent_calls', 'missed_new_booking_calls', 'sessions', 'completed',

@@ -1,7 +1,5 @@
-{#-
-    What the caller wanted: the outcome tells a reschedule, a confirmation or a cancellation (variable `other_wishes`);
-    any other intent is one for a new booking. Null where nothing was wanted.
--#}
+{#- The caller's request: the outcome shows a reschedule, a confirmation or a cancellation (variable
+   `other_wishes`); any other intent is for a new booking. Null if there was no intent. -#}
 {% macro wish(outcome, intent) -%}
     case
         {%- for word, wanted in var('other_wishes').items() %}

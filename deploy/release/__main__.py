@@ -1,7 +1,7 @@
 """`make release`: everything that is published, made from a clean checkout and tried as a stranger would.
 
-The version stands in `pyproject.toml` alone. Nothing is uploaded: `dist/` then holds the wheel, the source
-archive, the bill of materials, the notes and the checksums.
+Only `pyproject.toml` has the version. Nothing is uploaded: `dist/` then holds the wheel, the source archive, the
+bill of materials, the notes and the checksums.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "dist"
 TRIED = ("3.11", "3.12", "3.13")
-"""Python versions whose interpreters are looked for; at least one must be there."""
+"""Python versions that a release is tried with; at least one interpreter must be installed."""
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def section(changelog: str, version: str) -> str:
-    """What the changelog says of this version: the text below `## [1.2.3] - 2026-01-31`."""
+    """Return the changelog of this version: the text below `## [1.2.3] - 2026-01-31`."""
     heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$"
     match = re.search(rf"{heading}\n(.*?)(?=^## |^\[|\Z)", changelog, re.MULTILINE | re.DOTALL)
     if not match or not match[1].strip():
@@ -61,14 +61,14 @@ def section(changelog: str, version: str) -> str:
 
 
 def beside_git(archive: Path, tracked: set[str]) -> list[str]:
-    """What a source archive holds that is not kept in git: data of whoever makes it, environments, secrets."""
+    """Return the files of a source archive that are not in git: local data, environments, secrets."""
     with tarfile.open(archive) as content:
         names = {name.partition("/")[2] for name in content.getnames()}
     return sorted(names - tracked - {"PKG-INFO"})
 
 
 def interpreter(version: str) -> str | None:
-    """The path of `python3.12` and the like."""
+    """Return the path of `python3.12` and the like."""
     path = shutil.which(f"python{version}")
     works = path and subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0  # noqa: S603 - an interpreter
     if not works:
@@ -99,7 +99,7 @@ def try_installed(python: str, wheel: Path, version: str, materials: Path | None
 
 
 def run(*command: str, folder: Path = ROOT) -> str:
-    """The output of a command that must succeed; settings of this shell are not its business."""
+    """Return the output of a command that must succeed; it runs without the settings of this shell."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "PYTHONPATH"))}
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     if done.returncode:
@@ -108,7 +108,7 @@ def run(*command: str, folder: Path = ROOT) -> str:
 
 
 def tell(line: str) -> None:
-    """One line of what was done."""
+    """Print one line about a finished step."""
     sys.stdout.write(f"{line}\n")
 
 

@@ -1,7 +1,7 @@
-"""Adds the project's addresses to the metadata of what is built, where `SOURCE_URL` tells the public repository.
+"""Adds the project's addresses to the metadata of a build, if `SOURCE_URL` names the public repository.
 
-They are not in `pyproject.toml`, because a fork's wheel must not send its users elsewhere: the workflow
-that releases names the repository that it runs in.
+They are not in `pyproject.toml`, because a fork's wheel must not send its users elsewhere: the workflow that
+releases names its own repository.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The pages of the documentation site: those of `docs/`, and reference pages that are generated from the code.
 
-`make docs` runs this, then builds `build/site` from the folder that is given.
+`make docs` runs this, then builds `build/site` from the folder.
 """
 
 import re
@@ -28,7 +28,7 @@ BESIDE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
 }
-"""Pages that lie elsewhere in the repository, and their names in the site."""
+"""Pages outside `docs/`, and their names in the site."""
 
 _DOC = re.compile(r"{% docs (\w+) %}(.*?){% enddocs %}", re.DOTALL)
 _VARIABLE = re.compile(r"{{ *var\('(\w+)'\) *}}")
@@ -36,7 +36,7 @@ _ASKED = re.compile(r"{{ *doc\('(\w+)'\) *}}")
 
 
 def write_pages(target: Path) -> None:
-    """Everything that the site is built from, in an empty folder."""
+    """Write all sources of the site into an empty folder."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(DOCS, target)
     for source, name in BESIDE.items():
@@ -55,7 +55,7 @@ def write_pages(target: Path) -> None:
 
 
 def pages() -> dict[str, str]:
-    """The generated pages, by file name."""
+    """Return the generated pages, by file name."""
     return {
         "commands.md": commands(),
         "settings.md": settings(),
@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
 
 
 def commands() -> str:
-    """Each command's own help."""
+    """Return each command's own help."""
     root: Any = get_command(app)
     lines = ["# Commands", "", "What `vetl COMMAND --help` says.", ""]
     for name, command in _every(root.commands):
@@ -86,7 +86,7 @@ def _every(group: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def settings() -> str:
-    """Every key with its variable and default, and the commented example."""
+    """Return every key with its variable and default, and the commented example."""
     lines = [
         "# Settings",
         "",
@@ -106,7 +106,7 @@ def settings() -> str:
 
 
 def tables() -> str:
-    """The tables of the private file, as a new warehouse has them."""
+    """Return the tables of the private file, as a new warehouse has them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vetl.duckdb"
         Warehouse.open(path, REGISTRY, lock_wait_seconds=0).close()
@@ -135,7 +135,7 @@ def tables() -> str:
 
 
 def marts() -> str:
-    """The published tables with their columns, in the words of the models."""
+    """Return the published tables with their columns, in the words of the models."""
     models = ROOT / "dbt" / "models"
     blocks = {
         name: " ".join(text.split())
@@ -164,7 +164,7 @@ def marts() -> str:
 
 
 def metrics() -> str:
-    """Every metric of the semantic models, with what it can be asked by."""
+    """Return every metric of the semantic models, with its dimensions."""
     lines = [
         "# Metrics",
         "",
@@ -197,7 +197,7 @@ def _words(text: str, blocks: dict[str, str]) -> str:
 
 
 def _write_decisions(target: Path) -> None:
-    """A list of the decisions, each by its title."""
+    """Write a list of the decisions, each by its title."""
     lines = ["# Decisions", "", "Why things are as they are.", ""]
     for page in sorted((target / "decisions").glob("*.md")):
         title = page.read_text("utf-8").splitlines()[0].removeprefix("# ")
@@ -206,7 +206,7 @@ def _write_decisions(target: Path) -> None:
 
 
 def _at_home(text: str, source: str) -> str:
-    """Links of a page that moves to the root of the site: those into `docs/` lose the folder."""
+    """Return a page with its links changed for the root of the site: those into `docs/` lose the folder."""
     inside = re.sub(r"\]\((?:\.\./)?docs/", "](", text)
     return inside if source != "warehouse/README.md" else inside.replace("](../", "](")
 

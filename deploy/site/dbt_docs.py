@@ -1,6 +1,6 @@
 """dbt's own documentation of the models, with their lineage, as one page: python deploy/site/dbt_docs.py TARGET.
 
-A new, empty warehouse tells the columns of the tables that the models read.
+A new, empty warehouse provides the columns of the tables that the models read.
 """
 
 import shutil
@@ -16,7 +16,7 @@ from pipelines.loading.warehouse import Warehouse
 
 
 def write_dbt_docs(target: Path) -> None:
-    """One page without anything from elsewhere."""
+    """Write one page that loads nothing from elsewhere."""
     with tempfile.TemporaryDirectory() as folder:
         warehouse, made = Path(folder) / "vetl.duckdb", Path(folder) / "target"
         Warehouse.open(warehouse, REGISTRY, lock_wait_seconds=0).close()

@@ -1,1 +1,1 @@
-"""Messages to clients, and what becomes of them (contract: Message; Messages)."""
+"""Messages to clients and their statuses (contract: Message; Messages)."""

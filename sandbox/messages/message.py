@@ -1,4 +1,4 @@
-"""One message, and the course that it takes after it was sent."""
+"""One message, and its statuses after it was sent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _DELIVERED_AFTER, _FAILED_AFTER, _READ_AFTER = 3, 5, 90
 
 @dataclass(frozen=True)
 class Wanted:
-    """A message as it was asked for, when everything about the request was right."""
+    """A message as a request asked for it, after every check passed."""
 
     phone: str
     client_id: str | None
@@ -50,7 +50,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Step:
-    """A change some time after sending; `time` is the field that tells when."""
+    """A change some time after sending; `time` is the field with its instant."""
 
     after: timedelta
     time: str
@@ -58,7 +58,7 @@ class Step:
 
 
 def course(wanted: Wanted, *, rcs_live: bool) -> tuple[Step, ...]:
-    """What becomes of a message that was handed to the carrier (contract: States and transitions, Message)."""
+    """Return the changes of a message that was handed to the carrier (contract: States and transitions)."""
     special = behaviour(wanted.phone)
     as_rcs = rcs_live and wanted.channel != "sms" and supports_rcs(wanted.phone)
     if special == "undelivered" or (wanted.channel == "rcs" and (special == "rcs_fails" or not as_rcs)):

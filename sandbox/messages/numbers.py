@@ -1,4 +1,4 @@
-"""How telephones behave: by their last two digits, so that every course of events can be asked for.
+"""The behaviour of telephones: by their last two digits, so that a test can ask for every one.
 
 The contract does not show which numbers do what. An even last digit means a handset that supports RCS.
 """
@@ -43,10 +43,10 @@ ENDINGS: Final[dict[str, Behaviour]] = {
 
 
 def behaviour(phone: str) -> Behaviour | None:
-    """What is special about a number, if anything."""
+    """Return the special behaviour of a number, if it has any."""
     return ENDINGS.get(phone[-2:])
 
 
 def supports_rcs(phone: str) -> bool:
-    """Whether the handset shows RCS."""
+    """Return whether the handset shows RCS."""
     return int(phone[-1]) % 2 == 0

@@ -23,7 +23,7 @@ class ProviderUnavailableError(Exception):
 
 @dataclass
 class Messages:
-    """Messages by id and reference, moving along their courses by the agenda.
+    """Messages by id and reference; the agenda changes their statuses.
 
     `changed` is called with a message whenever it has a new status; `opted_out` says whether the owner of a number
     has replied STOP to a practice.
@@ -38,7 +38,7 @@ class Messages:
     _recent: dict[str, deque[datetime]] = field(default_factory=dict)
 
     def admits(self, practice_id: str) -> bool:
-        """Count a request to create; false beyond 120 within a minute."""
+        """Count a request to create; return false beyond 120 within a minute."""
         recent = self._recent.setdefault(practice_id, deque())
         now = self.now()
         while recent and recent[0] <= now - timedelta(minutes=1):
@@ -49,11 +49,11 @@ class Messages:
         return True
 
     def find(self, practice_id: str, either_id: str) -> Message | None:
-        """The message with this id or reference."""
+        """Return the message with this id or reference."""
         return self._known.get((practice_id, either_id))
 
     def texted(self, practice_id: str, client_id: str, since: datetime) -> bool:
-        """Whether a client has been sent a message since an instant."""
+        """Return whether a client has been sent a message since an instant."""
         return any(
             owner == practice_id and message.record["client_id"] == client_id
             for (owner, _), message in self._known.items()
@@ -61,7 +61,7 @@ class Messages:
         )
 
     def refusal(self, practice_id: str, phone: str) -> str | None:
-        """Why a number is not texted, if it is not (contract: `status_reason`)."""
+        """Return why a number is not texted, if it is not (contract: `status_reason`)."""
         if self.opted_out(practice_id, phone):
             return "opted_out"
         return _REFUSALS.get(behaviour(phone) or "")

@@ -1,1 +1,1 @@
-"""The interface as an OpenAPI 3.1 description, drawn from what the platform itself goes by."""
+"""The interface as an OpenAPI 3.1 description, made from the declarations that the platform itself uses."""

@@ -1,4 +1,4 @@
-"""Answers: envelopes of success, lists and errors (contract: What the service does, 7; Errors)."""
+"""Answers: envelopes of success, lists and errors (contract: "What the service does", 7; Errors)."""
 
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ _REASONS: Final = {
 
 
 def error_schemas() -> dict[str, Schema]:
-    """General and validation errors."""
+    """Return the schemas of general errors and validation errors."""
     at_fault = record(
         {"field": nullable(TEXT | {"description": "A dotted path; null: the request"}), "message": TEXT}
     )
@@ -35,19 +35,19 @@ def error_schemas() -> dict[str, Schema]:
 
 
 def answer(description: str, data: Schema) -> Answer:
-    """A success with its envelope."""
+    """Return a success with its envelope."""
     return {"description": description, "content": {"application/json": {"schema": envelope(data)}}}
 
 
 def page_of(name: str, *, total_pages: bool = True) -> Schema:
-    """One page of a list."""
+    """Return one page of a list."""
     whole = INTEGER | {"minimum": 0}
     totals = {"total_pages": whole} if total_pages else {}
     return record({"page": whole, "per_page": whole, **totals, "total_count": whole, "content": array(ref(name))})
 
 
 def csv_page() -> Answer:
-    """What the CSV of calls adds to an answer."""
+    """Return the part that the CSV of calls adds to an answer."""
     whole = {"schema": INTEGER | {"minimum": 0}}
     names = ("X-Total-Count", "X-Page", "X-Per-Page", "X-Total-Pages")
     return {
@@ -63,7 +63,7 @@ def csv_page() -> Answer:
 
 
 def errors(switches: Switches, *statuses: int, acts_for_practice: bool = True) -> dict[str, Answer]:
-    """The errors of an operation: its own, and those of every one."""
+    """Return the errors of an operation: its own, and those that every operation has."""
     codes = {*statuses, 400, 401}
     if acts_for_practice:
         codes |= {switches.missing_practice_status, switches.foreign_practice_status}

@@ -1,4 +1,4 @@
-"""What partners send, as schemas: the limits are those that the platform holds them to (contract: Limits)."""
+"""Request bodies as schemas, with the limits that the platform enforces (contract: Limits)."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from sandbox.world import vocabulary as v
 
 
 def body_schemas(switches: Switches) -> dict[str, Schema]:
-    """Every request body, and what it is made of."""
+    """Return the schema of every request body and of its parts."""
     return {
         "SignIn": body(dict.fromkeys(("username", "password", "role"), TEXT), ("username", "password", "role")),
         "NewMessage": _new_message(switches),
@@ -28,7 +28,7 @@ def body_schemas(switches: Switches) -> dict[str, Schema]:
 def _new_message(switches: Switches) -> Schema:
     recipient = body(
         {"client_id": TEXT | {"description": "To the client's primary phone"}, "phone_number": PHONE},
-        description=f"One of the two; {switches.recipient_prefers} where both are given.",
+        description=f"One of the two; {switches.recipient_prefers} if both are given.",
     )
     fields = {
         "recipient": recipient,
@@ -40,7 +40,7 @@ def _new_message(switches: Switches) -> Schema:
         "channel": choice(
             contract.CHANNELS,
             default="auto",
-            description="auto: RCS where both sides can, else SMS. rcs: never SMS. sms: fallback_text alone.",
+            description="auto: RCS if both sides can, else SMS. rcs: never SMS. sms: fallback_text alone.",
         ),
         "content": ref("MessageContent"),
         "reference_id": TEXT | {"description": "Unique per practice: sent again, it returns the same message."},

@@ -1,4 +1,4 @@
-"""The whole description, as the platform is switched at the moment."""
+"""The whole description, for the switches of the moment."""
 
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from sandbox.switches import Switches
 Description = dict[str, Any]
 _ABOUT: Final = (
     "The partner interface of a veterinary practice platform, as this sandbox shows it. Every request acts for "
-    "one practice, named by X-Client-Id. What the contract leaves open stands here as it is switched now: "
+    "one practice, named by X-Client-Id. Points that the contract leaves open are shown as they are switched now: "
     "parameters, orders and statuses change with /_control/switches."
 )
 _PRACTICE: Final = {
@@ -39,7 +39,7 @@ _SECTIONS: Final = {
 
 
 def describe(switches: Switches) -> Description:
-    """An OpenAPI 3.1 description of everything that a partner may do."""
+    """Return an OpenAPI 3.1 description of everything that a partner may do."""
     records = resource_schemas(switches)
     resources = {
         f"{ROOT}{path}": {"parameters": [_PRACTICE]}

@@ -1,4 +1,4 @@
-"""The three webhooks (contract: Events): what a receiver gets, and what is expected of it."""
+"""The three webhooks (contract: Events): their payloads, and the answers that a receiver must give."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ _REPEATED: Final = (
 
 
 def event_schemas(message: Schema, request: Schema) -> dict[str, Schema]:
-    """The payloads."""
+    """Return the payloads."""
     envelope = {
         "event": choice([f"message.{status}" for status in STATUSES]),
         "event_id": TEXT | {"description": "Of this delivery: de-duplicate on it"},
@@ -32,13 +32,13 @@ def event_schemas(message: Schema, request: Schema) -> dict[str, Schema]:
 
 
 def webhooks() -> dict[str, Any]:
-    """The webhooks of the description."""
+    """Return the webhooks of the description."""
     return {
         "messageStatus": _webhook(
             "MessageEvent",
             message_status.USER_AGENT,
             "To a message's callback_url on each status change. Each status once, in order; the latest alone "
-            f"where they change faster. {_REPEATED} Then the next change sends the latest.",
+            f"if they change faster. {_REPEATED} Then the next change sends the latest.",
         ),
         "aiOutboundOutcome": _webhook(
             "AiOutboundEvent",
@@ -55,7 +55,7 @@ def webhooks() -> dict[str, Any]:
 
 
 def _webhook(schema: str, agent: str, says: str) -> dict[str, Any]:
-    signature = "Lowercase hex HMAC-SHA256 of the raw body, where the practice has a secret"
+    signature = "Lowercase hex HMAC-SHA256 of the raw body, if the practice has a secret"
     return {
         "post": {
             "operationId": schema,

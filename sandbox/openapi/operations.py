@@ -1,4 +1,4 @@
-"""Every endpoint of the contract: what it takes and what it answers, and where an answer leads on to."""
+"""Every endpoint of the contract: its parameters, its answers, and the operations that follow on an answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -16,7 +16,7 @@ _OWN: Final = "The contract does not show this endpoint: path and shape are the 
 _PATHS: Final = {name: f"/{resource.path}" for name, resource in RESOURCES.items()}
 
 _AFTERWARDS: Final[dict[str, Any]] = {"parameters": {}}
-"""A link to a list that has the new record; nothing is handed on."""
+"""A link to a list that has the new record; it passes no value on."""
 
 
 def operation(
@@ -28,7 +28,7 @@ def operation(
     body: str | None = None,
     says: str = "",
 ) -> Operation:
-    """One method of one path; `name` is its id, whose first word in capitals is what it is about."""
+    """Return one method of one path; `name` is its id, and its first word in capitals is its subject."""
     definition: Operation = {"operationId": name, "summary": summary}
     if says:
         definition["description"] = says
@@ -40,12 +40,12 @@ def operation(
 
 
 def link(operation_id: str, pointer: str = "/data/id", into: str = "id") -> dict[str, Any]:
-    """Where an answer leads: a value of its body is a parameter of another operation."""
+    """Return a link from an answer: a value of its body is a parameter of another operation."""
     return {"operationId": operation_id, "parameters": {into: f"$response.body#{pointer}"}}
 
 
 def paths(switches: Switches) -> dict[str, dict[str, Operation]]:
-    """All paths below the interface's root."""
+    """Return all paths below the interface's root."""
     return {
         "/messages": {"post": _create_message(switches)},
         "/messages/{id}": {
@@ -183,5 +183,5 @@ def _delete_task(switches: Switches) -> Operation:
 
 
 def created_appointment(appointment: Schema) -> Schema:
-    """The answer to a booking: its id is an integer, whatever the list shows (contract: Appointment)."""
+    """Return the answer to a booking: its id is an integer, whatever the list shows (contract: Appointment)."""
     return appointment | {"properties": appointment["properties"] | {"id": INTEGER}}

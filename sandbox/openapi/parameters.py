@@ -1,4 +1,4 @@
-"""Query parameters, by the names and rules that the switches give them."""
+"""Query parameters, with the names and rules that the switches give them."""
 
 from typing import Any, Final
 
@@ -15,20 +15,20 @@ _BOUND: Final[Schema] = {"type": "string", "anyOf": [{"format": "date-time"}, {"
 
 
 def query(name: str, schema: Schema, description: str = "", *, required: bool = False) -> Parameter:
-    """One query parameter."""
+    """Return one query parameter."""
     described = {"description": description} if description else {}
     return {"name": name, "in": "query", "required": required, "schema": schema, **described}
 
 
 def in_path(description: str) -> Parameter:
-    """The id in a path."""
+    """Return the id in a path."""
     return {"name": "id", "in": "path", "required": True, "schema": TEXT | {"minLength": 1}} | {
         "description": description
     }
 
 
 def list_parameters(name: str, switches: Switches) -> list[Parameter]:
-    """What one of the lists with switches takes."""
+    """Return the parameters of a list with switches."""
     of = switches.for_list(name)
     ranged = name in ("booking_sessions", "appointments")
     statuses = RESOURCES[name].statuses
@@ -45,7 +45,7 @@ def list_parameters(name: str, switches: Switches) -> list[Parameter]:
 
 
 def call_parameters(switches: Switches) -> list[Parameter]:
-    """What the list of phone calls takes."""
+    """Return the parameters of the list of phone calls."""
     of, most = switches.phone_calls, switches.csv_maximum_size
     sizes = f"JSON: {CALLS_DEFAULT_SIZE} unless asked, at most {of.maximum_size}; CSV: {CSV_DEFAULT_SIZE}"
     page, size = _paging(of, CALLS_DEFAULT_SIZE, most)
@@ -70,18 +70,18 @@ def call_parameters(switches: Switches) -> list[Parameter]:
 
 
 def client_parameters() -> list[Parameter]:
-    """What the list of clients takes."""
+    """Return the parameters of the list of clients."""
     rule = "At least one of name, email and phone is required."
     return [query("name", TEXT, f"A part of the name. {rule}"), query("email", TEXT), query("phone", TEXT)]
 
 
 def patient_parameters() -> list[Parameter]:
-    """What the list of patients takes."""
+    """Return the parameters of the list of patients."""
     return [query("client_id", TEXT | {"minLength": 1}, required=True), query("name", TEXT, "A part of the name")]
 
 
 def day_parameters() -> list[Parameter]:
-    """What the sandbox's open times take."""
+    """Return the parameters of the sandbox's open times."""
     return [
         query("start_date", DAY, "The first local day; today if not given"),
         query("end_date", DAY, "The last one, at most 31 days later; six days later if not given"),
@@ -89,7 +89,7 @@ def day_parameters() -> list[Parameter]:
 
 
 def _paging(of: ListSwitches, default: int, maximum: int) -> tuple[Parameter, Parameter]:
-    """Page and page size. Where a larger size is made smaller, it is no error to ask for one."""
+    """Return page and page size. A size over the maximum is no error if the list makes it smaller."""
     most = maximum if of.over_large == "refuse" else _MOST
     numbers = INTEGER | {"minimum": of.page_base, "maximum": _MOST, "default": of.page_base}
     sizes = INTEGER | {"minimum": 1, "maximum": most, "default": default}

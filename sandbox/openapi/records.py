@@ -1,4 +1,4 @@
-"""The resources of the contract as schemas: field by field from the lists that the platform shows them with."""
+"""The resources of the contract as schemas, field by field from the lists of the platform."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,7 +20,7 @@ NAMES: Final = {
     "clients": "Client",
     "patients": "Patient",
 }
-"""What each list's record is called."""
+"""The name of each list's record."""
 
 _OPEN: Final = "The contract does not show the allowed values."
 _SETTABLE: Final = ", ".join(v.SETTABLE_STATUSES.values)
@@ -67,7 +67,7 @@ _ALWAYS: Final = ("id", "created_at")
 
 
 def resource_schemas(switches: Switches) -> dict[str, Schema]:
-    """The schema of every list's records, and of messages."""
+    """Return the schema of every list's records, and of messages."""
     lists = {NAMES[name]: _schema(resource, switches) for name, resource in RESOURCES.items()}
     return lists | {"Message": _message()}
 
@@ -78,7 +78,7 @@ def _schema(resource: Resource, switches: Switches) -> Schema:
 
 
 def _by_name(resource: Resource, name: str, switches: Switches) -> Schema:
-    """Fields that are what their names say: ids, instants, or texts."""
+    """Return the fields whose names give their type: ids, instants, or texts."""
     if name.endswith("_at") or name in ("booking_date", "end_date"):
         schema = INSTANT
     elif switches.integer_ids and has_integer_id(resource, name):

@@ -14,17 +14,17 @@ PHONE: Final[Schema] = {"type": "string", "pattern": r"^\+[1-9][0-9]{6,14}$", "e
 
 
 def choice(values: Sequence[str], **more: Any) -> Schema:  # noqa: ANN401 - keywords of JSON schema
-    """A string that is one of a few."""
+    """Return a string that is one of a few."""
     return {"type": "string", "enum": list(values), **more}
 
 
 def text(most: int | None = None, **more: Any) -> Schema:  # noqa: ANN401 - keywords of JSON schema
-    """A string of limited length."""
+    """Return a string of limited length."""
     return TEXT | ({} if most is None else {"maxLength": most}) | more
 
 
 def uri(schemes: Sequence[str] = ("https",)) -> Schema:
-    """An absolute URI with one of some schemes."""
+    """Return an absolute URI with one of some schemes."""
     return {
         "type": "string",
         "format": "uri",
@@ -34,7 +34,7 @@ def uri(schemes: Sequence[str] = ("https",)) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """The same, or null."""
+    """Return the same schema, or null."""
     if "$ref" in schema:
         return {"anyOf": [schema, {"type": "null"}]}
     more = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
@@ -42,7 +42,7 @@ def nullable(schema: Schema) -> Schema:
 
 
 def array(items: Schema, least: int | None = None, most: int | None = None) -> Schema:
-    """A list of limited length."""
+    """Return a list of limited length."""
     limits = {"minItems": least, "maxItems": most}
     return {
         "type": "array",
@@ -52,7 +52,7 @@ def array(items: Schema, least: int | None = None, most: int | None = None) -> S
 
 
 def record(fields: Mapping[str, Schema]) -> Schema:
-    """An object as it is answered: these fields, always all of them, and no others."""
+    """Return an object of an answer: always all of these fields, and no other field."""
     return {
         "type": "object",
         "properties": dict(fields),
@@ -62,16 +62,16 @@ def record(fields: Mapping[str, Schema]) -> Schema:
 
 
 def body(fields: Mapping[str, Schema], required: Sequence[str] = (), **more: Any) -> Schema:  # noqa: ANN401 - keywords
-    """An object as it is sent: null counts as missing, and fields beyond these are passed over."""
+    """Return an object of a request: null counts as missing, and fields beyond these are ignored."""
     shown = {name: schema if name in required else nullable(schema) for name, schema in fields.items()}
     return {"type": "object", "properties": shown, **({"required": list(required)} if required else {}), **more}
 
 
 def ref(name: str) -> Schema:
-    """A schema by its name."""
+    """Return a reference to a schema by its name."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def envelope(data: Schema) -> Schema:
-    """The success envelope (contract: What the service does, 7)."""
+    """Return the success envelope (contract: "What the service does", 7)."""
     return record({"success": {"const": True}, "data": data, "message": nullable(TEXT)})

@@ -1,1 +1,1 @@
-"""One module for each list of the contract: its fields, and how rows of the world are shown as records."""
+"""One module for each list of the contract: its fields, and the code that renders rows of the world as records."""

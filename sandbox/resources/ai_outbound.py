@@ -17,7 +17,7 @@ FIELDS: Final = (
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    """Requests with the fields of the contract."""
+    """Return requests with the fields of the contract."""
     error = (
         pl.when(pl.col("outcome") == "undeliverable")
         .then(pl.lit("The carrier reports that the number cannot receive SMS"))

@@ -16,7 +16,7 @@ FIELDS: Final = (
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    """Appointments with the fields of the contract."""
+    """Return appointments with the fields of the contract."""
     return with_people(rows, scene.people).select(
         "status",
         "booking_date",

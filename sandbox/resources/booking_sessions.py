@@ -1,4 +1,4 @@
-"""Booking sessions (contract: Booking session; States and transitions). Their status is derived when read."""
+"""Booking sessions (contract: Booking session; States and transitions). The status is derived on reading."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,12 +17,15 @@ FIELDS: Final = (
 
 
 def expires(switches: Switches) -> pl.Expr:
-    """When a session is abandoned unless something happens."""
+    """Return when a session is abandoned if nothing happens."""
     return pl.col("last_activity_at") + timedelta(minutes=switches.session_expiry_minutes)
 
 
 def derive(rows: pl.DataFrame, now: datetime, switches: Switches) -> pl.DataFrame:
-    """Completed with an appointment, else active until it expires, else abandoned; no time stamp tells."""
+    """Add the status: completed with an appointment, else active until it expires, else abandoned.
+
+    No time stamp of the record shows an expiry.
+    """
     status = (
         pl.when(pl.col("appointment").is_not_null())
         .then(pl.lit("completed"))
@@ -34,7 +37,7 @@ def derive(rows: pl.DataFrame, now: datetime, switches: Switches) -> pl.DataFram
 
 
 def derive_record(record: Record, now: datetime, switches: Switches) -> Record:
-    """The same rule for a session that was written."""
+    """Apply the same rule to a session that was written."""
     if record.get("appointment_id") is not None:
         return record | {"status": "completed"}
     last = instant(record.get("last_activity_at"))
@@ -43,7 +46,7 @@ def derive_record(record: Record, now: datetime, switches: Switches) -> Record:
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:  # noqa: ARG001 - the shape of Resource.render
-    """Sessions with the fields of the contract."""
+    """Return sessions with the fields of the contract."""
     return rows.select(
         "status",
         "stage",
@@ -60,7 +63,7 @@ def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:  # noqa: ARG001 - 
 
 
 def remote_appointment_id(column: str) -> pl.Expr:
-    """An appointment's id in the practice management system."""
+    """Return an appointment's id in the practice management system."""
     return pl.format("A{}", pl.col(column) % 1_000_000_007)
 
 

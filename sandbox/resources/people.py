@@ -11,7 +11,7 @@ PATIENT_FIELDS: Final = ("id", "name", "client_id", "species", "breed")
 
 
 def render_clients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    """Clients, each with its patients."""
+    """Return clients, each with its patients."""
     people = scene.people
     places = (rows["number"] - people.clients["number"][0]).cast(pl.Int32)
     pets = people.patients.filter(pl.col("client").is_in(places.implode()))
@@ -31,7 +31,7 @@ def render_clients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
 
 
 def render_patients(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    """Patients with the fields of the contract."""
+    """Return patients with the fields of the contract."""
     owners = scene.people.clients["number"].gather(rows["client"])
     owners = owners if scene.switches.integer_ids else owners.cast(pl.String)
     return rows.select("name", "species", "breed", owners.alias("client_id"))

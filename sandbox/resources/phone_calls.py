@@ -19,16 +19,16 @@ FIELDS: Final = (
 
 
 def derive(rows: pl.DataFrame, now: datetime, switches: Switches) -> pl.DataFrame:  # noqa: ARG001 - see Resource.derive
-    """Calls of the switched day are never over."""
+    """Keep the calls of the switched day in progress for ever."""
     unfinished = pl.col("created_at").dt.date() == pl.lit(switches.unfinished_calls_on, pl.Date)
     state = pl.when(unfinished.fill_null(value=False)).then(pl.lit("in_progress")).otherwise("state")
     return rows.with_columns(state=state.cast(v.CALL_STATES.dtype))
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    """Calls with the fields of the contract."""
+    """Return calls with the fields of the contract."""
     practice = scene.practice
-    # A number that no client has: theirs do not begin with 9 behind the area code.
+    # A number that no client has: no client's number begins with 9 behind the area code.
     stranger = pl.format(
         f"{practice.country_code}{practice.area_code}9{{}}", pl.col("line").cast(pl.String).str.zfill(6)
     )

@@ -1,4 +1,4 @@
-"""What the lists have in common: a declaration, and how rows of the world become records of the contract."""
+"""The declaration of a list, and the code that turns rows of the world into records of the contract."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _WITH_INTEGER_IDS: Final = {"client_id", "patient_id", "appointment_id"}
 
 @dataclass(frozen=True)
 class Scene:
-    """What a practice's rows are shown with."""
+    """The people and settings that a practice's rows are shown with."""
 
     practice: Practice
     people: People
@@ -44,15 +44,15 @@ class Resource:
     """One list of the partner interface.
 
     Attributes:
-        name: What the truth, the switches and the control interface call it.
+        name: Its name in the truth, the switches and the control interface.
         path: Its path below the interface's root.
         fields: The fields of a record, in the contract's order.
-        render: Rows of the world to a frame with these fields but the id, times still as instants.
+        render: Makes from rows of the world a frame with these fields but the id, times still as instants.
         filterable: Fields that filters and orders need, under the same names in rows and records.
-        prefix: What its ids begin with; None where ids are numbers.
+        prefix: The start of its ids; None if ids are numbers.
         statuses: Values of its status filter, if it has one.
-        second_id: Another field that a row can be got by, and what its values begin with.
-        derive: Adds to rows what follows from the time of reading.
+        second_id: Another field that identifies a row, and the start of its values.
+        derive: Adds to rows the fields that depend on the time of reading.
         derive_record: The same for one record that was written.
         expires: When a row changes without a new version, for lists with `derive`.
     """
@@ -70,7 +70,7 @@ class Resource:
     expires: Callable[[Switches], pl.Expr] | None = None
 
     def records(self, rows: pl.DataFrame, scene: Scene) -> list[Record]:
-        """Rows as records of the contract, with times and ids as the switches want them."""
+        """Return rows as records of the contract, with times and ids as the switches want them."""
         shown = self.render(rows, scene).with_columns(self._ids(rows)).select(self.fields)
         zone = scene.practice.time_zone if scene.switches.timestamps == "practice" else "UTC"
         times = pl.col(INSTANT).dt.convert_time_zone(zone).dt.strftime(_FORMATS[scene.switches.timestamps])
@@ -87,31 +87,31 @@ class Resource:
         return pl.Series("id", [opaque(self.prefix, number) for number in numbers], dtype=pl.String)
 
     def number_of(self, text: str) -> int | None:
-        """The number behind an id; None where it cannot be one of this list's."""
+        """Return the number behind an id; None if it cannot be an id of this list."""
         if self.prefix is not None:
             return number_of(self.prefix, text)
         return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
 
 
 def has_integer_id(resource: Resource, field: str) -> bool:
-    """Whether a field is an id that is shown as an integer where `integer_ids` is switched so."""
+    """Return whether a field is an id that is shown as an integer if `integer_ids` says so."""
     return field in _WITH_INTEGER_IDS or (field == "id" and resource.prefix is None)
 
 
 def with_people(rows: pl.DataFrame, people: People) -> pl.DataFrame:
-    """Rows with the columns of their client and patient beside them, as `client_*` and `patient_*`."""
+    """Return rows with the columns of their client and patient beside them, as `client_*` and `patient_*`."""
     clients = people.clients.select(pl.all().gather(rows["client"]).name.prefix("client_"))
     patients = people.patients.select(pl.all().gather(rows["patient"]).name.prefix("patient_"))
     return pl.concat([rows, clients, patients], how="horizontal")
 
 
 def text_id(column: str) -> pl.Expr:
-    """A number as the id that partners see."""
+    """Return a number as the id that partners see."""
     return pl.col(column).cast(pl.String)
 
 
 def instant(value: object) -> datetime | None:
-    """A time stamp of a written record, None where it is none."""
+    """Return a time stamp of a written record, None if it has none."""
     if isinstance(value, datetime):
         return value
     try:

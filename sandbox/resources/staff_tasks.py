@@ -16,7 +16,7 @@ FIELDS: Final = (
 
 
 def render(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    """Tasks with the fields of the contract."""
+    """Return tasks with the fields of the contract."""
     joined = with_people(rows, scene.people)
     return joined.select(
         "task_type",

@@ -1,4 +1,4 @@
-"""The platform's door: HTTP on this machine."""
+"""The HTTP server of the platform, on this machine."""
 
 from sandbox.server.handle import Handle
 from sandbox.server.serving import running, serve

@@ -1,6 +1,6 @@
-"""Creating AI outbound requests: the contract shows no path for it, so this one is the sandbox's own.
+"""Creating AI outbound requests: the contract shows no path for it, so this path is the sandbox's own.
 
-Known from the contract: `partner_request_id` makes it idempotent, 200 when suppressed at intake, 201 accepted.
+The contract says: `partner_request_id` makes it idempotent, 200 when suppressed at intake, 201 accepted.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from sandbox.world.practices import Practice
 
 
 async def create_request(request: Request) -> Response:
-    """A contact with a client, named by `client_id` or `contact_number`."""
+    """Create a request to contact a client, named by `client_id` or `contact_number`."""
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:

@@ -41,7 +41,7 @@ _WITH_GET = ("phone_calls", "booking_sessions", "ai_outbound", "clients", "patie
 
 
 def build_app(platform: Platform) -> Starlette:
-    """The platform as an ASGI application."""
+    """Return the platform as an ASGI application."""
     app = Starlette(
         routes=[
             Route("/", home),
@@ -59,7 +59,7 @@ def build_app(platform: Platform) -> Starlette:
 
 
 async def openapi_json(request: Request) -> Response:
-    """The interface as it is switched at the moment."""
+    """Return the interface as it is switched at the moment."""
     return json_response(to_json(describe(platform_of(request).switches)))
 
 

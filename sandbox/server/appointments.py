@@ -1,6 +1,6 @@
 """Creating appointments, and the open times to obtain a slot from (contract: Create an appointment).
 
-The contract shows no path for open times: this one is the sandbox's own.
+The contract shows no path for open times: this path is the sandbox's own.
 """
 
 from datetime import date, timedelta
@@ -25,7 +25,7 @@ _MOST_DAYS: Final = 31
 
 
 async def open_times(request: Request) -> Response:
-    """Slots on local days, `start_date` to `end_date`: today and six more days unless given."""
+    """Return the slots on local days, `start_date` to `end_date`; without dates, of today and six more days."""
     platform, practice = platform_of(request), practice_of(request)
     query = Query(request.query_params)
     first = query.day("start_date") or platform.now().astimezone(practice.zone).date()
@@ -49,7 +49,7 @@ async def open_times(request: Request) -> Response:
 
 
 async def create_appointment(request: Request) -> Response:
-    """An appointment in a slot, for a client and a patient that are found in one of the contract's ways."""
+    """Create an appointment in a slot; the client and the patient are found in one of the contract's ways."""
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:

@@ -12,12 +12,12 @@ _CREDENTIALS = ("username", "password", "role")
 
 
 def platform_of(request: Request) -> Platform:
-    """The platform behind a request."""
+    """Return the platform behind a request."""
     return request.app.state.platform
 
 
 async def sign_in(request: Request) -> Response:
-    """A new token for the partner; every one stays good until it expires."""
+    """Return a new token for the partner; every token stays good until it expires."""
     platform = platform_of(request)
     given = await json_object(request)
     texts = [value for name in _CREDENTIALS if isinstance(value := given.get(name), str) and value]
@@ -32,7 +32,7 @@ async def sign_in(request: Request) -> Response:
 
 
 async def json_object(request: Request) -> dict[str, object]:
-    """The body of a request that must be a JSON object."""
+    """Return the body of a request that must be a JSON object."""
     try:
         body = orjson.loads(await request.body())
     except orjson.JSONDecodeError:
@@ -43,10 +43,10 @@ async def json_object(request: Request) -> dict[str, object]:
 
 
 def practice_of(request: Request) -> Practice:
-    """The practice that an authorised request acts for.
+    """Return the practice that an authorised request acts for.
 
     Raises:
-        Refusal: 401 without a good token; the switched statuses without a practice, or with a foreign one.
+        Refusal: 401 without a good token; the switched statuses without a practice, or with a foreign practice.
     """
     platform = platform_of(request)
     scheme, _, token = request.headers.get("authorization", "").partition(" ")

@@ -1,4 +1,4 @@
-"""JSON bodies: read field by field, with every fault collected under its dotted path (contract: Errors)."""
+"""JSON bodies: read field by field; every fault is collected under its dotted path (contract: Errors)."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _E164: Final = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 
 
 class Body:
-    """A JSON object of a request; `path` is where it stands in the body. Null counts as missing."""
+    """A JSON object of a request; `path` is its place in the body. Null counts as missing."""
 
     def __init__(self, given: dict[str, Any], path: str = "", errors: list[FieldError] | None = None) -> None:
         self._given = given
@@ -20,7 +20,7 @@ class Body:
         self._errors = [] if errors is None else errors
 
     def has(self, name: str) -> bool:
-        """Whether a field is given."""
+        """Return whether a field is given."""
         return self._given.get(name) is not None
 
     def fault(self, name: str | None, message: str) -> None:
@@ -33,12 +33,12 @@ class Body:
         self._errors.append(FieldError(field, message))
 
     def finish(self) -> None:
-        """Raises Invalid where something was wrong."""
+        """Raise Invalid if there was a fault."""
         if self._errors:
             raise Invalid(self._errors)
 
     def text(self, name: str, *, required: bool = False, most: int | None = None) -> str | None:
-        """A string that is not empty."""
+        """Return a string that is not empty."""
         value = self._given.get(name)
         if value is None or value == "":
             if required:
@@ -52,7 +52,7 @@ class Body:
         return value
 
     def choice(self, name: str, allowed: Sequence[str], *, required: bool = False) -> str | None:
-        """A string that must be one of a few."""
+        """Return a string that must be one of a few."""
         value = self.text(name, required=required)
         if value is not None and value not in allowed:
             self.fault(name, f"{name} must be one of: {', '.join(allowed)}")
@@ -60,7 +60,7 @@ class Body:
         return value
 
     def uri(self, name: str, schemes: Sequence[str] = ("https",), *, required: bool = False) -> str | None:
-        """An absolute URI with one of some schemes."""
+        """Return an absolute URI with one of some schemes."""
         value = self.text(name, required=required)
         if value is None:
             return None
@@ -74,7 +74,7 @@ class Body:
         return value
 
     def phone(self, name: str, *, required: bool = False) -> str | None:
-        """A telephone number in E.164."""
+        """Return a telephone number in E.164."""
         value = "" if self._given.get(name) == "" else self.text(name, required=required)
         if value is not None and not _E164.fullmatch(value):
             self.fault(name, f"{name} must be a telephone number in E.164, such as +12125550123")
@@ -82,7 +82,7 @@ class Body:
         return value
 
     def integer(self, name: str) -> int | None:
-        """A whole number."""
+        """Return a whole number."""
         value = self._given.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
             self.fault(name, f"{name} must be an integer")
@@ -90,7 +90,7 @@ class Body:
         return value
 
     def instant(self, name: str) -> datetime | None:
-        """A date and time in ISO 8601; UTC where it has no offset."""
+        """Return a date and time in ISO 8601; UTC if it has no offset."""
         value = self.text(name)
         if value is None:
             return None
@@ -102,7 +102,7 @@ class Body:
             return None
 
     def child(self, name: str, *, required: bool = False) -> "Body | None":
-        """An object."""
+        """Return an object."""
         value = self._given.get(name)
         if value is None:
             if required:
@@ -114,7 +114,7 @@ class Body:
         return Body(value, self._below(name), self._errors)
 
     def children(self, name: str, most: int, least: int = 0) -> list["Body"]:
-        """An array of objects with a limited number of items."""
+        """Return an array of objects with a limited number of items."""
         value = self._given.get(name)
         if value is None:
             value = []

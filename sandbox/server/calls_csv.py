@@ -23,7 +23,7 @@ _MINUTE: Final = "%Y-%m-%d %H:%M"
 
 
 def humanize(value: str) -> str:
-    """`appointment_booked` to `Appointment booked`."""
+    """Turn `appointment_booked` into `Appointment booked`."""
     return value.replace("_", " ").capitalize()
 
 
@@ -41,7 +41,7 @@ _LABELS: Final = {
 
 
 def render_csv(table: Table, snapshot: Snapshot, rows: pl.DataFrame) -> bytes:
-    """Rows of a snapshot as a CSV with its header line, in their order."""
+    """Return rows of a snapshot as a CSV with its header line, in their order."""
     scene = table.scene(snapshot.switches)
     places = rows.with_row_index("place")
     drawn = places.filter(pl.col("written").is_null())

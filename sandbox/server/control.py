@@ -1,4 +1,4 @@
-"""The control interface: clock, switches, faults, writes and the truth. No sign-in; this machine only."""
+"""The control interface: clock, switches, faults, writes and the truth. No sign-in; for this machine only."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -70,7 +70,7 @@ async def faults(request: Request) -> Response:
 
 
 async def webhook_faults(request: Request) -> Response:
-    """The same for the sender of webhooks; its presets are `unreliable` and `hostile`."""
+    """Return the same for the sender of webhooks; its presets are `unreliable` and `hostile`."""
     sender = _local(request).events.deliveries
     return success(await _rules(request, sender.faults, WEBHOOK_PRESETS, _WEBHOOK_FAULTS))
 
@@ -130,7 +130,7 @@ async def truth(request: Request) -> Response:
 
 
 async def requests(request: Request) -> Response:
-    """GET: how many requests each path has had. DELETE: start counting anew."""
+    """GET: how many requests each path has had. DELETE: count from zero again."""
     platform = _local(request)
     if request.method == "DELETE":
         platform.requests.clear()

@@ -1,4 +1,4 @@
-"""The envelopes of answers and errors (contract: What the service does, 7; Errors)."""
+"""The envelopes of answers and errors (contract: "What the service does", 7; Errors)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 @dataclass(frozen=True)
 class FieldError:
-    """One thing wrong with a request; `field` is a dotted path, or None for the request as a whole."""
+    """One fault of a request; `field` is a dotted path, or None for the request as a whole."""
 
     field: str | None
     message: str
@@ -26,7 +26,7 @@ class Refusal(Exception):
         self.headers = headers
 
     def data(self) -> dict[str, Any] | None:
-        """What the envelope holds beside the message."""
+        """Return the envelope's fields beside the message."""
         return None
 
 
@@ -38,33 +38,33 @@ class Invalid(Refusal):
         self.errors = errors
 
     def data(self) -> dict[str, Any]:
-        """Every offending field."""
+        """Return every offending field."""
         errors = [{"field": error.field, "message": error.message} for error in self.errors]
         return {"message": self.message, "errors": errors}
 
 
 def encoded(data: object, message: str | None = None) -> bytes:
-    """A payload in the success envelope."""
+    """Return a payload in the success envelope."""
     return to_json({"success": True, "data": data, "message": message})
 
 
 def to_json(value: object) -> bytes:
-    """A value as JSON."""
+    """Return a value as JSON."""
     return orjson.dumps(value)
 
 
 def success(data: object, *, status: int = 200, message: str | None = None) -> Response:
-    """An answer with a payload in the success envelope."""
+    """Return an answer with a payload in the success envelope."""
     return json_response(encoded(data, message), status)
 
 
 def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer whose JSON is ready."""
+    """Return an answer whose JSON is ready."""
     return Response(body, status, headers, media_type="application/json")
 
 
 def refusal(refused: Refusal) -> Response:
-    """An error as its envelope."""
+    """Return an error as its envelope."""
     body: dict[str, Any] = {"success": False, "message": refused.message}
     data = refused.data()
     shown = orjson.dumps(body if data is None else body | {"data": data})

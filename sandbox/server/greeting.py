@@ -1,4 +1,4 @@
-"""What the platform says once it answers: where it is, who may sign in, and how to begin."""
+"""The lines that the platform prints once it answers: its address, its accounts, and commands to begin with."""
 
 import json
 from textwrap import indent
@@ -45,7 +45,7 @@ history_start = {since}
 
 
 def greeting(handle: Handle, *, as_json: bool) -> str:
-    """Everything a client needs to know: as one line of JSON, or for people, with commands to paste."""
+    """Return everything that a client needs: as one line of JSON, or for people, with commands to paste."""
     description: dict[str, Any] = handle.describe()
     if as_json:
         return json.dumps(description)
@@ -61,7 +61,7 @@ def greeting(handle: Handle, *, as_json: bool) -> str:
 
 
 def commands(base_url: str, platform: Platform) -> dict[str, str]:
-    """Lines to paste into a shell, by what they are for."""
+    """Return lines to paste into a shell, by their purpose."""
     partner = platform.credentials
     account = {name: getattr(partner, name) for name in ("username", "password", "role", "webhook_secret")}
     credentials = json.dumps({name: account[name] for name in ("username", "password", "role")})
@@ -73,7 +73,7 @@ def commands(base_url: str, platform: Platform) -> dict[str, str]:
 
 
 async def vetl_toml(request: Request) -> Response:
-    """Settings with which vetl reads every practice of this platform."""
+    """Return settings with which vetl reads every practice of this platform."""
     platform = platform_of(request)
     world = platform.world
     practices = (

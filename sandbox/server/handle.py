@@ -1,4 +1,4 @@
-"""A running platform, as tests and the demo see it."""
+"""A running platform, for tests and the demo."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sandbox.world.practices import Practice
 
 @dataclass(frozen=True)
 class Handle:
-    """What a client needs to know, and what a test may do behind its back."""
+    """The sign-in that a client needs, and the changes that a test may make behind a client's back."""
 
     base_url: str
     app: Starlette
@@ -27,31 +27,31 @@ class Handle:
 
     @property
     def platform(self) -> Platform:
-        """What is behind the door now."""
+        """The platform that the address serves now."""
         return self.app.state.platform
 
     def reset(self) -> None:
-        """Put a fresh platform over the same world behind the same address: as at the start in everything."""
+        """Put a fresh platform over the same world behind the same address, with everything as at the start."""
         self.app.state.platform = self._fresh()
 
     @property
     def username(self) -> str:
-        """Whom to sign in as."""
+        """The name to sign in with."""
         return self.platform.credentials.username
 
     @property
     def password(self) -> str:
-        """With what."""
+        """The password to sign in with."""
         return self.platform.credentials.password
 
     @property
     def role(self) -> str:
-        """In which role."""
+        """The role to sign in with."""
         return self.platform.credentials.role
 
     @property
     def webhook_secret(self) -> str:
-        """What webhooks are signed with."""
+        """The secret that signs webhooks."""
         return self.platform.credentials.webhook_secret
 
     @property
@@ -71,7 +71,7 @@ class Handle:
 
     @property
     def webhook_faults(self) -> WebhookFaults:
-        """What the sender of webhooks does wrong; `webhook_faults.set([WebhookFault(...)])` changes it."""
+        """The faults of the sender of webhooks; `webhook_faults.set([WebhookFault(...)])` changes them."""
         return self.platform.events.deliveries.faults
 
     @property
@@ -83,12 +83,12 @@ class Handle:
         """Change switches: `set(token_lifetime_seconds=5, staff_tasks={"page_base": 1})`.
 
         Raises:
-            UnknownSwitchError: A name or value that is none.
+            UnknownSwitchError: There is no such switch or value.
         """
         return self.platform.set(**changes)
 
     def now(self) -> datetime:
-        """The platform's time, in UTC."""
+        """Return the platform's time, in UTC."""
         return self.platform.now()
 
     def advance(self, by: timedelta) -> datetime:
@@ -97,15 +97,15 @@ class Handle:
 
     @property
     def webhooks(self) -> list[Attempt]:
-        """Every attempt to deliver a webhook, oldest first."""
+        """Return every attempt to deliver a webhook, oldest first."""
         return self.platform.events.deliveries.log
 
     def settle(self) -> None:
-        """Wait until what is due now has been done, webhooks included."""
+        """Wait until the work that is due now has been done, webhooks included."""
         self.platform.agenda.run_due()
 
     def truth(self, practice_id: str, list_name: str) -> list[Record]:
-        """A whole list as it is now, oldest first.
+        """Return a whole list as it is now, oldest first.
 
         Raises:
             KeyError: No such practice or list.
@@ -136,7 +136,7 @@ class Handle:
             self._table(practice_id, list_name).delete(row_id, self.now(), self.switches)
 
     def describe(self) -> dict[str, Any]:
-        """What a client needs to know, as `--json` prints it."""
+        """Return the sign-in that a client needs, as `--json` prints it."""
         return {
             "base_url": self.base_url,
             "username": self.username,

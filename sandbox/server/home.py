@@ -1,4 +1,4 @@
-"""A page for people: what is inside, and how to ask for it."""
+"""A page for people: the contents of the platform, and how to ask for them."""
 
 from html import escape
 from typing import Final
@@ -19,9 +19,9 @@ _ABOUT: Final = (
 )
 _CONTROL: Final = {
     "clock": "the time; move it forward",
-    "switches": "what the contract leaves open",
-    "faults": "what goes wrong, on demand",
-    "webhook_faults": "what the sender of webhooks does wrong",
+    "switches": "points that the contract leaves open",
+    "faults": "faults, on demand",
+    "webhook_faults": "faults of the sender of webhooks",
     "webhooks": "every delivery and its answer",
     "requests": "how often each path was asked for",
     "truth?practice_id=loc-001&list=staff_tasks": "a whole list, as a complete read must find it",
@@ -29,7 +29,10 @@ _CONTROL: Final = {
 
 
 async def home(request: Request) -> Response:
-    """Rows of each list for the first practices; the others are only drawn when they are asked for."""
+    """Return a page with the rows of each list for the first practices.
+
+    The lists of the other practices are drawn only when somebody asks for them.
+    """
     platform = platform_of(request)
     practices = list(platform.world.practices.values())
     rows = [
@@ -49,7 +52,7 @@ async def home(request: Request) -> Response:
     main = (
         f'{_tiles(platform)}<h2>Practices</h2><div class="card">{table(heads, rows)}</div>'
         + "".join(f"<h2>{escape(title)}</h2><pre>{escape(lines)}</pre>" for title, lines in pasted.items())
-        + f'<h2>Control</h2><div class="card">{table(["Path", "What"], control)}</div>'
+        + f'<h2>Control</h2><div class="card">{table(["Path", "Content"], control)}</div>'
     )
     about = _ABOUT.format(now=platform.now().isoformat(" ", "seconds").removesuffix("+00:00"))
     links = {"The interface": "/openapi.json", "vetl.toml": "/vetl.toml"}

@@ -19,7 +19,7 @@ from sandbox.world.practices import Practice
 
 @dataclass(frozen=True)
 class Paging:
-    """Which page is wanted, and how large it is. `number` counts from the list's page base."""
+    """The page that a request wants, and its size. `number` counts from the list's page base."""
 
     number: int
     size: int
@@ -27,20 +27,20 @@ class Paging:
     told_total: int | None = None
 
     def cut(self, rows: Matches) -> pl.DataFrame:
-        """The rows of this page."""
+        """Return the rows of this page."""
         return rows.slice((self.number - self.base) * self.size, self.size)
 
     def total(self, rows: Matches) -> int:
-        """How many rows there are said to be."""
+        """Return how many rows the answer says there are."""
         return len(rows) if self.told_total is None else self.told_total
 
     def pages(self, rows: Matches) -> int:
-        """How many pages these rows are said to fill."""
+        """Return how many pages the answer says these rows fill."""
         return -(-self.total(rows) // self.size)
 
 
 def read_paging(query: Query, switches: ListSwitches, default: int, maximum: int) -> Paging:
-    """The page that a request asks for; an over-large size is made smaller or refused, as switched."""
+    """Return the page that a request asks for; an over-large size is made smaller or refused, as switched."""
     base = switches.page_base
     number = query.integer(switches.page, base, base)
     default = min(default, maximum)
@@ -55,7 +55,7 @@ def read_paging(query: Query, switches: ListSwitches, default: int, maximum: int
 def page_body(
     table: Table, snapshot: Snapshot, rows: Matches, paging: Paging, *, with_total_pages: bool = True
 ) -> bytes:
-    """One page in the envelope of lists."""
+    """Return one page in the envelope of lists."""
     data: dict[str, Any] = {"page": paging.number, "per_page": paging.size}
     if with_total_pages:
         data["total_pages"] = paging.pages(rows)
@@ -70,7 +70,7 @@ async def booking_sessions(request: Request) -> Response:
 
 
 async def appointments(request: Request) -> Response:
-    """Contract: List appointments (proposed); gone when switched so."""
+    """Contract: List appointments (proposed); gone if a switch says so."""
     platform = platform_of(request)
     practice_of(request)
     if platform.switches.appointments_withdrawn is not None:
@@ -109,7 +109,7 @@ def _list(request: Request, name: str, *, ranged: bool) -> Response:
 
 
 def _chosen(query: Query, name: str, switches: ListSwitches, practice: Practice, now: datetime | None) -> pl.Expr:
-    """The rows that every filter lets through; `now` where the list has a range."""
+    """Return the rows that every filter lets through; `now` if the list has a range."""
     chosen = pl.lit(True)
     if now is not None:
         days_only = switches.instants == "refused"

@@ -1,4 +1,4 @@
-"""What a message may show (contract: Message content; Card; Button; Limits)."""
+"""The content of a message (contract: Message content; Card; Button; Limits)."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ _UNREACHABLE: Final = ".invalid"
 
 
 def check_content(content: Body) -> None:
-    """Note everything that is wrong with the content of a message."""
+    """Note every fault of a message's content."""
     kind = content.choice("type", CONTENT_TYPES, required=True)
     for part, owner in _PART_OF_TYPE.items():
         if kind is not None and kind != owner and content.has(part):
@@ -73,6 +73,6 @@ def _check_button(button: Body) -> None:
 
 
 def _reachable(body: Body, address: str | None) -> None:
-    """The provider rejects images that it cannot reach; those of `.invalid` hosts here."""
+    """Note a fault for images that the provider cannot reach; here those of `.invalid` hosts."""
     if address is not None and (urlsplit(address).hostname or "").endswith(_UNREACHABLE):
         body.fault_anywhere("content", "The messaging provider rejected the content: unreachable media")

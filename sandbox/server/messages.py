@@ -22,7 +22,7 @@ _RETRY_AFTER: Final = {"Retry-After": "60"}
 
 
 async def create_message(request: Request) -> Response:
-    """201 sent; 200 suppressed, or the message that this reference already has."""
+    """Create a message: 201 sent; 200 suppressed, or the message that this reference already has."""
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:
@@ -45,7 +45,7 @@ async def create_message(request: Request) -> Response:
 
 
 async def get_message(request: Request) -> Response:
-    """The message with this id or reference."""
+    """Return the message with this id or reference."""
     platform, practice = platform_of(request), practice_of(request)
     with platform.lock:
         message = platform.desk.messages.find(practice.id, request.path_params["id"])
@@ -55,7 +55,7 @@ async def get_message(request: Request) -> Response:
 
 
 def _wanted(body: Body, platform: Platform, practice: Practice) -> Wanted | None:
-    """What is asked for; None where no recipient can be made out."""
+    """Return the message that a request asks for; None if it names no clear recipient."""
     phone, client_id = _recipient(body, platform, practice)
     body.text("fallback_text", required=True, most=FALLBACK_TEXT)
     channel = body.choice("channel", CHANNELS) or "auto"
@@ -74,7 +74,7 @@ def _wanted(body: Body, platform: Platform, practice: Practice) -> Wanted | None
 
 
 def _recipient(body: Body, platform: Platform, practice: Practice) -> tuple[str | None, str | None]:
-    """The number that is texted, and the client whose it is."""
+    """Return the number to text, and its client."""
     recipient = body.child("recipient", required=True)
     if recipient is None:
         return None, None

@@ -1,4 +1,4 @@
-"""Around every request: the clock's `Date`, the journal of requests, and faults."""
+"""The layers around every request: the clock's `Date`, the journal of requests, and faults."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ _HTML: Final = "<!doctype html><html><head><title>{0}</title></head><body><h1>{0
 
 
 class Journal:
-    """Dates every answer by the platform's clock, and keeps what was asked."""
+    """Dates every answer by the platform's clock, and keeps a record of every request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -46,13 +46,13 @@ class Journal:
         try:
             await self._app(scope, receive, dated)
         except Exception:
-            # A defect of the sandbox: what answers it stands outside of this.
+            # A defect of the sandbox: the server outside of this layer answers with the 500.
             _note(platform, scope, 500, arrived)
             raise
 
 
 class FaultInjector:
-    """Lets requests meet the faults that are set."""
+    """Applies the faults that are set to requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -85,7 +85,7 @@ class FaultInjector:
         )
 
     async def _spoil(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request be answered, and hand on half of the answer, or another one."""
+        """Let the request be answered, and send half of the answer, or another answer."""
         start: Message = {}
         body = b""
 
@@ -100,7 +100,7 @@ class FaultInjector:
         half = body[: len(body) // 2]
         if fault.kind == "closed":
             await send(start)
-            # The promised length does not come: the server closes the connection.
+            # The promised length never comes: the server closes the connection.
             await send({"type": "http.response.body", "body": half, "more_body": True})
             return
         as_csv = "text/csv" in Headers(raw=start["headers"]).get("content-type", "")
@@ -118,7 +118,7 @@ def _platform(scope: Scope) -> Platform:
 
 
 def _move_a_row(platform: Platform, scope: Scope) -> None:
-    """Change a row of the list that is asked for, another one each time: `updated_at` moves where there is one."""
+    """Change a row of the requested list, another row each time; set `updated_at` if the list has it."""
     practice_id = Headers(scope=scope).get("x-client-id")
     name = next((name for name, of in RESOURCES.items() if scope["path"].endswith(f"/{of.path}")), None)
     if name is None or practice_id not in platform.world.practices:

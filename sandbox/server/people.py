@@ -11,7 +11,7 @@ from sandbox.server.query import Query
 
 
 async def clients(request: Request) -> Response:
-    """Clients whose name holds, and whose email and phone are, what is given; at least one of them."""
+    """Return the clients that match the given name, email and phone; at least one is required."""
     platform, practice = platform_of(request), practice_of(request)
     query = Query(request.query_params)
     name, email, phone = (query.text(field) for field in ("name", "email", "phone"))
@@ -30,7 +30,7 @@ async def clients(request: Request) -> Response:
 
 
 async def patients(request: Request) -> Response:
-    """The patients of one client."""
+    """Return the patients of one client."""
     platform, practice = platform_of(request), practice_of(request)
     query = Query(request.query_params)
     client_id, name = query.text("client_id"), query.text("name")

@@ -17,7 +17,7 @@ from sandbox.world.practices import Practice
 
 
 async def phone_calls(request: Request) -> Response:
-    """One page of calls; the CSV has its totals in headers."""
+    """Return one page of calls; the CSV has its totals in headers."""
     platform, practice = platform_of(request), practice_of(request)
     query = Query(request.query_params)
     as_csv = _wants_csv(request, query)
@@ -47,7 +47,7 @@ def _wants_csv(request: Request, query: Query) -> bool:
 
 
 def _chosen(query: Query, platform: Platform, practice: Practice) -> pl.Expr:
-    """The rows that every given filter lets through; unknown enum values are refused, except outcomes."""
+    """Return the rows that every given filter lets through; unknown enum values are refused, except outcomes."""
     chosen = day_range(query.day("start_date"), query.day("end_date"), practice.zone)
     for name, vocabulary in (
         ("direction", v.DIRECTIONS),

@@ -1,4 +1,4 @@
-"""Query parameters: read one by one, with every fault collected before the request is refused."""
+"""Query parameters: read one by one; every fault is collected before the request is refused."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -29,17 +29,17 @@ class Query:
         self._errors: list[FieldError] = []
 
     def text(self, name: str) -> str | None:
-        """A parameter's value, None where it is missing or empty."""
+        """Return a parameter's value, None if it is missing or empty."""
         self._read.add(name)
         return self._given.get(name) or None
 
     def texts(self, name: str) -> list[str]:
-        """A parameter's values, given once or repeated as `name[]`."""
+        """Return a parameter's values, given once or repeated as `name[]`."""
         self._read |= {name, f"{name}[]"}
         return [value for key in (name, f"{name}[]") for value in self._given.getlist(key) if value]
 
     def choice(self, name: str, allowed: Sequence[str]) -> str | None:
-        """A value that must be one of a few."""
+        """Return a value that must be one of a few."""
         value = self.text(name)
         if value is not None and value not in allowed:
             self.fault(name, f"{name} must be one of: {', '.join(allowed)}")
@@ -47,12 +47,12 @@ class Query:
         return value
 
     def flag(self, name: str) -> bool | None:
-        """`true` or `false`."""
+        """Return a parameter that is `true` or `false`."""
         value = self.choice(name, ("true", "false"))
         return None if value is None else value == "true"
 
     def integer(self, name: str, default: int, least: int) -> int:
-        """A whole number, not below `least`."""
+        """Return a whole number, not below `least`."""
         value = self.text(name)
         if value is None:
             return default
@@ -62,13 +62,13 @@ class Query:
         return int(value)
 
     def day(self, name: str) -> date | None:
-        """A date as `YYYY-MM-DD`."""
+        """Return a date as `YYYY-MM-DD`."""
         return self._parsed(
             name, lambda value: _reckonable(_as_day(value)), f"{name} must be a date in the format YYYY-MM-DD"
         )
 
     def bound(self, name: str, *, required: bool = False, days_only: bool = False) -> Bound | None:
-        """A date, or a date and time in ISO 8601 unless only days are taken."""
+        """Return a date, or a date and time in ISO 8601 unless only days are taken."""
         if required and self.text(name) is None:
             self.fault(name, f"{name} is required")
         if days_only:
@@ -80,7 +80,7 @@ class Query:
         self._errors.append(FieldError(field, message))
 
     def finish(self, *, refuse_unknown: bool = False) -> None:
-        """Raises Invalid where something was wrong."""
+        """Raise Invalid if there was a fault."""
         if refuse_unknown:
             for name in self._given:
                 if name not in self._read:
@@ -114,17 +114,17 @@ def _as_bound(value: str) -> Bound:
 
 
 def _reckonable(day: date) -> date:
-    """The day itself, or the nearest that every time zone can reckon with: no row is as old or as new."""
+    """Return the day itself, or the nearest that every time zone can compute with: no row is as old or new."""
     return min(max(day, _EARLIEST), _LATEST)
 
 
 def start_of(day: date, zone: tzinfo) -> datetime:
-    """The first instant of a day in a zone."""
+    """Return the first instant of a day in a zone."""
     return datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)
 
 
 def day_range(first: date | None, last: date | None, zone: tzinfo) -> pl.Expr:
-    """Rows created on whole local days, both ends included (contract: List phone calls)."""
+    """Return the rows created on whole local days, both ends included (contract: List phone calls)."""
     chosen = pl.lit(True)
     if first is not None:
         chosen &= pl.col("created_at") >= start_of(first, zone)
@@ -136,7 +136,7 @@ def day_range(first: date | None, last: date | None, zone: tzinfo) -> pl.Expr:
 def updated_range(
     start: Bound | None, end: Bound | None, switches: ListSwitches, practice_zone: tzinfo, now: datetime
 ) -> pl.Expr:
-    """Rows last updated between two bounds, with their inclusiveness, granularity and absence as switched."""
+    """Return the rows last updated between two bounds, read with the switched inclusiveness and granularity."""
     zone = practice_zone if switches.day_zone == "practice" else UTC
     chosen = pl.lit(True)
     if end is None or "end" in switches.ignored:
@@ -151,7 +151,7 @@ def updated_range(
 
 
 def _after(bound: Bound, inclusive: bool, by_day: bool, zone: tzinfo) -> pl.Expr:  # noqa: FBT001 - private
-    """Rows on or after a bound, or only those after it; a bound without a time stands for its whole day."""
+    """Return the rows on or after a bound, or only those after it; a bound without a time means its whole day."""
     updated = pl.col("updated_at")
     if isinstance(bound, datetime):
         moment = bound if bound.tzinfo else bound.replace(tzinfo=zone)

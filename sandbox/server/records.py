@@ -12,11 +12,11 @@ from sandbox.server.envelopes import Refusal, encoded, json_response
 from sandbox.table import Snapshot, Table
 
 _RENDERED_TOGETHER: Final = 128
-"""Who gets one record gets its neighbours next; to render many costs hardly more than to render one."""
+"""A client that gets one record gets its neighbours next, and to render twelve costs hardly more than one."""
 
 
 def getter(name: str) -> Callable[[Request], Awaitable[Response]]:
-    """The handler that gets one record of a list by its id, or its partner's id: 404 where there is none."""
+    """Return the handler that gets one record of a list by its id, or its partner's id: 404 if there is none."""
 
     async def get(request: Request) -> Response:
         platform, practice = platform_of(request), practice_of(request)
@@ -45,7 +45,7 @@ def _body(platform: Platform, table: Table, row_id: str) -> bytes:
 
 
 def _rendered(table: Table, snapshot: Snapshot, block: int) -> tuple[bytes, list[int]]:
-    """The answers of a block of drawn rows, one behind the other, and where each begins and ends."""
+    """Return the answers of a block of drawn rows in one string, and where each begins and ends."""
     first = block * _RENDERED_TOGETHER
     rows = snapshot.frame.slice(first, min(_RENDERED_TOGETHER, len(snapshot.numbers) - first))
     bodies, ends = bytearray(), [0]

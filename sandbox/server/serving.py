@@ -34,13 +34,13 @@ def running(
     switches: Switches | None = None,
     **world_arguments: Unpack[WorldArguments],
 ) -> Generator[Handle]:
-    """The platform on a free port, in a thread of this process, until the block ends.
+    """Run the platform on a free port, in a thread of this process, until the block ends.
 
     Args:
         world: The world to show; made from `world_arguments` if not given.
         frozen: Whether its clock moves only by `advance`.
-        port: Another port than a free one.
-        switches: Others than the defaults.
+        port: A port instead of a free one.
+        switches: Switches instead of the defaults.
         **world_arguments: See `World`.
     """
     world = world or World(**world_arguments)
@@ -70,17 +70,17 @@ def serve(
     say: Callable[[str], None] = print,
     **world_arguments: Unpack[WorldArguments],
 ) -> None:
-    """The platform in the foreground until it is interrupted.
+    """Run the platform in the foreground until it is interrupted.
 
     Args:
-        port: Another port than a free one.
+        port: A port instead of a free one.
         faults: One of `sandbox.faults.PRESETS`.
-        as_json: Whether what is said is one line of JSON.
+        as_json: Whether the greeting is one line of JSON.
         say: Called once, when the platform answers.
         **world_arguments: See `World`.
 
     Raises:
-        ValueError: Unknown faults, or a world that cannot be.
+        ValueError: Unknown faults, or arguments that make no world.
         OSError: The port is taken.
     """
     if faults not in PRESETS:
@@ -103,7 +103,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Tells when it answers."""
+    """A server that reports when it answers."""
 
     on_start: Callable[[], None] | None = None
 
@@ -140,7 +140,7 @@ def _listening(port: int) -> Generator[socket.socket]:
 
 
 def _living(app: Starlette, server: uvicorn.Server) -> threading.Thread:
-    """A thread that does what is due on the platform behind the door, until the server ends."""
+    """Do the platform's due work in a thread until the server ends."""
 
     def live() -> None:
         while not server.should_exit:

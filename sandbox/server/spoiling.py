@@ -1,4 +1,4 @@
-"""Answers that are not quite as the contract has them."""
+"""Answers with a fault in their body."""
 
 import csv
 import io
@@ -12,19 +12,19 @@ _VALUES: Final = ("state", "status", "species")
 
 
 def spoiled(kind: str, body: bytes) -> bytes:
-    """A body with the fault in it; as it was where the fault does not fit, such as an error."""
+    """Return a body with the fault in it, or unchanged if the fault does not fit, such as for an error."""
     if kind in _RECORDS:
         return _with_first_record(body, _RECORDS[kind])
     return _CSV[kind](body) if kind in _CSV else body
 
 
 def is_csv(kind: str) -> bool:
-    """Whether a fault is one of the CSV alone."""
+    """Return whether a fault concerns the CSV alone."""
     return kind in _CSV
 
 
 def spoils(kind: str) -> bool:
-    """Whether a fault changes what an answer says."""
+    """Return whether a fault changes the content of an answer."""
     return kind in _CSV or kind in _RECORDS
 
 

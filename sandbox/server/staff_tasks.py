@@ -18,7 +18,7 @@ _FINAL: Final = ("completed", "canceled")
 
 
 async def create_task(request: Request) -> Response:
-    """A new task, pending."""
+    """Create a task, pending."""
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:
@@ -31,7 +31,7 @@ async def create_task(request: Request) -> Response:
 
 
 async def update_task(request: Request) -> Response:
-    """The fields that are given change, and no others."""
+    """Change the fields that are given, and no other field."""
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:
@@ -43,7 +43,7 @@ async def update_task(request: Request) -> Response:
 
 
 async def delete_task(request: Request) -> Response:
-    """A soft delete: canceled, with the time, and kept."""
+    """Delete softly: the task is canceled, has a time, and stays in the list."""
     platform, practice = platform_of(request), practice_of(request)
     with platform.lock:
         task = _task(request, platform, practice)
@@ -73,7 +73,7 @@ def _task(request: Request, platform: Platform, practice: Practice) -> Record:
 
 
 def _moved(platform: Platform, task: Record, status: str | None) -> dict[str, Any]:
-    """What follows from a new status: a final one has a time, a pending one has none."""
+    """Return the fields that follow from a new status: a final status has a time, a pending one has none."""
     if status is None or status == task["status"]:
         return {}
     return {"status": status, "finalized_at": platform.now() if status in _FINAL else None}

@@ -1,4 +1,4 @@
-"""The look of the platform's pages: one sheet, nothing from elsewhere."""
+"""The style of the platform's pages: one sheet that loads nothing."""
 
 from html import escape
 from typing import Final
@@ -31,7 +31,7 @@ border:1px solid var(--line);border-radius:8px;padding:.7rem 1.2rem;min-width:9r
 
 
 def page(title: str, about: str, links: dict[str, str], main: str) -> str:
-    """A whole page; `about` and `main` are HTML."""
+    """Return a whole page; `about` and `main` are HTML."""
     shown = "".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -42,7 +42,7 @@ def page(title: str, about: str, links: dict[str, str], main: str) -> str:
 
 
 def table(heads: list[str], rows: list[list[str]]) -> str:
-    """A table; cells are HTML, a cell that begins with a tab is a number."""
+    """Return a table; cells are HTML, a cell that begins with a tab is a number."""
     head = "".join(f'<th class="n">{name[1:]}</th>' if name[:1] == "\t" else f"<th>{name}</th>" for name in heads)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"

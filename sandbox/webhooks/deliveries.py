@@ -1,4 +1,4 @@
-"""One webhook over HTTP: signed, tried up to three times, waiting between attempts by the platform's clock.
+"""One webhook over HTTP: signed, tried up to three times; the waits go by the platform's clock.
 
 Contract: Authentication 7; Limits (10 s time-out, 3 attempts, waits of 2 s then 4 s).
 """
@@ -23,9 +23,9 @@ Then = Callable[[bool], None]
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request that was sent: `status` is the answer's, None where there was none in time.
+    """One request that was sent: `status` is the answer's, None if none came in time.
 
-    `fault`: what was wrong with it, see `WebhookFault`; None where it was as it should be.
+    `fault`: its fault, see `WebhookFault`; None if it had none.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Webhook:
-    """What is to be told to whom. `timestamp` is added at each attempt: the time of sending."""
+    """A payload and its receiver. `timestamp` is added at each attempt: the time of sending."""
 
     kind: str
     url: str
@@ -57,7 +57,8 @@ class Webhook:
 class Deliveries:
     """Sends webhooks and keeps a log of all attempts.
 
-    `practices` are the ids of all practices; `secret` is of those without one of their own (`webhook_secrets`).
+    `practices` are the ids of all practices; `secret` signs for those without one of their own
+    (`webhook_secrets`).
     """
 
     agenda: Agenda
@@ -71,7 +72,7 @@ class Deliveries:
     _count: int = 0
 
     def send(self, webhook: Webhook, then: Then = lambda _: None) -> None:
-        """Deliver as soon as can be; `then` learns whether it was acknowledged in one of the attempts."""
+        """Deliver as soon as possible; call `then` with whether an attempt was acknowledged."""
         self._count += 1
         fault = self.faults.strike(webhook.kind, f"{webhook.kind} {self._count}")
         if fault is None or fault.kind == "answer_lost":
@@ -112,7 +113,7 @@ class Deliveries:
             self.agenda.after(after, lambda: self._attempt(webhook, 1, lambda _: None, fault))
 
     def _forge(self, webhook: Webhook, then: Then, fault: WebhookFault) -> None:
-        """Somebody sends, just before the webhook, what the platform would not; once."""
+        """Send, once and just before the true webhook, a request that the platform itself would not send."""
         true = self._stamped(webhook.payload)
         if fault.kind == "wrong_practice":
             other = fault.practice_id or next((p for p in self.practices if p != webhook.practice_id), _NOBODY)
@@ -136,7 +137,7 @@ class Deliveries:
         number: int = 1,
         fault: Kind | None = None,
     ) -> None:
-        """Post beside everything else; the attempt is logged and told of when the answer is there, or too late."""
+        """Post in a thread; log the attempt and call `answered` when the answer is there, or too late."""
         at, switches = self.now(), self.switches()
 
         def landed(status: int | None) -> None:
@@ -161,5 +162,5 @@ class Deliveries:
 
 
 def _copies(fault: WebhookFault) -> list[float]:
-    """How many seconds later each copy comes."""
+    """Return after how many seconds each copy comes."""
     return [fault.wait_seconds * (place + 1) for place in range(fault.copies)]

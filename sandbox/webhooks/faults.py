@@ -1,4 +1,4 @@
-"""What the sender of webhooks can be told to do wrong, and what others may send in its name."""
+"""Faults of the sender of webhooks, and requests that others send in its name."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
@@ -20,7 +20,7 @@ Kind = Literal[
 KINDS: Final = get_args(Kind)
 ANSWERS_LOST: Final = 2
 FORGED: Final = "forged"
-"""Stands in every forged body, so that one can look for what was left of it."""
+"""A word in every forged body, so that a test can search for it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class WebhookFault:
         most: Hits in all; None for no end.
         wait_seconds: By the platform's clock.
         copies: For `duplicate` and `replayed`.
-        practice_id: For `wrong_practice`: the one in the body; another one of the platform's if not given.
+        practice_id: For `wrong_practice`: the one in the body; by default another practice of the platform.
     """
 
     kind: Kind
@@ -59,7 +59,7 @@ class WebhookFault:
 
 
 class WebhookFaults(Strikes[WebhookFault]):
-    """The faults in force; `strike` is given the kind of webhook and its running number."""
+    """The faults in force; `strike` gets the kind of webhook and its running number."""
 
 
 UNRELIABLE: Final = (
@@ -91,10 +91,10 @@ _WORST: Final[dict[str, Payload]] = {
 
 
 def forged(kind: str, payload: Payload) -> Payload:
-    """A body about the same message, request or reminder that tells the worst of it."""
+    """Return a body about the same message, request or reminder with the worst possible content."""
     return payload | _WORST[kind]
 
 
 def of_practice(kind: str, payload: Payload, practice_id: str) -> Payload:
-    """A body that says it comes from another practice."""
+    """Return a body that says it comes from another practice."""
     return payload | {"practice_id" if kind == "service_reminders" else "clinic_id": practice_id}

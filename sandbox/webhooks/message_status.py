@@ -1,6 +1,6 @@
 """Message status webhooks (contract: Message status webhook).
 
-Each status is told once, in order; the latest alone where statuses change faster than they are delivered.
+Each status is sent once, in order; only the latest if statuses change faster than they are delivered.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ USER_AGENT: Final = "Service-Messages/1.0"
 
 @dataclass
 class MessageStatusWebhooks:
-    """Tells of the changes of messages. `target` is where a callback address really leads."""
+    """Sends the status changes of messages. `target` maps a callback address to the address that is used."""
 
     deliveries: Deliveries
     target: Callable[[str | None], str | None]
@@ -24,7 +24,7 @@ class MessageStatusWebhooks:
     _busy: set[str] = field(default_factory=set)
 
     def changed(self, message: Message) -> None:
-        """A message has a new status: tell it, or after the delivery that is under way, if it still is news."""
+        """Send a message's new status, or send it after the current delivery if it is still new then."""
         url = self.target(message.callback_url)
         if url is None or message.id in self._busy or self._told.get(message.id, -1) >= message.place:
             return

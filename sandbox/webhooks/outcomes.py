@@ -17,7 +17,7 @@ _FIELDS: Final = (
 
 @dataclass
 class OutcomeWebhooks:
-    """Tells how requests ended. An hourly job re-sends what was queued and is neither delivered nor given up.
+    """Sends the outcomes of requests. An hourly job re-sends outcomes that are neither delivered nor given up.
 
     `stuck`: whether queued webhooks wait for that job, as if the platform had been restarted.
     """
@@ -29,7 +29,7 @@ class OutcomeWebhooks:
     _queued: dict[str, Webhook] = field(default_factory=dict)
 
     def finished(self, practice_id: str, request: dict[str, Any], appointment_id: str | None, url: str) -> None:
-        """A request has reached its end."""
+        """Send the outcome of a request that has ended."""
         payload = {
             "event": f"ai_outbound.{request['status']}",
             "request_id": request["id"],

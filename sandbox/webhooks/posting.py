@@ -1,4 +1,4 @@
-"""A webhook's request, as it goes over the wire."""
+"""The HTTP request of a webhook."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ from sandbox.switches import Switches
 
 @dataclass(frozen=True)
 class Letter:
-    """One request: these bytes, which say this, with these headers."""
+    """One request: its address, its body, the payload of the body, and its headers."""
 
     url: str
     headers: dict[str, str]
@@ -24,7 +24,7 @@ class Letter:
     payload: dict[str, Any]
 
     def with_content(self, payload: dict[str, Any]) -> "Letter":
-        """Another content under the same headers."""
+        """Return another content under the same headers."""
         return replace(self, body=orjson.dumps(payload), payload=payload)
 
 
@@ -32,7 +32,7 @@ Post = Callable[[Letter, Switches], int | None]
 
 
 def letter(url: str, user_agent: str, payload: dict[str, Any], secret: str | None) -> Letter:
-    """A payload as JSON, signed if there is a secret (contract: Events; Authentication 7)."""
+    """Return a payload as JSON, signed if there is a secret (contract: Events; Authentication 7)."""
     body = orjson.dumps(payload)
     headers = {"Content-Type": "application/json", "User-Agent": user_agent}
     if secret is not None:
@@ -41,7 +41,7 @@ def letter(url: str, user_agent: str, payload: dict[str, Any], secret: str | Non
 
 
 def post(sent: Letter, switches: Switches) -> int | None:
-    """The status of the answer; None where none comes in time, or no connection is to be had."""
+    """Return the status of the answer; None if none comes in time, or no connection can be made."""
     try:
         with httpx.Client(
             timeout=switches.webhook_timeout_seconds,
@@ -54,11 +54,11 @@ def post(sent: Letter, switches: Switches) -> int | None:
 
 
 def signature(secret: str, body: bytes) -> str:
-    """The lowercase hex HMAC-SHA256 of the raw body."""
+    """Return the lowercase hex HMAC-SHA256 of the raw body."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 @lru_cache(maxsize=4)
 def _certificates(file: str | None) -> ssl.SSLContext:
-    """Whom https targets may be certified by; reading the system's takes long, so it is done once."""
+    """Return the certificate authorities for https; reading the system's takes long, so it is done once."""
     return ssl.create_default_context(cafile=file)

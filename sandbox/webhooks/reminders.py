@@ -1,4 +1,4 @@
-"""Service reminder webhooks (contract: Service reminder webhook): what falls due, by the practice's rules."""
+"""Service reminder webhooks (contract: Service reminder webhook): due services, by the practice's rules."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -29,7 +29,7 @@ _OPENS, _MINUTES = 9, 120
 
 @dataclass(frozen=True)
 class Reminder:
-    """A rule that triggers at an instant, and what it tells."""
+    """A rule that triggers at an instant, and its payload."""
 
     at: datetime
     payload: dict[str, Any]
@@ -37,17 +37,17 @@ class Reminder:
 
 @dataclass
 class ReminderWebhooks:
-    """Tells of reminders."""
+    """Sends reminders."""
 
     deliveries: Deliveries
 
     def triggered(self, payload: dict[str, Any], url: str) -> None:
-        """A rule has triggered."""
+        """Send the reminder of a rule that has triggered."""
         self.deliveries.send(Webhook("service_reminders", url, USER_AGENT, payload["practice_id"], payload))
 
 
 def reminders_of(practice: Practice, people: People, seed: int, day: date) -> list[Reminder]:
-    """The reminders of one local day: the same whenever it is asked for."""
+    """Return the reminders of one local day: the same on every call."""
     rng = np.random.default_rng([seed, practice.number, day.toordinal(), 7])
     opens = datetime.combine(day, time(_OPENS), tzinfo=practice.zone).astimezone(UTC)
     return [

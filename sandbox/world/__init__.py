@@ -1,4 +1,4 @@
-"""A made-up world of veterinary practices: a pure function of its seed and of the time that one asks for."""
+"""A made-up world of veterinary practices: a pure function of its seed and of the time."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -28,7 +28,7 @@ _LEAST_CLIENTS, _CALLS_A_CLIENT, _MOST_CLIENTS = 120, 16, 2_000_000
 
 
 class WorldArguments(TypedDict, total=False):
-    """What a world is made from; see `World`."""
+    """The arguments of a world; see `World`."""
 
     practices: int
     days: int
@@ -38,17 +38,17 @@ class WorldArguments(TypedDict, total=False):
 
 
 class World:
-    """What happened, happens and will happen in some practices.
+    """The past, present and future of some practices.
 
-    Months are drawn when they are first asked for, each from the seed, the practice and the month alone: what
-    one sees does not depend on when it was asked for.
+    A month is drawn on first use, from the seed, the practice and the month alone: the result does not depend on
+    when it is drawn.
 
     Args:
         practices: How many practices, 1 to 500.
         days: Days of history before `start`.
         calls: Phone calls in that history, all practices together, about; 40 a day and practice if not given.
         seed: Another seed, another world.
-        start: The present; nothing is known of rows as they were before it, only as they are from then on.
+        start: The present; older versions of rows are not known, only the rows as they are from then on.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class World:
         self.people = lru_cache(maxsize=None)(self._draw_people)
 
     def since(self, practice: Practice) -> datetime:
-        """The local midnight at which a practice's history begins."""
+        """Return the local midnight at which a practice's history begins."""
         first = (self.start.astimezone(practice.zone) - timedelta(days=self.days)).date()
         return datetime(first.year, first.month, first.day, tzinfo=practice.zone)
 
     def rows(self, practice_id: str, name: str, now: datetime) -> tuple[pl.DataFrame, datetime]:
-        """One list's rows as they are at `now`, month by month, and until when that holds."""
+        """Return one list's rows as they are at `now`, month by month, and until when that holds."""
         practice = self.practices[practice_id]
         last = month_of(now.astimezone(practice.zone))
         months = [
@@ -94,7 +94,7 @@ class World:
         return pl.concat([at(frame, moment) for frame in months]), until
 
     def coming(self, practice_id: str, name: str, since: datetime, until: datetime) -> pl.DataFrame:
-        """The versions of one list's rows that begin after `since`, up to `until`."""
+        """Return the versions of one list's rows that begin after `since`, up to `until`."""
         practice = self.practices[practice_id]
         months = range(month_of(self.since(practice)), month_of(until.astimezone(practice.zone)) + 1)
         first, last = (pl.lit(moment).cast(pl.Datetime("ms", "UTC")) for moment in (since, until))

@@ -31,13 +31,13 @@ SCHEMA: Final[Schema] = {
 _A_CALL: Final = 0.12
 _QUARTER: Final = 15 * 60_000
 _FIRST_VISIT_WITHIN: Final = 45 * DAY
-"""A new client's first visit is what was booked so long before; what was booked earlier falls through."""
+"""A new client's first visit is booked at most so long before; earlier bookings fall through."""
 _CANCELED: Final = np.uint8(v.APPOINTMENT_STATUSES["CANCELED"])
 
 
 @dataclass(frozen=True)
 class _Course:
-    """When an appointment changes; `NEVER` where it does not."""
+    """The times at which an appointment changes; `NEVER` if it does not."""
 
     synced: Millis
     confirmed: Millis
@@ -50,7 +50,7 @@ class _Course:
 
 
 def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) -> pl.DataFrame:
-    """The appointments that this month's sessions, calls and outreach lead to, and those made at the desk."""
+    """Draw the appointments of this month's sessions, calls and outreach, and those made at the desk."""
     dice = month.dice(3)
     desk = month.times(_A_CALL, dice)
     at_desk = Births(desk, dice.place(len(month.people), len(desk)), np.full(len(desk), -1, dtype=np.int32))
@@ -76,7 +76,7 @@ def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) ->
 
 
 def _referrals(referral: Referral, size: int) -> Referral:
-    """Only those from a session know where the client came from, and these come first."""
+    """Return the referrals of bookings: those from a session first, and none for all other bookings."""
     missing = np.full(size - len(referral.source), v.NONE, dtype=np.uint8)
     drawn = (referral.source, referral.campaign, referral.medium)
     return Referral(*(np.concatenate([codes, missing]) for codes in drawn))
@@ -94,7 +94,7 @@ def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Mil
     held = np.where(moved < NEVER, new_visit, visit)
     length = (1 + dice.place(4, size).astype(np.int64)) * _QUARTER
     end = dice.pick(v.APPOINTMENT_STATUSES, {"COMPLETED": 0.8, "CANCELED": 0.13, "NO_SHOW": 0.07}, size)
-    # Whoever is still a new client to the calls has not been here: such a visit falls through.
+    # A client who is still new in the calls has never been here, so that client's visit falls through.
     end = np.where((end == v.APPOINTMENT_STATUSES["COMPLETED"]) & (held < first_visit), _CANCELED, end)
     canceled = end == _CANCELED
     last_change = np.where(moved < NEVER, moved, created)
@@ -110,7 +110,7 @@ def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Mil
 
 
 def _slots(month: Month, wished: Millis, dice: Dice) -> Millis:
-    """Quarters of an hour within opening hours on the wished days; Sunday's are Monday's."""
+    """Return quarters of an hour within opening hours on the wished days; Sunday's are Monday's."""
     practice = month.practice
     day = to_local(wished, practice.time_zone) // DAY
     sunday = (day + 4) % 7 == 0

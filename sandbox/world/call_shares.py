@@ -1,4 +1,4 @@
-"""How often calls end in which way, and what they are about."""
+"""The shares of outcomes and of subjects of calls."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Phone calls: over within minutes, but some are told differently days later, without a trace."""
+"""Phone calls: over within minutes, but some change days later, without a trace."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -47,7 +47,7 @@ class Calls:
 
 
 def draw_calls(month: Month) -> Calls:
-    """The calls that begin in this month."""
+    """Return the calls that begin in this month."""
     dice = month.dice(1)
     created = month.times(1.0, dice)
     callers = draw_callers(month.people, created, dice)
@@ -69,7 +69,7 @@ def draw_calls(month: Month) -> Calls:
 
 
 def _alike(size: int, dice: Dice) -> NDArray[np.intp]:
-    """For each call the one that it is like: itself, or for a twin the one before."""
+    """Return for each call the call that it resembles: itself, or for a twin the call before."""
     twin = dice.happens(_TWINS, size)
     twin[1:2] = True
     twin[1:] &= ~twin[:-1]
@@ -78,7 +78,7 @@ def _alike(size: int, dice: Dice) -> NDArray[np.intp]:
 
 
 def _begun(created: Millis, alike: NDArray[np.intp]) -> Millis:
-    """Twins begin in the same minute, a moment later: the CSV cannot tell them from the call before."""
+    """Return when calls begin: a twin in the same minute as the call before, so the CSV shows no difference."""
     first = created[alike]
     end_of_minute = first // 60_000 * 60_000 + 59_999
     return np.where(alike == np.arange(len(alike)), created, np.minimum(first + 1 + first % 900, end_of_minute))
@@ -129,7 +129,7 @@ def _versions(month: Month, created: Millis, callers: Callers, talks: Talks) -> 
 
 
 def _derived(talks: Talks, outcome: Codes) -> dict[str, Any]:
-    """`booked` and `booking_intent` follow from the rest (contract: Phone call record)."""
+    """Derive `booked` and `booking_intent` from the other fields (contract: Phone call record)."""
     booked = outcome < len(v.BOOKED_OUTCOMES)
     intent = booked | (talks.subject == v.CLASSIFICATIONS["scheduling"]) | talks.used_tool
     return {"outcome": outcome, "booked": booked, "booking_intent": intent}

@@ -19,27 +19,27 @@ class Dice:
         self.rng = np.random.default_rng(seeds)
 
     def luck(self, size: int) -> NDArray[np.float64]:
-        """Numbers from 0 to below 1."""
+        """Draw numbers from 0 to below 1."""
         return self.rng.random(size)
 
     def happens(self, chance: float, size: int) -> Mask:
-        """Whether something with this chance comes true."""
+        """Draw whether something with this chance happens."""
         return self.rng.random(size) < chance
 
     def between(self, low: float, high: float, size: int) -> NDArray[np.int64]:
-        """Whole milliseconds, evenly spread."""
+        """Draw whole milliseconds, evenly spread."""
         return self.rng.integers(int(low), int(high), size)
 
     def around(self, median: float, size: int) -> NDArray[np.int64]:
-        """Whole milliseconds about a median, some much longer."""
+        """Draw whole milliseconds about a median, some much longer."""
         return (median * self.rng.lognormal(0.0, 0.8, size)).astype(np.int64)
 
     def place(self, count: int, size: int) -> NDArray[np.int32]:
-        """Places in a table of `count` rows."""
+        """Draw places in a table of `count` rows."""
         return self.rng.integers(0, count, size, dtype=np.int32)
 
     def pick(self, vocabulary: Vocabulary, shares: Shares, size: int) -> Codes:
-        """Codes of a vocabulary; `None` among the shares is a missing value."""
+        """Draw codes of a vocabulary; `None` among the shares is a missing value."""
         codes = np.array([NONE if value is None else vocabulary[value] for value in shares], dtype=np.uint8)
         bounds = np.cumsum(list(shares.values()))
         return codes[
@@ -47,7 +47,7 @@ class Dice:
         ]
 
     def pick_where(self, vocabulary: Vocabulary, cases: Sequence[tuple[Mask, Shares]], size: int) -> Codes:
-        """Codes drawn with the shares of the first case that holds; missing where none does."""
+        """Draw codes with the shares of the first case that holds; missing if none does."""
         codes = np.full(size, NONE, dtype=np.uint8)
         for holds, shares in reversed(cases):
             codes = np.where(holds, self.pick(vocabulary, shares, size), codes)

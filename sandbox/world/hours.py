@@ -1,4 +1,4 @@
-"""When things happen: the real hours of a practice's month, and how busy each is."""
+"""The real hours of a practice's month, and how busy each is."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,12 +22,12 @@ _MONTHS_PER_YEAR = 12
 
 
 def month_of(moment: datetime) -> int:
-    """Months since January 2000."""
+    """Return months since January 2000."""
     return (moment.year - _EPOCH_YEAR) * _MONTHS_PER_YEAR + moment.month - 1
 
 
 def millis(moment: datetime) -> int:
-    """Milliseconds since 1970 UTC."""
+    """Return milliseconds since 1970 UTC."""
     return int(moment.timestamp() * 1000)
 
 
@@ -46,14 +46,14 @@ class Hours:
 
 @lru_cache(maxsize=64)
 def hours_of(practice: Practice, month: int) -> Hours:
-    """The hours between two local midnights of a practice's months."""
+    """Return the hours between two local midnights of a practice's months."""
     first, last = (_local_month(practice, number) for number in (month, month + 1))
     begins = np.arange(first, last, HOUR)
     local = to_local(begins, practice.time_zone)
     weekday, hour = (local // DAY + 3) % 7, local % DAY // HOUR  # the first of January 1970 was a Thursday
     season = 1 + 0.2 * np.sin((month % _MONTHS_PER_YEAR - 2) * np.pi / 6)
     weight = _week(practice)[weekday, hour] * season
-    # So that even a small world has calls in the repeated hour and on both sides of the missing one.
+    # Even a small world needs calls in the repeated hour and on both sides of the missing hour.
     for change in np.flatnonzero(np.diff(local - begins)):
         weight[max(change - 1, 0) : change + 3] = _AROUND_A_CLOCK_CHANGE
     return Hours(begins, weight)
@@ -66,7 +66,7 @@ def _local_month(practice: Practice, month: int) -> int:
 
 @lru_cache(maxsize=512)
 def _week(practice: Practice) -> NDArray[np.float64]:
-    """Each local hour's share of an average day, by weekday and hour."""
+    """Return each local hour's share of an average day, by weekday and hour."""
     week = np.array([[_of_week(practice, weekday, hour) for hour in range(24)] for weekday in range(7)])
     return week * 7 / week.sum()
 
@@ -86,7 +86,7 @@ def _open(practice: Practice, weekday: int, hour: int) -> bool:
 
 
 def draw_times(practice: Practice, month: int, a_day: float, rng: np.random.Generator) -> Millis:
-    """Instants in a month, about `a_day` on an average day, in order."""
+    """Draw instants in a month, about `a_day` on an average day, in order."""
     hours = hours_of(practice, month)
     counts = rng.poisson(hours.weight * a_day)
     begins = np.repeat(hours.begins, counts)
@@ -94,7 +94,7 @@ def draw_times(practice: Practice, month: int, a_day: float, rng: np.random.Gene
 
 
 def to_local(instants: Millis, zone: str) -> Millis:
-    """Instants as what a clock on the wall shows, in milliseconds as if that were UTC."""
+    """Return instants as local wall-clock time, in milliseconds as if that were UTC."""
     shown = (
         pl.Series(instants).cast(pl.Datetime("ms", "UTC")).dt.convert_time_zone(zone).dt.replace_time_zone(None)
     )
@@ -102,7 +102,7 @@ def to_local(instants: Millis, zone: str) -> Millis:
 
 
 def to_instant(local: Millis, zone: str) -> Millis:
-    """The reverse of `to_local`; a repeated hour is its first one, a missing one the hour after."""
+    """Reverse `to_local`; a repeated hour is its first one, a missing one the hour after."""
     naive = pl.Series(local).cast(pl.Datetime("ms"))
     instants = naive.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     later = naive.dt.offset_by("1h").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
@@ -110,7 +110,7 @@ def to_instant(local: Millis, zone: str) -> Millis:
 
 
 def within(local_hours: tuple[int, int], instants: Millis, zone: str) -> Millis:
-    """Instants moved on to the next time between two local hours, some minutes after the first one."""
+    """Move instants on to the next time between two local hours, some minutes after the first one."""
     local = to_local(instants, zone)
     opens, closes = (hour * HOUR for hour in local_hours)
     day, clock = local // DAY * DAY, local % DAY

@@ -1,4 +1,4 @@
-"""Ids. Behind each stands one number; what a partner sees says nothing about time or order."""
+"""Ids. Each has one number behind it; its text shows a partner neither time nor order."""
 
 from typing import Final
 
@@ -11,17 +11,17 @@ _INVERSE: Final = pow(_FACTOR, -1, 1 << 64)
 
 
 def first_number(practice: int, month: int) -> int:
-    """The number of the first row that a practice's month gives birth to."""
+    """Return the number of the first row that a practice's month creates."""
     return (practice * MONTHS + month) * ORDINALS
 
 
 def opaque(prefix: str, number: int) -> str:
-    """An id such as `call_9e3779b97f4a7c15`."""
+    """Return an id such as `call_9e3779b97f4a7c15`."""
     return f"{prefix}_{number * _FACTOR & _MASK:016x}"
 
 
 def number_of(prefix: str, text: str) -> int | None:
-    """The number behind an opaque id, or None where it is none of this kind."""
+    """Return the number behind an opaque id, or None if the id is not of this kind."""
     head, _, digits = text.rpartition("_")
     if head != prefix or len(digits) != 16 or set(digits) - set("0123456789abcdef"):  # noqa: PLR2004 - 64 bits
         return None

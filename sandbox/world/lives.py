@@ -52,7 +52,7 @@ class Phase:
 
 
 def typed(columns: Mapping[str, NDArray[Any]], schema: Schema) -> pl.DataFrame:
-    """Arrays as columns of the smallest fitting types, with nulls for their missing values."""
+    """Return arrays as columns of the smallest fitting types, with nulls for their missing values."""
     return pl.DataFrame(dict(columns)).select(_typed(name, schema[name]) for name in columns)
 
 
@@ -73,7 +73,7 @@ def _typed(name: str, kind: "Plain | Vocabulary") -> pl.Expr:
 
 
 def lives(schema: Schema, born: Mapping[str, Any], phases: Sequence[Phase], horizon: int) -> pl.DataFrame:
-    """The versions of all rows, ordered by row and time, with `valid_from` and `valid_to` beside the fields.
+    """Return the versions of all rows by row and time, with `valid_from` and `valid_to` beside the fields.
 
     Args:
         schema: The kind of each column, those of `born` and those of the phases.
@@ -104,5 +104,5 @@ def _spread(values: Any, size: int) -> NDArray[Any]:  # noqa: ANN401 - an array 
 
 
 def at(versions: pl.DataFrame, now: pl.Expr) -> pl.DataFrame:
-    """The rows as they are at `now`."""
+    """Return the rows as they are at `now`."""
     return versions.filter((pl.col("valid_from") <= now) & (pl.col("valid_to") > now))

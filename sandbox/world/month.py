@@ -1,4 +1,4 @@
-"""What a month of a practice is drawn from, and what one list's rows give birth to in another."""
+"""One month of a practice: its source of randomness, and the rows that one list's rows create in another."""
 
 from dataclasses import dataclass
 
@@ -34,16 +34,16 @@ class Month:
     horizon: int
 
     def dice(self, stream: int) -> Dice:
-        """The randomness of one list."""
+        """Return the randomness of one list."""
         return Dice(self.seed, self.practice.number, self.number, stream)
 
     def times(self, a_call: float, dice: Dice) -> Millis:
-        """Instants of birth, `a_call` for each call."""
+        """Draw instants of birth, `a_call` for each call."""
         drawn = draw_times(self.practice, self.number, self.calls_a_day * a_call, dice.rng)
         return drawn[drawn >= self.since]
 
     def numbers(self, count: int) -> NDArray[np.int64]:
-        """The numbers behind the ids of one list's first rows."""
+        """Return the numbers behind the ids of one list's first rows."""
         return first_number(self.practice.number, self.number) + np.arange(count)
 
 
@@ -61,9 +61,9 @@ class Referral:
 
 @dataclass(frozen=True)
 class Births:
-    """Rows of another list that these rows lead to: when, and whose.
+    """Rows of another list that these rows lead to: their times and clients.
 
-    `client` and `patient` are places in the practice's people, -1 where unknown.
+    `client` and `patient` are places in the practice's people, -1 if unknown.
     """
 
     at: Millis

@@ -37,7 +37,7 @@ SWEPT_AFTER: Final = 96 * HOUR
 _A_CALL: Final = 0.1
 _SENDING_HOURS: Final = (8, 21)
 
-# How a request ends, and for a suppressed one when: at intake, at dispatch, or in the conversation.
+# The end of a request, and for a suppressed request its time: at intake, at dispatch, or in the conversation.
 _ENDS: Final = v.Vocabulary(
     ("booked", "opted_out", "no_response", "undeliverable", "swept", "at_intake", "at_dispatch", "in_thread")
 )
@@ -63,7 +63,7 @@ _IN_THREAD: Final = {"pet_deceased": 0.3, "stopped": 0.7}
 
 @dataclass(frozen=True)
 class Outreach:
-    """The requests of a month, and the appointments that their conversations led to."""
+    """The requests of a month, and the appointments of their conversations."""
 
     versions: pl.DataFrame
     bookings: Births
@@ -79,7 +79,7 @@ class _Course:
 
 
 def draw_outreach(month: Month, appointments_before: int) -> Outreach:
-    """The requests that are created in this month; some end in the appointments that follow the first ones."""
+    """Draw the requests that are created in this month; the first ones that end in an appointment have it."""
     dice = month.dice(4)
     created = month.times(_A_CALL, dice)
     size = len(created)

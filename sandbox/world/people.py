@@ -1,4 +1,4 @@
-"""Clients and their pets. Few and unchanging: one table each for a practice, drawn whole."""
+"""Clients and their pets. They are few and never change: each practice has one table, drawn whole."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,13 +43,13 @@ class People:
         return len(self.first_visit)
 
     def patient_of(self, clients: NDArray[np.int32], luck: NDArray[np.float64]) -> NDArray[np.int32]:
-        """One of each client's patients; -1 where there is no client."""
+        """Return one of each client's patients; -1 if there is no client."""
         chosen = self.first_patient[clients] + (luck * self.pets[clients]).astype(np.int32)
         return np.where(clients < 0, -1, chosen).astype(np.int32)
 
     @cached_property
     def place_of(self) -> dict[str, int]:
-        """Place of a client by id."""
+        """Return the place of a client by id."""
         return {str(number): place for place, number in enumerate(self.clients["number"])}
 
 

@@ -1,4 +1,4 @@
-"""The practices: where they are, when they open, what their management system calls itself."""
+"""The practices: their countries, opening hours and management systems."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -27,7 +27,7 @@ _UNQUALIFIED_EVERY: Final = 4
 
 @dataclass(frozen=True)
 class Practice:
-    """One practice. `server_id` qualifies its remote ids; None where its management system has none."""
+    """One practice. `server_id` qualifies its remote ids; None if its management system has none."""
 
     number: int
     id: str
@@ -52,7 +52,7 @@ class Practice:
 
 
 def practices(count: int, seed: int) -> tuple[Practice, ...]:
-    """The first `count` practices; the first ones stay the same when more are asked for."""
+    """Return the first `count` practices; the first ones stay the same when more are asked for."""
     return tuple(_practice(number, seed) for number in range(1, count + 1))
 
 

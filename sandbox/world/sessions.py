@@ -51,7 +51,7 @@ _COMES_BACK: Final = 0.06
 
 @dataclass(frozen=True)
 class Sessions:
-    """The sessions of a month, and the appointments they end in: the month's first ones, in this order."""
+    """The sessions of a month, and their appointments: those of the first sessions, in this order."""
 
     versions: pl.DataFrame
     bookings: Births
@@ -60,7 +60,7 @@ class Sessions:
 
 
 def draw_referrals(dice: Dice, size: int) -> Referral:
-    """Where clients came from; missing, empty and given in all mixtures."""
+    """Draw the sources of clients; missing, empty and given in all mixtures."""
     return Referral(
         dice.pick(v.SOURCES, _SOURCES, size),
         dice.pick(v.CAMPAIGNS, _CAMPAIGNS, size),
@@ -69,7 +69,7 @@ def draw_referrals(dice: Dice, size: int) -> Referral:
 
 
 def draw_sessions(month: Month) -> Sessions:
-    """The sessions that begin in this month. Their status is derived where they are shown."""
+    """Draw the sessions that begin in this month. Their status is derived when they are shown."""
     dice = month.dice(2)
     created = month.times(_A_CALL, dice)
     size = len(created)
@@ -104,7 +104,7 @@ def draw_sessions(month: Month) -> Sessions:
 
 
 def _steps(created: Millis, confirmed: Mask, dice: Dice) -> list[Millis]:
-    """When each stage is reached; a few come back hours later, after they had expired, and finish."""
+    """Draw when each stage is reached; a few sessions come back hours after they expired, and finish."""
     steps = [created]
     for _ in v.STAGES.values[1:]:
         steps.append(steps[-1] + dice.around(50_000, len(created)).clip(2_000, 15 * 60_000))

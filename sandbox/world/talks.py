@@ -1,4 +1,4 @@
-"""What is known of a call at its birth: who calls, how it goes, and what is told of it later."""
+"""The facts of a call at its birth: the caller, the result, and the later change."""
 
 from dataclasses import dataclass, fields
 from typing import Final, Self
@@ -23,13 +23,13 @@ _LINES: Final = 1_000_000
 
 class _Columns:
     def take(self, places: NDArray[np.intp]) -> Self:
-        """The same columns with the rows at these places."""
+        """Return the same columns with the rows at these places."""
         return type(self)(**{field.name: getattr(self, field.name)[places] for field in fields(self)})  # pyright: ignore[reportArgumentType]
 
 
 @dataclass(frozen=True)
 class Callers(_Columns):
-    """Who is on the line. `line` numbers the telephones that no client has."""
+    """The callers of calls. `line` numbers the telephones that no client has."""
 
     direction: Codes
     caller_type: Codes
@@ -40,7 +40,7 @@ class Callers(_Columns):
 
 @dataclass(frozen=True)
 class Talks(_Columns):
-    """How calls go; `revised`: when they are told differently, `NEVER` for most."""
+    """The results of calls; `revised`: when they change later, `NEVER` for most."""
 
     answered: Millis
     ended: Millis
@@ -57,7 +57,7 @@ class Talks(_Columns):
 
 
 def draw_callers(people: People, created: Millis, dice: Dice) -> Callers:
-    """Callers; outbound calls go to clients, inbound ones may come from strangers."""
+    """Draw callers; outbound calls go to clients, inbound calls may come from strangers."""
     size = len(created)
     direction = dice.pick(v.DIRECTIONS, shares.DIRECTIONS, size)
     is_client = dice.happens(0.8, size) | (direction == v.DIRECTIONS["outbound"])
@@ -76,7 +76,7 @@ def draw_callers(people: People, created: Millis, dice: Dice) -> Callers:
 
 
 def draw_talks(created: Millis, inbound: Mask, dice: Dice) -> Talks:
-    """Talks; only completed ones have a subject, a summary and a second thought."""
+    """Draw talks; only completed talks have a subject, a summary and a later change."""
     size = len(created)
     end = dice.pick_where(v.CALL_STATES, [(inbound, shares.INBOUND_ENDS), (~inbound, shares.OUTBOUND_ENDS)], size)
     completed = end == v.CALL_STATES["completed"]

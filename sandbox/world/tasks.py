@@ -32,7 +32,7 @@ _LEFT_PENDING, _EDITED, _REOPENED = 0.04, 0.12, 0.09
 
 
 def draw_tasks(month: Month, calls: Calls) -> pl.DataFrame:
-    """The tasks that this month's calls leave, and those that staff write themselves."""
+    """Draw the tasks that this month's calls leave, and those that staff write themselves."""
     dice = month.dice(5)
     own = month.times(_A_CALL, dice)
     created = np.concatenate([calls.tasks.at, own])
@@ -78,6 +78,6 @@ def _phases(steps: list[Millis], ends: list[v.Codes], title: v.Codes) -> list[Ph
         phase(done, ends[0], done),
         phase(reopened, pending, NEVER),
         phase(done_again, ends[1], done_again),
-        # Text changed after the end: no count by status moves, only the row and its updated_at.
+        # The text changes after the end: no count by status changes, only the row and its updated_at.
         phase(edited, np.where(was_reopened, ends[1], ends[0]), np.where(was_reopened, done_again, done), again),
     ]

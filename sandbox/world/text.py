@@ -1,4 +1,4 @@
-"""Free text, kept as the name of a template and filled in where it is shown."""
+"""Free text, kept as the name of a template and filled in when it is shown."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from sandbox.world import vocabulary as v
 from sandbox.world.dice import Dice
 from sandbox.world.vocabulary import NONE, Codes
 
-# {} is the pet, or "their pet" where it is unknown. Commas, quotes and line breaks are what a CSV trips over.
+# {} is the pet, or "their pet" if it is unknown. Commas, quotes and line breaks break careless readers of CSV.
 _CALL_SUMMARIES: Final = {
     "book": "Wanted to book a wellness exam for {}.",
     "book_soon": "Asked for the first free slot for {}, preferably before noon, and took it.",
@@ -57,7 +57,7 @@ OUTREACH_CONTEXTS: Final = {
 
 
 def pick_summaries(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
-    """A summary that fits the subject; calls that nobody talked in have none."""
+    """Draw a summary that fits the subject; calls without a conversation have none."""
     talked = end == v.CALL_STATES["completed"]
     cases = [
         (subject == v.CLASSIFICATIONS[name], dict.fromkeys(summaries, 1.0))
@@ -68,17 +68,17 @@ def pick_summaries(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
 
 
 def call_summaries(codes: pl.Series, pets: pl.Series) -> pl.Series:
-    """Summaries of calls, each about a pet; null where there is no code."""
+    """Return summaries of calls, each about a pet; null if there is no code."""
     return _filled(_CALL_SUMMARIES, codes, pets)
 
 
 def task_titles(codes: pl.Series, pets: pl.Series) -> pl.Series:
-    """Titles of tasks, each about a pet."""
+    """Return titles of tasks, each about a pet."""
     return _filled(TASK_TITLES, codes, pets)
 
 
 def outreach_contexts(codes: pl.Series, pets: pl.Series) -> pl.Series:
-    """Reasons for outreach, each about a pet; null where there is no code."""
+    """Return reasons for outreach, each about a pet; null if there is no code."""
     return _filled(OUTREACH_CONTEXTS, codes, pets)
 
 

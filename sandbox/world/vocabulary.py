@@ -26,12 +26,12 @@ class Vocabulary:
         return self.values.index(value)
 
     def typed(self, column: str) -> pl.Expr:
-        """A column of codes as one of values."""
+        """Return a column of codes as one of values."""
         return known(column, NONE).cast(pl.UInt8).cat.to(self.dtype)
 
 
 def known(column: str, missing: int) -> pl.Expr:
-    """A column with nulls where it holds the number that stands for a missing value."""
+    """Return a column with nulls for the number that stands for a missing value."""
     return pl.when(pl.col(column) != missing).then(pl.col(column)).alias(column)
 
 

@@ -15,7 +15,7 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 @pytest.fixture(scope="session")
 def browser(published: Path) -> Iterator[Browser]:
-    """Started once the file is there: playwright's client keeps a loop running, beside which a sync cannot run."""
+    """Provide a browser, started once the file exists: playwright's client runs a loop, which blocks a sync."""
     del published
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -30,14 +30,14 @@ def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureR
 
 @pytest.fixture(scope="session")
 def dashboard(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
-    """One for all tests that only look."""
+    """Provide one dashboard for all tests that only read."""
     with serving(published, tmp_path_factory.mktemp("dashboard")) as running:
         yield running
 
 
 @pytest.fixture
 def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
-    """Opens an address in a browser of its own; in the end nothing has been asked of any other machine."""
+    """Provide a function that opens an address in a new browser; in the end no other host was contacted."""
     contexts: list[BrowserContext] = []
     asked: list[tuple[Dashboard, str]] = []
 
@@ -45,7 +45,7 @@ def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
         usual: dict[str, Any] = {"locale": "en-US", "viewport": {"width": 1280, "height": 900}}
         contexts.append(browser.new_context(**{**usual, **settings}))
         page = contexts[-1].new_page()
-        page.clock.install()  # it runs as ever; a test may wind it on
+        page.clock.install()  # it runs as usual; a test may move it forward
         page.set_default_timeout(60_000)
         page.on("request", lambda request: asked.append((at, request.url)))
         page.goto(at.address + path)

@@ -26,14 +26,14 @@ def marts(published: Path) -> Any:
 
 
 def five(marts: Any, length: int, practice: str | None = None) -> list[str]:
-    """First, third and last of the five numbers, as an analyst would ask for them."""
+    """Return the first, third and last of the five numbers, queried as an analyst would."""
     today = marts.execute("select min(today) from marts.practices").fetchone()[0]
     asked = {"today": today, "length": length, "practice": practice}
     return list(marts.execute(FIVE, asked).fetchone())
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """By keyboard alone, as who uses no mouse does."""
+    """Choose with the keyboard alone, like a user without a mouse."""
     box = page.get_by_test_id("stSidebar").get_by_role("combobox", name=label)
     box.focus()
     page.keyboard.type(option)

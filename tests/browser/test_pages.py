@@ -1,4 +1,4 @@
-"""Every page in the browser: whole, readable by all, on a phone, in the dark and on paper."""
+"""Every page in the browser: complete, accessible, on a phone, in the dark and on paper."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ TOO_WIDE = """() => {
 
 
 def findings(page: Page) -> list[str]:
-    """What axe calls serious or critical, with the first place of each."""
+    """Return the findings that axe calls serious or critical, with the first place of each."""
     violations = Axe().run(page).response["violations"]
     return [
         f"{one['id']}: {one['nodes'][0]['html']}" for one in violations if one["impact"] in {"serious", "critical"}
@@ -61,7 +61,7 @@ def test_a_page_in_the_dark_on_a_phone(visit: Visit, path: str) -> None:
 
 
 def test_an_empty_practice_and_one_of_a_day_have_every_page(visit: Visit, published: Path, tmp_path: Path) -> None:
-    """Reached by the navigation, which leaves the choice as it is."""
+    """The navigation opens them and keeps the selection."""
     with serving(published, tmp_path) as running:
         with duckdb.connect(running.file) as connection:
             connection.execute("""

@@ -24,7 +24,7 @@ def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureR
 
 @pytest.fixture
 def opened(published: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """Opens a page by its path in the address, with what else the address says."""
+    """Provide a function that opens a page by its path and the other parts of its address."""
 
     def open_page(path: str = "", file: Path | None = None, *, locale: str = "en-US", **address: Any) -> AppTest:
         monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(file or published))
@@ -42,7 +42,7 @@ def opened(published: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
 
 @pytest.fixture
 def ask(published: Path) -> Iterator[Ask]:
-    """Rows of the published file, asked as an analyst would."""
+    """Return rows of the published file, queried as an analyst would."""
     with duckdb.connect(published, read_only=True) as connection:
 
         def rows(sql: str, *values: Any) -> list[tuple[Any, ...]]:

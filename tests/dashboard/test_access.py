@@ -1,4 +1,4 @@
-"""Who may look: everybody on this machine, beyond it those with the password."""
+"""Access: everybody on this machine, and from elsewhere users with the password."""
 
 import re
 import subprocess
@@ -36,7 +36,7 @@ def test_with_the_password_the_shared_view_opens(opened: Open, monkeypatch: pyte
 
 
 def test_a_proxys_header_is_asked_for(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test client sends no header, as somebody would who came past the proxy."""
+    """The test client sends no header, like a user who bypassed the proxy."""
     monkeypatch.setenv("VETL_DASHBOARD__USER_HEADER", "X-Forwarded-User")
     page = opened("funnel")
 

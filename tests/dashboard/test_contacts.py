@@ -1,4 +1,4 @@
-"""Names and numbers on the work list, where `contacts.duckdb` lies beside the published file and may be read."""
+"""Names and numbers on the work list, if `contacts.duckdb` is beside the published file and may be read."""
 
 import shutil
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def file(published: Path, tmp_path: Path) -> Path:
 
 
 def write_contacts(published: Path) -> None:
-    """As `[warehouse] contacts` has them written: here everybody on the list is known but one."""
+    """Write the file as `[warehouse] contacts` does: here everybody on the list but one is known."""
     with duckdb.connect(published.with_name("contacts.duckdb")) as connection:
         connection.execute(f"""
             attach '{published}' as published (read_only);

@@ -14,7 +14,7 @@ PATHS = ("", "funnel", "calls", "outreach", "tasks", "leaks", "health")
 
 @pytest.fixture
 def days(ask: Ask) -> tuple[date, date]:
-    """The usual period: 28 days up to yesterday."""
+    """Return the usual period: 28 days up to yesterday."""
     today: date = ask("select min(today) from marts.practices")[0][0]
     return today - timedelta(days=28), today - timedelta(days=1)
 
@@ -26,7 +26,7 @@ def values(page: AppTest) -> list[str]:
 
 
 def shares(*pairs: Sequence[int]) -> list[str]:
-    """As the pages write them: whole percents, one digit below ten."""
+    """Format shares as the pages do: whole percents, one digit below ten."""
     return [
         f"{100 * got / of:.0f}%" if got / of >= 0.1 else f"{100 * got / of:.1f}".rstrip("0").rstrip(".") + "%"
         for got, of in pairs
@@ -130,7 +130,7 @@ def test_whom_to_call_back_is_the_leak_list(opened: Open, ask: Ask) -> None:
 
 
 def test_shares_of_few_are_marked(opened: Open, ask: Ask) -> None:
-    """A week of one practice: a share of a handful is no news."""
+    """A week of one practice is a small sample."""
     name = ask("select name from marts.practices order by name limit 1")[0][0]
     page = opened("outreach", period="Last 7 days", practice=name)
     marked = [caption.value for caption in page.caption if "few: says little" in caption.value]

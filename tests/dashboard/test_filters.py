@@ -1,4 +1,4 @@
-"""Filters stand in the address, so that a view can be shared; a practice without rows has a page too."""
+"""Filters are in the address, so a view can be shared; a practice without rows has a page too."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The notebook that `vetl notebook` starts analysts with, over a real published file and without a browser."""
+"""The notebook that `vetl notebook` creates, over a real published file and without a browser."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The file that is shown: for reading only, the newest one, and no page breaks where it lacks something."""
+"""The shown file: read-only, always the newest, and no page breaks if it lacks something."""
 
 import shutil
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture
 def copied(published: Path, tmp_path: Path) -> Callable[..., Path]:
-    """A copy of the published file, with statements run in it, that takes the place of the one before."""
+    """Return a copy of the published file, with statements run in it, that replaces the file before."""
 
     def copy(*statements: str) -> Path:
         draft, place = tmp_path / "draft.duckdb", tmp_path / "analytics.duckdb"
@@ -44,7 +44,7 @@ def test_a_new_file_is_shown_without_a_restart(opened: Open, copied: Callable[..
 
 
 def test_the_old_file_is_read_on_until_the_page_is_drawn_anew(copied: Callable[..., Path]) -> None:
-    """Who looks at the file that was, and asks a new thing, is not torn between two."""
+    """A user who sees the old file and opens another part gets no mixture of the two."""
     old = now_published(copied())
     count = old.ask("select count(*) from marts.booking_sessions").item()
     new = now_published(copied("delete from marts.booking_sessions"))
@@ -73,7 +73,7 @@ def test_no_other_file_can_be_read(published: Path, tmp_path: Path) -> None:
 def test_an_older_file_lacks_a_part_and_the_page_says_which(
     opened: Open, copied: Callable[..., Path], path: str
 ) -> None:
-    """Every mart but the practices is gone: each part of each page names one, and how to get it."""
+    """Every mart but the practices is gone: each part of each page names one, and the remedy."""
     with duckdb.connect(copied(), read_only=True) as connection:
         marts = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
     page = opened(path, copied(*(f"drop table marts.{name}" for name in marts if name != "practices")))

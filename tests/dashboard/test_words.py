@@ -1,4 +1,4 @@
-"""Numbers and dates as the reader's country writes them, and downloads that run nothing."""
+"""Numbers and dates in the format of the reader's country, and downloads that run nothing."""
 
 from datetime import date, datetime
 
@@ -49,7 +49,7 @@ def test_values_of_the_marts_are_named_for_people() -> None:
 
 
 def test_a_download_runs_nothing_in_a_spreadsheet() -> None:
-    """A campaign's name comes from whoever made the link, and a formula in it would run at the practice."""
+    """A campaign's name comes from the author of the link, and a formula in it would run at the practice."""
     table = pl.DataFrame(
         {"campaign": ["=HYPERLINK(1)", "@sum", "-1+1", "\tx", "spring", None, "+61 412 345 678"], "n": range(7)}
     )

@@ -1,4 +1,4 @@
-"""A small world behind one real socket, put back before each test."""
+"""A small world behind one real socket, reset before each test."""
 
 from collections.abc import Iterator
 from pathlib import Path

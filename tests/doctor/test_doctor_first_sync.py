@@ -1,4 +1,4 @@
-"""A user who never heard of doctor: the first sync asks the essential questions by itself."""
+"""A user who does not know doctor: the first sync makes the essential checks by itself."""
 
 import pytest
 from support.clinic import Clinic

@@ -1,4 +1,4 @@
-"""What `--write` does to a vetl.toml, however it is written: the wrong values change, and nothing else."""
+"""The changes of `--write` to a vetl.toml in any form: the wrong values change, and nothing else."""
 
 import tomllib
 from datetime import UTC, datetime

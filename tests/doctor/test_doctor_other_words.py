@@ -1,4 +1,4 @@
-"""A first sync, without doctor, from servers that say the same in other words than the sandbox."""
+"""A first sync, without doctor, from servers with other words than the sandbox."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ def null_for_an_empty_list(_path: str, page: dict[str, Any]) -> None:
 
 
 def pages_as_people_count(_path: str, page: dict[str, Any]) -> None:
-    """Echoes count from 1, and the size is what was found."""
+    """Echo pages that count from 1, and the number of rows as the size."""
     page["page"] = page.get("page", 0) + 1
     page["per_page"] = len(page["content"])
 

@@ -1,4 +1,4 @@
-"""The client search (contract: Clients and patients): by what a known client has, and whether it is cut."""
+"""The client search (contract: Clients and patients): by a known client's values, and whether it is cut."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ def contains(query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def shows(rows: Sequence[Mapping[str, Any]]) -> Search:
-    """A search that finds these, whatever is asked."""
+    """Return a search that finds these clients for any request."""
 
     def search(_query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         return rows

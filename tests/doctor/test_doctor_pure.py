@@ -46,7 +46,7 @@ def reading(**capabilities: Any) -> Reading:
 
 
 def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, Any], int]:
-    """Answer a plan's questions; its return value, what it learnt, how many questions it took."""
+    """Answer a plan's requests; return its value, its learnt facts, and the number of requests."""
     learnt: dict[str, Any] = {}
     answer: Any = None
     failure: RequestRefused | None = None

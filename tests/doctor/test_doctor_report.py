@@ -192,7 +192,7 @@ def test_a_correction_that_was_not_written_is_still_a_contradiction(clinic: Clin
 
 
 def test_calls_that_look_the_same_in_the_csv_are_no_sign_of_a_list_that_is_not_paged(clinic: Clinic) -> None:
-    """The CSV has neither ids nor seconds: two calls of one minute may be one line, twice."""
+    """The CSV has neither ids nor seconds: two calls of one minute may be the same line, twice."""
     calls = sorted(clinic.platform.truth(PRACTICE, "phone_calls"), key=lambda row: row["created_at"])
     for twin, other in ((calls[0], calls[1]), (calls[-1], calls[-2])):
         alike = {name: value for name, value in other.items() if name != "id"}

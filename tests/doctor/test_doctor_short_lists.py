@@ -1,4 +1,4 @@
-"""A list that was empty or tiny at the first sync proves nothing; it is asked again when it has grown."""
+"""A list that was empty or tiny at the first sync proves nothing; it is checked again when it has grown."""
 
 from datetime import timedelta
 from typing import Any
@@ -23,7 +23,7 @@ NAMES_OF_ITS_OWN: dict[str, dict[str, Any]] = {
 
 
 def leave(clinic: Clinic, name: str, count: int) -> list[dict[str, Any]]:
-    """Take all but so many rows away; returns those taken."""
+    """Remove all but so many rows; return the removed rows."""
     rows = clinic.platform.truth(PRACTICE, name)
     for row in rows[count:]:
         clinic.platform.delete(PRACTICE, name, str(row["id"]))

@@ -1,4 +1,4 @@
-"""The doctor on platforms that differ in what the contract leaves open: its table is right, the sync whole."""
+"""The doctor on platforms that differ in points that the contract leaves open: a right table, a whole sync."""
 
 from typing import Any
 

@@ -8,6 +8,6 @@ from support.scripted_server import HeldTime, ScriptedServer, Stage
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    structlog.reset_defaults()  # a command that ran before in this process shows less
+    structlog.reset_defaults()  # an earlier command of this process shows less
     with capture_logs() as logs:
         yield Stage(ScriptedServer(), HeldTime(), logs)

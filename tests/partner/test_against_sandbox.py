@@ -86,7 +86,7 @@ def test_people_are_found_and_the_csv_tells_its_total(
 
 
 def test_a_csv_that_was_cut_short_is_read_again(platform: sandbox.Handle, practice: BlockingPractice) -> None:
-    """Its status is 200 and its length right: only its own headers tell."""
+    """Its status is 200 and its length right: only its own headers show the fault."""
     platform.faults.set([sandbox.Fault("truncated_csv", path="*/phone_calls", most=1)])
 
     page = practice.phone_calls_csv()
@@ -150,7 +150,7 @@ def test_a_task_is_created_changed_and_canceled(platform: sandbox.Handle, practi
 
 
 def book(platform: sandbox.Handle, practice: BlockingPractice) -> Appointment:
-    """An appointment in the first open slot, for a client who is found by name and phone."""
+    """Book an appointment in the first open slot, for a client who is found by name and phone."""
     partner = Partner(platform)
     slot = partner.page("open_times")[0]
     partner.http.close()
@@ -176,7 +176,7 @@ def test_an_appointment_is_made_in_an_open_slot(platform: sandbox.Handle, practi
 
 
 def test_the_face_of_a_practice_is_complete_and_nothing_else(practice: BlockingPractice) -> None:
-    """What a notebook completes after a dot."""
+    """A notebook completes these names after a dot."""
     assert {"close", *PUBLIC} <= set(dir(practice))
     assert practice.id == PRACTICE
     with pytest.raises(AttributeError):
@@ -200,11 +200,11 @@ def test_closing_twice_is_closing_once(platform: sandbox.Handle) -> None:
 
 
 OF_THE_SANDBOX = {("GET", "open_times"), ("POST", "ai_outbound/requests")}
-"""What the contract does not show, so that no client can call it."""
+"""Paths that the contract does not show, so no client can call them."""
 
 
 def operations(platform: sandbox.Handle) -> set[tuple[str, str]]:
-    """Every method and path of the interface, as the sandbox describes itself."""
+    """Return every method and path of the interface, as the sandbox describes itself."""
     with urlopen(f"{platform.base_url}/openapi.json") as answer:
         described = json.load(answer)["paths"]
     return {
@@ -245,7 +245,7 @@ def test_every_path_and_method_of_the_interface_is_called_and_answers(
 
 
 def path_of(path: str, own: set[str]) -> str:
-    """The path as it is described: what stands at its end after a list is an id."""
+    """Return the described path: its last part after a list is an id."""
     parts = path.rpartition("/v1/")[2].split("/")
     is_id = parts[-1] in own or (parts[0] == "messages" and len(parts) > 1)
     return "/".join([*parts[:-1], "{id}"] if is_id else parts)

@@ -1,4 +1,4 @@
-"""What is at the address that is set: nobody, a proxy, a place where a password must not go."""
+"""Wrong addresses: nobody answers, a proxy answers, or a host that must not get a password."""
 
 import asyncio
 

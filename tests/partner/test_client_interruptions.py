@@ -1,4 +1,4 @@
-"""What passes is waited out, what does not is said at once."""
+"""Temporary failures are repeated, permanent failures are raised at once."""
 
 import asyncio
 
@@ -125,7 +125,7 @@ def test_a_wait_beyond_ten_minutes_is_cut_and_the_log_says_so(stage: Stage) -> N
 
 
 def test_a_quota_per_minute_without_retry_after_is_waited_out(stage: Stage) -> None:
-    """Every request of the minute has been used up: pauses must add up to more than it lasts."""
+    """Every request of the minute has been used up: the pauses must add up to more than a minute."""
     stage.server.handler = lambda _: WHOLE if stage.time.seconds > 1060 else reply_error(429)
 
     async def scene(client: PartnerClient) -> list[Page]:

@@ -1,4 +1,4 @@
-"""What an answer may cost in memory, whatever it holds: in a process whose address space is limited."""
+"""The memory that an answer may cost, whatever it holds: in a process with a limited address space."""
 
 import asyncio
 import multiprocessing
@@ -18,7 +18,7 @@ processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["pipelines.partner.client"])
 
 ROOM = 300 * 2**20
-"""Bytes of address space beside what an idle client has."""
+"""Bytes of address space beyond those of an idle client."""
 HEAD = b'{"success": true, "message": null, "data": {"page": 0, "per_page": 100, "total_count": 100, "content": ['
 BODIES = {
     "60 MB of empty lists": (b"[],", 20_000_000, b"[]]}}"),
@@ -26,11 +26,11 @@ BODIES = {
     "15 MB of lists in lists": (b"[", 15_000_000, b""),
     "30,000 rows": (b"{},", 30_000, b"{}]}}"),
 }
-"""What is said again and again after the head, how often, and what ends it."""
+"""The repeated part of a body after its head, how often it is repeated, and its end."""
 
 
 def read_within(room: int, base_url: str, report: Path) -> None:
-    """In a process of its own."""
+    """Read the body in a process of its own."""
     size = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
 
@@ -47,7 +47,7 @@ def read_within(room: int, base_url: str, report: Path) -> None:
 
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
-    """On a thread of its own, while the process reads."""
+    """Run the server on a thread of its own, while the process reads."""
     server, ready, done = ScriptedServer(), threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 

@@ -53,7 +53,7 @@ def test_a_page_that_breaks_off_without_a_length_is_read_again(stage: Stage, tor
 
 @pytest.mark.parametrize("status", [b"204 No Content", b"205 Reset Content"])
 def test_no_content_is_not_taken_for_an_empty_list(stage: Stage, status: bytes) -> None:
-    """It has no total: taken as one, it would delete every row."""
+    """It has no total: taken as an empty list, it would delete every row."""
     stage.server.answers(Reply(raw=b"HTTP/1.1 " + status + b"\r\n" + DATE + b"\r\n"))
 
     with pytest.raises(TornAnswer, match="an empty body"):

@@ -1,4 +1,4 @@
-"""What the client asks, and what it makes of whole answers."""
+"""The client's requests, and its reading of whole answers."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -128,7 +128,7 @@ def test_a_list_that_is_not_there_is_not_found_at_once(stage: Stage, status: int
 
 
 def test_plain_arrays_are_pages_of_clients_and_patients_only(stage: Stage) -> None:
-    """An array tells no total: taken for a page of a synced list it would prove whatever it holds."""
+    """An array has no total: taken for a page of a synced list it would prove any content."""
     stage.server.answers(reply_data([{"id": "1"}, {"id": "2"}]))
 
     page = stage.play(lambda client: client.page(PRACTICE, "clients", {"name": "x"}))
@@ -220,7 +220,7 @@ def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Sta
 
 
 def test_a_clock_that_leaps_ahead_is_not_followed(stage: Stage) -> None:
-    """Not even where this machine's clock would not contradict it: ours is years ahead here."""
+    """This holds even if this machine's clock does not contradict it: ours is years ahead here."""
     leap = "Thu, 26 Nov 2026 10:00:00 GMT"
     stage.server.answers(reply_page([]), reply_page([], Date=leap), reply_page([]))
     stage.time.timing = replace(stage.time.timing, now=lambda: datetime(2030, 1, 1, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""One sign-in for all, again when the token expires, and never a secret in sight."""
+"""One sign-in for all requests, again when the token expires, and never a secret in sight."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ def test_many_that_meet_a_401_at_once_cause_one_sign_in_and_all_are_replayed(sta
 
 
 def test_a_late_401_on_an_old_token_causes_no_sign_in(stage: Stage) -> None:
-    """A request was on its way with the old token while another had already got the new one."""
+    """A request was on its way with the old token while another request had already received the new token."""
     slow_answers = asyncio.Event()
 
     async def handler(asked: Asked) -> Reply:
@@ -164,7 +164,7 @@ def test_a_sign_in_succeeds_with_200_or_201(stage: Stage, status: int) -> None:
     ids=["400", "401", "403", "422", "success false"],
 )
 def test_a_refused_sign_in_is_final_and_quotes_nothing(stage: Stage, refusal: Reply) -> None:
-    """To repeat a refused sign-in could lock the account: not by attempts, not by the next request."""
+    """A repeated refused sign-in could lock the account: no attempt and no later request repeats it."""
     stage.server.sign_in_answers(refusal)
 
     async def scene(client: PartnerClient) -> list[object]:
@@ -198,7 +198,7 @@ def test_a_sign_in_through_an_outage_is_repeated(stage: Stage) -> None:
 
 
 def test_a_sign_in_that_never_answers_is_unreachable_once_for_all(stage: Stage) -> None:
-    """The reads that wait for it do not each begin their own row of attempts."""
+    """The reads that wait for it do not each begin their own series of attempts."""
     stage.server.sign_in_answers(reply_error(503))
 
     async def scene(client: PartnerClient) -> list[object]:

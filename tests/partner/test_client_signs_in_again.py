@@ -1,4 +1,4 @@
-"""Signing in again: refusals that pass, tokens that are used up, and what is remembered of credentials."""
+"""Signing in again: temporary refusals, used-up tokens, and the memory of credentials."""
 
 import asyncio
 import json
@@ -139,7 +139,7 @@ def test_a_token_that_expires_costs_one_sign_in_and_no_speed(stage: Stage) -> No
 def test_a_practice_that_is_refused_after_the_last_sign_in_is_not_asked_again(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each token is good for another practice, so that it might have been used up."""
+    """Each token is good for another practice, so the token might have been used up."""
     monkeypatch.setattr(retrying, "REPLAYS_OF_USED_UP", 2)
 
     async def scene(client: PartnerClient) -> None:

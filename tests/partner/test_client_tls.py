@@ -16,7 +16,7 @@ from pipelines.partner.headers import http_date
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of `localhost` by nobody in particular, and its key."""
+    """Return a certificate of `localhost` by an unknown authority, and its key."""
     folder = tmp_path_factory.mktemp("tls")
     made = folder / "cert.pem", folder / "key.pem"
     command = (
@@ -28,7 +28,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def signed_in(server: ScriptedServer, certificate: tuple[Path, Path]) -> object:
-    """The platform's clock, by a sign-in over TLS."""
+    """Return the platform's clock, after a sign-in over TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
 

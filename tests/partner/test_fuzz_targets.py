@@ -1,6 +1,6 @@
-"""What is fuzzed holds for its seeds, for what fuzzing has found, and for seeds spoiled at random.
+"""The fuzzed functions hold for their seeds, for the findings of fuzzing, and for seeds spoiled at random.
 
-`python -m fuzz` looks further, for as long as it is given.
+`python -m fuzz` searches further, for as long as it is given.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""How many at once, and how soon after another."""
+"""The number of requests at once, and the time between them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -127,7 +127,7 @@ def test_a_quota_per_minute_has_no_burst() -> None:
 
 @pytest.mark.parametrize("steps_before_the_end", range(6))
 def test_a_waiter_that_gives_up_leaves_no_place_taken(steps_before_the_end: int) -> None:
-    """At whatever moment: before its turn, just as it is given the place, or inside."""
+    """This holds at any moment: before its turn, just as it gets the place, or inside."""
 
     async def scene(limiter: RateLimiter, _: HeldTime) -> None:
         leave = asyncio.Event()

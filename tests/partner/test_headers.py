@@ -42,7 +42,7 @@ def test_dates(text: str | None, moment: datetime | None) -> None:
     ],
 )
 def test_retry_after(text: str | None, seconds: float | None) -> None:
-    """Seconds, or a date on the server's clock: that of this machine has no say."""
+    """Seconds, or a date on the server's clock: this machine's clock does not count."""
     assert headers.retry_after(text, NOW) == seconds
 
 

@@ -1,4 +1,4 @@
-"""The contract's limits, held before anything is sent (contract: Message content, Card, Button, Limits)."""
+"""The contract's limits, checked before anything is sent (contract: Message content, Card, Button, Limits)."""
 
 from collections.abc import Callable
 from datetime import datetime

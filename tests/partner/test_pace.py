@@ -1,4 +1,4 @@
-"""However many processes send, and however late requests arrive, no second sees more than the ceiling allows."""
+"""For any number of processes and any delay of requests, no second sees more than the limit."""
 
 import asyncio
 import struct
@@ -21,12 +21,12 @@ START = datetime(2025, 6, 1, tzinfo=UTC)
 
 
 class Clock:
-    """A machine's clock that goes on where all sleep, to whoever wakes first."""
+    """A machine's clock that goes on when all sleep, to the next waking."""
 
     def __init__(self, late: float = 0.0) -> None:
         self.seconds = 0.0
         self.late = late
-        """How long after its time a process that sleeps is woken, as on a busy machine."""
+        """The delay with which a sleeping process wakes, as on a busy machine."""
         self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
 
     def timing(self) -> Timing:
@@ -37,7 +37,7 @@ class Clock:
         await self._sleepers[-1][1]
 
     async def run(self, tasks: list[asyncio.Task[None]]) -> None:
-        """All tasks, to their ends."""
+        """Run all tasks to their ends."""
         while not all(task.done() for task in tasks):
             for _ in range(5):
                 await asyncio.sleep(0)
@@ -53,9 +53,9 @@ class Clock:
 def story(
     per_minute: int, requests: list[tuple[int, float, float, float]], late: float
 ) -> tuple[list[float], float]:
-    """When requests arrived, in order, and when the last was answered.
+    """Return when requests arrived, in order, and when the last was answered.
 
-    Each is asked for by one of four processes at a time, arrives after a while, and is answered some time later.
+    Each of four processes sends one at a time; a request arrives after a while, and is answered some time later.
     """
 
     async def told(file: Path) -> tuple[list[float], float]:
@@ -136,7 +136,7 @@ def test_with_another_ceiling_what_was_just_sent_still_counts(tmp_path: Path) ->
 
 
 def free(file: Path, per_minute: int) -> int:
-    """How many requests one process may send at once, none of which is answered."""
+    """Return how many requests one process may send at once if none is answered."""
     pace = SharedPace(file, per_minute, Timing(now=lambda: START))
     return sum(1 for _ in iter(lambda: isinstance(pace.take(), Place), False))
 

@@ -55,7 +55,7 @@ CONTRACT: dict[tuple[str, str], Call] = {
     ("GET", "/patients"): lambda p: p.patients("c-1", name="Bella"),
     ("GET", "/patients/x"): lambda p: p.patient("x"),
 }
-"""Every path and method of the contract but sign-in, which each of them needs, and the CSV, tried below."""
+"""Every path and method of the contract, except sign-in, which each of them needs, and the CSV, tried below."""
 
 
 def answer(asked: Asked) -> Reply:

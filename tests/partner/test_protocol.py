@@ -1,4 +1,4 @@
-"""Requests as they are written, answers as they are understood; whatever comes, only vetl's errors go out."""
+"""Written requests and parsed answers; for any bytes, only vetl's own errors are raised."""
 
 import json
 from contextlib import suppress
@@ -62,7 +62,7 @@ def test_a_page_without_usable_total_breaks_the_contract(total: object) -> None:
 
 
 def test_a_row_that_is_no_object_is_kept_without_id() -> None:
-    """The loader sets rows without id aside, with their content; the page's count stays right."""
+    """The loader quarantines rows without id, with their content; the page's count stays right."""
     assert page_of({"content": [{"id": "1"}, None, "x"], "total_count": 3}).rows == (
         {"id": "1"},
         {"not_an_object": None},
@@ -207,7 +207,7 @@ headers = st.dictionaries(
 )
 
 
-# The first draw builds a table of all characters, which on a busy machine takes longer than hypothesis likes.
+# The first draw builds a table of all characters, which on a busy machine takes longer than hypothesis allows.
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(bodies, headers, st.integers(100, 999))
 def test_no_answer_raises_anything_but_our_errors(body: bytes, headers: dict[str, str], status: int) -> None:

@@ -1,4 +1,4 @@
-"""The receiver's application on a real inbox, asked in-process."""
+"""The receiver's application on a real inbox, called in-process."""
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -24,7 +24,7 @@ TRUST = Trust((Secret(SECRET),))
 
 @pytest.fixture(autouse=True)
 def _own_logs() -> Iterator[None]:
-    """A command writes its logs to the standard error of its own test."""
+    """Let a command write its logs to the standard error of its own test."""
     yield
     structlog.reset_defaults()
 
@@ -70,7 +70,7 @@ Opened = Callable[..., AbstractAsyncContextManager[Receiver]]
 
 @pytest.fixture
 def receiver(tmp_path: Path) -> Opened:
-    """Opens a receiver; of its arguments, `now` is the clock of its limits."""
+    """Provide a function that opens a receiver; its argument `now` is the clock of its limits."""
 
     @asynccontextmanager
     async def open_receiver(
@@ -94,7 +94,7 @@ def receiver(tmp_path: Path) -> Opened:
 
 @pytest.fixture
 def moment() -> datetime:
-    """When something was received."""
+    """Return the time of a receipt."""
     return datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 

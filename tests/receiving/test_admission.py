@@ -1,4 +1,4 @@
-"""Whom the receiver believes, and what is left of those whom it does not."""
+"""Admission: the senders that the receiver believes, and the traces of those that it refuses."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -20,7 +20,7 @@ from pipelines.settings import WebhooksSettings
 
 Opened = Callable[..., AbstractAsyncContextManager[Any]]
 MARK = "Rover-Smith"
-"""Stands in forged bodies, and must stand nowhere else."""
+"""A word in forged bodies, which must be nowhere else."""
 
 
 def test_the_signature_is_the_one_of_the_contract() -> None:
@@ -155,7 +155,7 @@ def test_suspects_are_forgotten_after_a_minute_and_bounded_in_number() -> None:
 
 
 def test_a_delivery_may_be_hours_late(receiver: Opened) -> None:
-    """The contract's own reconciliation re-sends each hour: a time in the body counts for nothing."""
+    """The contract's own reconciliation re-sends each hour: a time in the body is not checked."""
 
     async def scenario() -> None:
         async with receiver() as running:
@@ -189,7 +189,7 @@ def test_unsigned_is_believed_only_on_demand_as_json_and_for_practices_without_a
 
 
 def test_a_genuine_delivery_needs_no_content_type(receiver: Opened) -> None:
-    """The contract shows none for reminders, and the signature says more than a header."""
+    """The contract shows none for reminders, and the signature proves more than a header."""
     body = body_of(reminder())
 
     async def scenario() -> None:

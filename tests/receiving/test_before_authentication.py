@@ -1,4 +1,4 @@
-"""What somebody can do at the receiver who has no secret: hold a bounded share of its memory, and nothing else."""
+"""A sender without a secret can hold a bounded share of the receiver's memory, and nothing else."""
 
 import asyncio
 import re
@@ -29,13 +29,13 @@ FORGED = b"POST /webhooks/messages HTTP/1.1\r\nHost: r\r\nX-Webhook-Signature: "
 
 
 def memory_of(process: int, what: str) -> int:
-    """Bytes: `VmRSS` as it is, `VmHWM` at its most."""
+    """Return bytes: `VmRSS` is the present value, `VmHWM` the highest."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(re.findall(rf"{what}:\s+(\d+) kB", status)[0]) * 1024
 
 
 def test_open_bodies_hold_a_bounded_memory_and_give_it_back(tmp_path: Path) -> None:
-    """Of 240 MiB that are sent, none is known to be genuine."""
+    """Of the 240 MiB that are sent, none is known to be genuine."""
     part = b"x" * (900 * 1024)
     with ReceiverProcess(tmp_path) as running:
         assert running.send(message("m-before")) == 200
@@ -110,7 +110,7 @@ def test_no_address_leads_anywhere_else(receiver: Opened) -> None:
 def test_who_sent_it_is_what_a_configured_proxy_says_and_nobody_else(
     tmp_path: Path, proxies: tuple[str, ...], limited: int
 ) -> None:
-    """Whoever could name another address each time would never be limited."""
+    """A sender who could name another address each time would never be limited."""
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
         app = application(lambda: Trust((Secret(SECRET),)), GroupCommit(inbox), inbox.backlog)
         with served(app, proxies=proxies) as url:
@@ -142,7 +142,7 @@ def test_secrets_are_changed_without_a_restart(tmp_path: Path) -> None:
 
 
 def test_a_disk_without_room_is_not_ready_even_where_the_log_has_a_place_left(tmp_path: Path) -> None:
-    """SQLite begins its log anew after a checkpoint, and what is small then needs no room."""
+    """SQLite begins its log again after a checkpoint, and a small write then needs no room."""
     with ReceiverProcess(tmp_path) as running:
         for number in range(8):
             assert running.send(message(f"m-{number}", client_id="x" * 100_000)) == 200

@@ -1,4 +1,4 @@
-"""Messages and outreach whose webhooks may have been missed are asked for by id."""
+"""Messages and outreach whose webhooks may have been missed are read by id."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from pipelines.receiving.catch_up import CatchUp, Caught
 
 
 class Platform:
-    """What get-message and get-request answer."""
+    """The answers of get-message and get-request."""
 
     def __init__(self, rows: Mapping[str, Row | int | VetlError]) -> None:
         self.rows = rows
@@ -73,7 +73,7 @@ def test_a_message_that_tells_no_time_is_asked_for_no_more_often(side: Side) -> 
 
 
 def test_outreach_that_the_platform_tells_otherwise_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
-    """Its webhook has ended it; get-request goes on to say that it is under way."""
+    """Its webhook has ended it; get-request continues to say that it is in progress."""
     side.receive(("ai_outbound", outreach("r-1")))
     side.drain()
     platform = Platform({"r-1": {"id": "r-1", "status": "in_progress"}})

@@ -1,4 +1,4 @@
-"""Whoever is slow, or says nothing, keeps no genuine delivery out."""
+"""Slow and silent senders keep no genuine delivery out."""
 
 import re
 import socket
@@ -71,7 +71,7 @@ def request(body: bytes, secret: str = SECRET) -> bytes:
 
 
 def closed_after(connection: socket.socket, drip: bytes = b"") -> float:
-    """Seconds until the receiver closes, to which a byte is said now and then; what it answers is thrown away."""
+    """Return the seconds until the receiver closes, while a byte is sent now and then; its answers are dropped."""
     started = time.monotonic()
     connection.settimeout(0.05)
     while True:
@@ -153,7 +153,7 @@ def test_hundreds_of_slow_connections_starve_no_genuine_delivery(tmp_path: Path,
 
 
 def test_no_request_whatever_it_is_stops_the_receiver(address: str) -> None:
-    """Lines that are no HTTP, an upgrade, two requests at once, a body in chunks, one told to be asked for."""
+    """Lines that are no HTTP, an upgrade, two requests at once, chunks, a body that waits for `100 Continue`."""
     body = body_of(message())
     signature = signed(body)["X-Webhook-Signature"].encode()
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:], b""))

@@ -1,4 +1,4 @@
-"""From the inbox into raw: once in effect, and messages only forward, whatever the order and whoever stops."""
+"""From the inbox into raw: once in effect, and messages only forward, for any order and any interruption."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -83,7 +83,7 @@ def test_a_drain_that_stops_before_it_tells_the_inbox_counts_nothing_twice(
 
 
 def test_a_replay_to_a_new_inbox_is_without_effect(side: Side, tmp_path: Path) -> None:
-    """The keys hold in raw too: an inbox may be lost, or have forgotten."""
+    """The keys hold in raw too: an inbox may be lost, or may have forgotten."""
     side.receive(("ai_outbound", outreach("r-1")), ("messages", message("m-1", "read")))
     side.drain()
     side.inbox.close()
@@ -213,7 +213,7 @@ ARRIVALS = st.lists(st.tuples(st.sampled_from(["m-1", "m-2"]), STATUSES), min_si
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Side]:
-    """One for all examples, which keep apart by their practices."""
+    """Provide one warehouse for all examples, which keep apart by their practices."""
     side = Side(tmp_path_factory.mktemp("drain"))
     yield side
     side.close()
@@ -271,7 +271,7 @@ def test_every_warehouse_has_the_tables_of_what_is_received(side: Side) -> None:
 
 
 def test_a_corrected_delivery_comes_in_after_one_that_could_not_be_read(side: Side) -> None:
-    """Both were acknowledged: the first is held, and the second must not be taken for its repeat."""
+    """Both were acknowledged: the first is quarantined, and the second must not be taken for its repeat."""
     side.receive(("ai_outbound", outreach("r-1", completed_at="soon")), ("messages", message("m-1", sent_at="?")))
     assert side.drain().quarantined > 0
     assert side.rows("select * from raw.outreach_events") == []

@@ -1,4 +1,4 @@
-"""A 200 means "on disk", whatever happens to the disk, the load or the process."""
+"""A 200 means "on disk", for any state of the disk, the load or the process."""
 
 import asyncio
 import json
@@ -111,7 +111,7 @@ def test_a_commit_that_takes_too_long_is_not_acknowledged(receiver: Opened) -> N
 
 
 def test_only_the_same_bytes_are_a_repeat(receiver: Opened) -> None:
-    """Each attempt may carry an `event_id` of its own: what tells the same is decided when draining."""
+    """Each attempt may carry an `event_id` of its own: draining decides which deliveries are equal."""
 
     async def scenario() -> None:
         async with receiver() as running:
@@ -130,7 +130,7 @@ def test_only_the_same_bytes_are_a_repeat(receiver: Opened) -> None:
 
 @pytest.mark.parametrize("name", ["inbox.sqlite", "inbox.sqlite-wal"])
 def test_what_nobody_would_find_is_not_acknowledged(tmp_path: Path, name: str) -> None:
-    """A file that was deleted or moved away takes writes like any other."""
+    """A file that was deleted or moved away accepts writes like any other."""
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
         inbox.keep([entry(1)])
         (tmp_path / name).rename(tmp_path / "away")
@@ -141,7 +141,7 @@ def test_what_nobody_would_find_is_not_acknowledged(tmp_path: Path, name: str) -
 
 
 def test_a_log_that_cannot_be_written_changes_no_answer(receiver: Opened) -> None:
-    """It may lie on the same full disk as the inbox."""
+    """The log may be on the same full disk as the inbox."""
 
     def full(*_: object) -> NoReturn:
         raise OSError(28, "No space left on device")
@@ -167,7 +167,7 @@ with Inbox.open(pathlib.Path(sys.argv[1])) as inbox:
 
 
 def test_whoever_opens_and_closes_the_inbox_takes_nothing_along(tmp_path: Path) -> None:
-    """A drain is a process of its own that comes and goes, while the receiver writes on."""
+    """A drain is a process of its own that comes and goes while the receiver continues to write."""
     with ReceiverProcess(tmp_path) as running:
         for number in range(3):
             assert running.send(message(f"m-{number}")) == 200
@@ -181,7 +181,7 @@ def test_whoever_opens_and_closes_the_inbox_takes_nothing_along(tmp_path: Path) 
 
 
 def send_until_it_breaks(running: ReceiverProcess, numbers: "count[int]", acknowledged: list[str]) -> None:
-    """One sender's part of the load."""
+    """Send one sender's part of the load."""
     connection = running.connection()
     try:
         while True:
@@ -225,7 +225,7 @@ def test_killed_under_load_it_has_everything_that_it_acknowledged_and_nothing_tw
 
 
 def test_on_a_disk_that_is_really_full_nothing_is_acknowledged_until_there_is_room(tmp_path: Path) -> None:
-    """The system refuses to let the files grow; the process goes on, and needs no restart afterwards."""
+    """The system refuses to let the files grow; the process continues, and needs no restart afterwards."""
     with ReceiverProcess(tmp_path) as running:
         assert running.send(message("m-1")) == 200
         log_file = running.inbox.with_name("inbox.sqlite-wal")
@@ -248,6 +248,6 @@ def test_on_a_disk_that_is_really_full_nothing_is_acknowledged_until_there_is_ro
 
 
 def on_disk(path: Path) -> set[str]:
-    """The ids of the messages that a process finds there which opens the file anew."""
+    """Return the ids of the messages that a new process finds in the file."""
     with Inbox.open(path) as inbox:
         return {json.loads(item.entry.body)["id"] for item in inbox.waiting(1_000)}

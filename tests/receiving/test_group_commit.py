@@ -20,7 +20,7 @@ def entry(number: int) -> Entry:
 
 
 class SlowInbox:
-    """Holds its first commit until it is let go."""
+    """An inbox that holds its first commit until it is released."""
 
     def __init__(self) -> None:
         self.batches: list[int] = []

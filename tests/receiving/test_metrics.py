@@ -1,4 +1,4 @@
-"""What Prometheus reads: the text format to the letter, and nothing of anybody in it."""
+"""The metrics for Prometheus: exactly in the text format, and without personal data."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ SUFFIXES = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "
 
 
 def read(text: str) -> dict[str, dict[str, Any]]:
-    """The families of an exposition in text format 0.0.4: kind, and samples by their name and labels."""
+    """Return the families of an exposition in text format 0.0.4: kind, and samples by their name and labels."""
     families: dict[str, dict[str, Any]] = {}
     assert text.endswith("\n")
     lines = iter(text.splitlines())

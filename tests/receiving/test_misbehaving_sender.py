@@ -1,6 +1,6 @@
 """The platform's own sender at its worst, and others in its name, against `vetl webhooks serve` as a process.
 
-The clock is the platform's, so that an hour of deliveries takes a second.
+The clock is the platform's, so an hour of deliveries takes a second.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ RAW = ("messages", "message_events", "outreach_events", "service_reminder_events
 
 
 class Side(WebhookSide):
-    """Its receiver is a process."""
+    """A platform whose receiver is a process."""
 
     def __init__(self, platform: sandbox.Handle, folder: Path, receiver: ReceiverProcess) -> None:
         super().__init__(platform, folder, receiver.inbox)
@@ -37,7 +37,7 @@ class Side(WebhookSide):
         platform.set(webhook_secrets=SECRETS, webhooks_to=f"{receiver.url}/webhooks")
 
     def a_day(self, *faults: WebhookFault) -> list[tuple[str, str]]:
-        """Texts to clients of both practices, some outreach, a day of webhooks. Returns the messages."""
+        """Cause texts to clients of both practices, some outreach, and a day of webhooks. Return the messages."""
         self.platform.webhook_faults.set(faults, seed=7)
         self.into_sending_hours()
         for practice in SECRETS:
@@ -47,7 +47,7 @@ class Side(WebhookSide):
         return sent
 
     def check_events(self) -> None:
-        """What was told and acknowledged is in raw, each thing once, and nothing else is."""
+        """Assert that raw has each acknowledged content once, and nothing else."""
         acknowledged = {
             (item["clinic_id"], item["id"], item["status"])
             for item in (attempt.payload for attempt in self.told("messages"))
@@ -74,7 +74,7 @@ class Side(WebhookSide):
         assert sorted(reminded) == sorted(self.rows(f"select {columns} from raw.service_reminder_events"))
 
     def check_no_trace(self) -> None:
-        """Not in the inbox, the log, the warehouse or its tables."""
+        """Assert that forged content is not in the inbox, the log, the warehouse or its tables."""
         mark = FORGED.encode()
         files = [file for file in self.receiver.folder.rglob("*") if file.is_file()]
         assert len(files) > 3
@@ -117,7 +117,7 @@ def test_in_the_end_raw_equals_what_the_platform_holds(opened: Opened, faults: S
 
     drained(side)
 
-    # One that was never told of at all is unknown; there is no list of messages.
+    # A message without any webhook is unknown; there is no list of messages.
     announced = {item.payload["id"] for item in side.told("messages")}
     assert side.truth([item for item in sent if item[1] in announced]) == side.messages()
     side.check_events()
@@ -133,7 +133,7 @@ def test_a_delivery_signed_for_another_practice_is_refused_as_such(opened: Opene
     side.a_day(WebhookFault("wrong_practice", practice_id="loc-002"))
 
     wrong = [item.status for item in side.platform.webhooks if item.fault == "wrong_practice"]
-    # What is of loc-002 in truth says nothing wrong, and comes twice.
+    # True content of loc-002 has no fault, and comes twice.
     assert set(wrong) == {200, 403, 429}
     drained(side)
     side.check_events()
@@ -154,7 +154,7 @@ def test_statuses_that_were_never_told_are_caught_up(opened: Opened) -> None:
 
 
 def test_while_a_secret_is_changed_nothing_is_lost(opened: Opened, tmp_path: Path) -> None:
-    """Both are active, then the platform changes, then the old one goes: it signs nothing any more."""
+    """Both secrets are active, then the platform changes, then the old secret is removed."""
     changed = {**SECRETS, "loc-001": "another"}
     side = opened(bound(SECRETS) + ",loc-001=another")
     sent = side.a_day()

@@ -1,4 +1,4 @@
-"""The sandbox sends, the receiver keeps, drain stores: in the end raw equals what the platform holds."""
+"""The sandbox sends, the receiver keeps, drain stores: in the end raw equals the platform's content."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -20,7 +20,7 @@ from pipelines.receiving.inbox import Entry, Inbox
 
 
 class Forgetful:
-    """An inbox that keeps every second batch, but says that it could not."""
+    """An inbox that keeps every second batch, but reports a failure."""
 
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
@@ -39,7 +39,7 @@ class Forgetful:
 
 
 class Side(WebhookSide):
-    """Its receiver runs in this process, so that its disk can fail."""
+    """A platform whose receiver runs in this process, so that its disk can fail."""
 
     def __init__(self, platform: sandbox.Handle, inbox: Forgetful, address: str, folder: Path) -> None:
         super().__init__(platform, folder, folder / "inbox.sqlite")

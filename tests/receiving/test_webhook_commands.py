@@ -1,4 +1,4 @@
-"""`vetl webhooks` as an operator meets it."""
+"""`vetl webhooks` as an operator uses it."""
 
 import json
 import os
@@ -109,7 +109,7 @@ def test_messages_are_got_by_ids_that_are_given_whosever_they_are(
 def test_a_quarantined_delivery_comes_in_once_it_is_understood(
     capsys: pytest.CaptureFixture[str], moment: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after an update of vetl, here of its idea of an id and of a time."""
+    """This happens after an update of vetl, here of its rules for an id and a time."""
     receive(
         moment,
         body_of(message("m-1", occurred_at="soon")),
@@ -120,7 +120,7 @@ def test_a_quarantined_delivery_comes_in_once_it_is_understood(
     assert app.execute(["quarantine", "retry"]) == 3
     assert status_of(capsys)["inbox"]["quarantined"] == 3
 
-    # The platform tells the first one again, well; vetl learns to read the second.
+    # The platform sends the first delivery again, correctly; vetl learns to read the second.
     Path("warehouse/data/inbox.sqlite").unlink()
     receive(moment, body_of(message("m-1")))
     app.execute(["webhooks", "drain", "--no-catch-up"])
@@ -137,7 +137,7 @@ def test_a_quarantined_delivery_comes_in_once_it_is_understood(
 
 
 def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What status says; rows in quarantine are exit 3."""
+    """Return the output of status; rows in quarantine are exit 3."""
     capsys.readouterr()
     code = app.execute(["status", "--json"])
     report = json.loads(capsys.readouterr().out)

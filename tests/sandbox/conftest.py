@@ -1,4 +1,4 @@
-"""A small world behind a real socket, a fresh platform for each test; rules run on broken platforms too."""
+"""A small world behind a real socket, with a fresh platform for each test; rules also run on broken platforms."""
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -37,7 +37,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 @pytest.fixture
 def broken(request: pytest.FixtureRequest, platform: Handle) -> Break | None:
-    """What breaks the sandbox in this test; the fixture itself does not."""
+    """Return the break of the sandbox in this test; the fixture itself breaks nothing."""
     assert platform
     return request.param
 

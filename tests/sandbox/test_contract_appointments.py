@@ -55,7 +55,7 @@ def test_each_row_has_its_remote_ids(partner: Partner, name: str) -> None:
 @rule(LIST, says="updated_at")
 @broken_by(switched(appointments={"ignored": ["start"]}), switched(appointments={"ignored": ["end"]}))
 def test_the_range_goes_by_updated_at(partner: Partner) -> None:
-    """Whether its bounds are inclusive is not shown: they lie between two rows here."""
+    """The contract does not show whether its bounds are inclusive: here they lie between two rows."""
     rows = sorted(partner.everything("appointments", **ALL), key=lambda row: row["updated_at"])
     half = timedelta(milliseconds=0.5)
     first, last = (datetime.fromisoformat(rows[place]["updated_at"]) for place in (100, 129))
@@ -88,7 +88,7 @@ def test_a_new_appointment_is_listed(partner: Partner) -> None:
 
 
 def by_name(partner: Partner, **more: str) -> Row:
-    """A client who can be told by name, found by what else is given."""
+    """Return a client with a unique name, found with the other given values."""
     client = next(row for row in partner.truth("clients") if row["email"] and row["name"].count(" ") == 1)
     first, last = client["name"].split()
     given = {name: client[name] for name in more}
@@ -136,7 +136,7 @@ def test_a_patient_is_identified_by_id(partner: Partner) -> None:
 @rule(CREATE, says="patient: patient_remote_id")
 @broken_by(shows("appointments", method="POST", patient_name=lambda row: str(row["id"])))
 def test_a_patient_is_identified_by_remote_id(partner: Partner) -> None:
-    """The remote id is told by an appointment of the same patient."""
+    """The remote id comes from an appointment of the same patient."""
     first = made(partner.post("appointments", booking(partner)))
     body = booking(partner, patient_id=None, patient_remote_id=first["remote_patient_id"])
     assert made(partner.post("appointments", body))["patient_name"] == first["patient_name"]

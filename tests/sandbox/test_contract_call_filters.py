@@ -18,7 +18,7 @@ def local_day(call: Row, partner: Partner) -> date:
 @rule(LIST, says="whole days of the practice, both inclusive")
 @broken_by(asks("phone_calls", start_date="2025-12-02"), asks("phone_calls", end_date="2025-12-02"))
 def test_days_are_whole_days_of_the_practice_and_both_count(partner: Partner) -> None:
-    """In Sydney, where the day begins long before that of UTC."""
+    """This uses Sydney, whose day begins long before that of UTC."""
     partner.act_for("loc-003")
     first, last = date(2025, 12, 1), date(2025, 12, 3)
     wanted = [call for call in partner.everything("phone_calls") if first <= local_day(call, partner) <= last]

@@ -55,7 +55,7 @@ def test_a_call_has_its_fields(partner: Partner) -> None:
 )
 @broken_as(lambda field: shows("phone_calls", **{field: "unheard_of"}))
 def test_an_enum_of_calls_has_the_contracts_values(partner: Partner, field: str, values: str) -> None:
-    """All of them occur, but for the states of calls that are under way, which are rare."""
+    """All of them occur, except the rare states of calls in progress."""
     occurring = {call[field] for call in calls(partner)} - {None}
     assert occurring <= set(values.split())
     assert len(occurring) > 1
@@ -109,7 +109,7 @@ def test_unknown_callers_were_never_matched_to_a_client(partner: Partner) -> Non
 @rule("Resources / Phone call record", says="new")
 @broken_by(shows("phone_calls", caller_type="new"))
 def test_a_new_client_has_had_no_visit_before_the_call(partner: Partner) -> None:
-    """Who had one by now is known by the telephone number."""
+    """The telephone number shows who has had a visit by now."""
     visits = partner.everything("appointments", start_date="2025-01-01")
     kept = sorted((row["booking_date"], row["client_phone"]) for row in visits if row["status"] == "COMPLETED")
     first = {phone: at for at, phone in reversed(kept)}
@@ -155,7 +155,7 @@ def test_remote_client_ids_of_a_practice_without_server_id_are_plain(partner: Pa
 @rule("Resources / Phone call record", says="the same in appointments")
 @broken_by(shows("phone_calls", remote_client_id="7"))
 def test_appointments_tell_the_same_remote_client_id(partner: Partner) -> None:
-    """The client of both is known by the telephone number."""
+    """The telephone number identifies the client of both."""
     of_phone = {call["phone_number"]: call["remote_client_id"] for call in calls(partner) if call["client_id"]}
     visits = partner.everything("appointments", start_date="2025-01-01")
     shared = [row for row in visits if row["client_phone"] in of_phone]

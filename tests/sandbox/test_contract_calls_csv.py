@@ -29,7 +29,7 @@ def lines(answer: httpx.Response) -> list[dict[str, str]]:
 
 
 def beside(partner: Partner) -> list[tuple[Row, dict[str, str]]]:
-    """Calls as JSON, and the lines of the CSV on the same places: both come in one order here."""
+    """Return calls as JSON, and the lines of the CSV in the same places: both come in one order here."""
     calls = partner.everything("phone_calls", start_date="2025-12-20")
     table = lines(ask(partner, start_date="2025-12-20", per_page=5000))
     assert len(calls) == len(table) > 300
@@ -37,7 +37,7 @@ def beside(partner: Partner) -> list[tuple[Row, dict[str, str]]]:
 
 
 def cells(column: str, wrong: str | Callable[[str], str]) -> Break:
-    """A column of the CSV shows something else."""
+    """Show something else in a column of the CSV."""
 
     def change(text: str) -> str:
         page = StringIO(newline="")
@@ -103,7 +103,7 @@ def test_a_column_holds_its_field(partner: Partner, column: str, name: str) -> N
 @rule(CSV, says="Outcome", column="Outcome", name="outcome")
 @broken_as(lambda column: cells(column, lambda text: text.replace(" ", "_")))
 def test_a_label_is_humanized_and_maps_back(partner: Partner, column: str, name: str) -> None:
-    """Lower case and underscores for spaces give the value of the JSON again."""
+    """Lower case and underscores instead of spaces give the value of the JSON again."""
     labels = {line[column] for _, line in beside(partner)}
     assert any(" " in label or label[:1].isupper() for label in labels)
     assert not any("_" in label for label in labels)
@@ -165,7 +165,7 @@ def test_a_page_of_csv_holds_a_thousand_rows_by_default(partner: Partner) -> Non
 @rule("Limits", says="CSV: 5000 rows at most")
 @broken_by(switched(csv_maximum_size=4000), switched(csv_maximum_size=9000))
 def test_a_page_of_csv_holds_five_thousand_rows_at_most(partner: Partner) -> None:
-    """Whether a larger one is made smaller or refused is not shown."""
+    """The contract does not show whether a larger size is made smaller or refused."""
     assert ask(partner, per_page=5000).headers["X-Per-Page"] == "5000"
     larger = partner.get("phone_calls", format="csv", per_page=5001)
     assert larger.status_code == 400 or larger.headers["X-Per-Page"] == "5000"

@@ -1,4 +1,4 @@
-"""Contract: Message content; Card; Button; Errors: content that is refused, and the field that is named."""
+"""Contract: Message content; Card; Button; Errors: refused content, and the field that the error names."""
 
 from support.breaking import accepts
 from support.partner_side import Partner, Row, at_fault

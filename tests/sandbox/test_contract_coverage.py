@@ -1,4 +1,4 @@
-"""The rules of the contract: no section is without, none is there twice, and all can fail."""
+"""The rules of the contract: every section has one, none exists twice, and all can fail."""
 
 import runpy
 from collections import Counter
@@ -17,7 +17,7 @@ FILES = sorted(Path(__file__).parent.glob("test_contract_*.py"))
 
 @pytest.fixture(scope="module")
 def rules() -> list[tuple[str, Rule]]:
-    """Every rule of the suite, with the name of its check."""
+    """Return every rule of the suite, with the name of its check."""
     return [
         (f"{file.stem}::{name}", one)
         for file in FILES
@@ -64,4 +64,4 @@ def test_a_check_that_does_not_notice_the_break_fails(platform: Handle) -> None:
         pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"),
         noticed(switched(auto_accept=False), platform),
     ):
-        """A check that looks at nothing."""
+        """A check that asserts nothing."""

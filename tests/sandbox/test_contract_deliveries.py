@@ -1,4 +1,4 @@
-"""Contract: Events and Authentication 7: how a webhook is delivered, whatever it tells."""
+"""Contract: Events and Authentication 7: the delivery of a webhook, whatever its content."""
 
 import hashlib
 import hmac
@@ -28,13 +28,13 @@ Tell = Callable[[Partner, str], None]
 
 
 def tell_of_a_message(partner: Partner, url: str) -> None:
-    """One webhook: the message is suppressed at once."""
+    """Cause one webhook: the message is suppressed at once."""
     send(partner, recipient=to("00"), callback_url=url)
     partner.platform.settle()
 
 
 def tell_of_a_request(partner: Partner, url: str) -> None:
-    """One webhook: the request is suppressed at intake."""
+    """Cause one webhook: the request is suppressed at intake."""
     reach_out(partner, contact_number=number("00"), callback_url=url)
 
 
@@ -107,7 +107,7 @@ def test_a_2xx_and_nothing_else_acknowledges(partner: Partner, receiver: Receive
 @rule(OUTREACH, says="time-out", tell=tell_of_a_request)
 @broken_by(UNHEEDED)
 def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver: Receiver, tell: Tell) -> None:
-    """The time-out is made short here; what it is, the next test says."""
+    """The time-out is short here; the next test checks its real length."""
     partner.platform.set(webhook_timeout_seconds=0.05)
     receiver.held = threading.Event()
     try:
@@ -136,7 +136,7 @@ def test_callback_addresses_are_https(partner: Partner, create: Callable[..., ht
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate for this machine, which nobody but a test trusts, and its key."""
+    """Return a certificate for this machine that only a test trusts, and its key."""
     folder = tmp_path_factory.mktemp("tls")
     made = folder / "cert.pem", folder / "key.pem"
     command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
@@ -147,7 +147,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @contextmanager
 def careless(platform: Handle) -> Generator[None]:
-    """A sender that asks nobody who they are."""
+    """Provide a sender that does not verify certificates."""
 
     def post(sent: Letter, _: Switches) -> int:
         return httpx.post(sent.url, content=sent.body, headers=sent.headers, verify=False).status_code

@@ -152,7 +152,7 @@ def test_the_list_of_calls_refuses_with_a_400(partner: Partner, query: Row) -> N
 @rule("Errors", says="unknown id: messages", paths=["messages/x"])
 @broken_by(enveloped("/x", lambda body: {**body, "success": True}))
 def test_an_unknown_id_gets_the_general_envelope(partner: Partner, paths: list[str]) -> None:
-    """With which status is not shown."""
+    """The contract does not show its status."""
     for path in paths:
         answer = partner.get(path)
         assert 400 <= answer.status_code < 500

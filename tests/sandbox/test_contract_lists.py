@@ -1,4 +1,4 @@
-"""Contract: Endpoints, List endpoints; Limits, page size. What all paged lists have in common."""
+"""Contract: Endpoints, List endpoints; Limits, page size: the common rules of all paged lists."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ def test_pages_count_from_zero(partner: Partner, path: str, query: Row) -> None:
 @rule("Limits", says="sessions", **SESSIONS)
 @broken_by(asks(per_page=lambda size: str(int(size) // 2)))
 def test_a_page_of_json_holds_a_hundred_rows_at_most(partner: Partner, path: str, query: Row) -> None:
-    """Whether a larger one is made smaller or refused is not shown."""
+    """The contract does not show whether a larger size is made smaller or refused."""
     assert len(partner.page(path, per_page=100, **query)["content"]) == 100
     larger = partner.get(path, per_page=101, **query)
     assert larger.status_code == 400 or len(larger.json()["data"]["content"]) == 100

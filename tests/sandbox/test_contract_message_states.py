@@ -81,7 +81,7 @@ def test_a_suppressed_message_stays_so(partner: Partner) -> None:
 @rule("Endpoints / Create a message", says="channel auto: the handset has no RCS", practice="loc-001", phone=PHONE)
 @broken_by(shows("messages/*", channel_used="rcs"))
 def test_auto_goes_out_as_sms(partner: Partner, practice: str, phone: str) -> None:
-    """At 10:30 in Phoenix, where the RCS sender is not live, and at 12:30 in New York, where it is."""
+    """It is 10:30 in Phoenix, whose RCS sender is not live, and 12:30 in New York, whose sender is live."""
     partner.act_for(practice)
     assert course(partner, recipient={"phone_number": phone}) == [("sent", None), ("delivered", "sms")]
 

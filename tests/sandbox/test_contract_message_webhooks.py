@@ -67,7 +67,7 @@ def test_it_carries_the_message_as_it_is(partner: Partner, receiver: Receiver) -
 @rule(STATUS, says="channel_used", name="channel_used", value=None)
 @broken_as(lambda name: tells(**{name: "?"}))
 def test_it_tells(partner: Partner, receiver: Receiver, name: str, value: str | None) -> None:
-    """Of a message that was just sent, with channel `auto`."""
+    """The message was just sent, with channel `auto`."""
     text(partner, receiver)
     assert receiver.bodies[0].get(name, "missing") == value
 
@@ -75,7 +75,7 @@ def test_it_tells(partner: Partner, receiver: Receiver, name: str, value: str | 
 @rule(STATUS, says="occurred_at")
 @broken_by(tells(occurred_at=lambda body: body["timestamp"]))
 def test_occurred_at_is_when_the_status_changed(partner: Partner, receiver: Receiver) -> None:
-    """Also where the first attempts to tell it failed."""
+    """This also holds if the first attempts to deliver it failed."""
     receiver.answers = [500, 500]
     text(partner, receiver)
     partner.later(minutes=10)

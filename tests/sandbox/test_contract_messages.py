@@ -87,7 +87,7 @@ def test_a_client_is_texted_by_id(partner: Partner) -> None:
 @rule("Endpoints / Create a message")
 @broken_by(hears("messages", recipient={"phone_number": PHONE}))
 def test_a_clients_message_goes_to_the_primary_phone(partner: Partner) -> None:
-    """Seen by what happens to that number: it has opted out."""
+    """The result shows the number: it has opted out."""
     client = partner.truth("clients")[0]
     partner.platform.update("loc-001", "clients", client["id"], {"phone": "+12125550100"})
     message = made(send(partner, recipient={"client_id": client["id"]}))

@@ -1,4 +1,4 @@
-"""Contract: Errors, Message creation: what is wrong with a message is named."""
+"""Contract: Errors, Message creation: the fault of a message is named."""
 
 from support.breaking import accepts
 from support.partner_side import Partner, Row, at_fault
@@ -43,6 +43,6 @@ def test_invalid_input_of_a_message_is_named(partner: Partner, body: Row, fields
 @rule("Errors", says="400, field recipient")
 @broken_by(accepts())
 def test_a_number_that_cannot_receive_texts_may_be_refused(partner: Partner) -> None:
-    """The contract has two answers to it; this is the one that a switch asks for."""
+    """The contract allows two answers; a switch chooses this one."""
     partner.platform.set(blocked_number="refused")
     assert at_fault(send(partner, recipient=to("01"))) == ["recipient"]

@@ -24,7 +24,7 @@ def partner(partner: Partner) -> Partner:
 
 
 def told(partner: Partner, receiver: Receiver, ending: str, **fields: object) -> Row:
-    """The webhook about a request that ends by itself within four days."""
+    """Return the webhook about a request that ends by itself within four days."""
     made(reach_out(partner, contact_number=number(ending), callback_url=receiver.url, **fields))
     partner.later(hours=FOUR_DAYS)
     assert len(receiver.got) == 1
@@ -128,7 +128,7 @@ def test_what_was_queued_but_never_delivered_is_sent_within_the_hour(partner: Pa
 @rule(OUTCOME, says="marked failed and not retried")
 @broken_by(UNHEEDED)
 def test_after_three_attempts_it_is_given_up(partner: Partner, receiver: Receiver) -> None:
-    """And recovered by getting the request."""
+    """A get of the request recovers it."""
     receiver.answers = [500] * 9
     request = made(reach_out(partner, contact_number=number("00"), callback_url=receiver.url))
     partner.later(hours=3)

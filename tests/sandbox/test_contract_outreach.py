@@ -94,7 +94,7 @@ def test_a_request_is_as_it_was_asked_for(partner: Partner, given: Row) -> None:
 @rule(CREATE, says="client; patient")
 @broken_by(shows("requests", client_id=None), shows("requests", patient_id=None))
 def test_client_and_patient_are_resolved(partner: Partner) -> None:
-    """By the number that is contacted, too."""
+    """The contacted number identifies them, too."""
     client = newcomer(partner, "+12125550188")
     pet = client["patients"][0]["id"]
     request = made(reach_out(partner, contact_number="+12125550188", patient_id=pet))

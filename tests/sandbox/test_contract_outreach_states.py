@@ -62,7 +62,7 @@ def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: s
 @rule(STATES, says="recent_contact: SMS")
 @broken_by(A_WHIM)
 def test_a_text_within_72_hours_is_a_recent_contact(partner: Partner) -> None:
-    """Sent at noon; it is noon again 72 hours later."""
+    """The text is sent at noon; it is noon again 72 hours later."""
     client = newcomer(partner)
     assert send(partner, recipient={"client_id": client["id"]}).status_code == 201
     partner.later(hours=71.9)
@@ -128,7 +128,7 @@ def test_a_client_may_go_inactive_after_acceptance(partner: Partner) -> None:
 @rule(STATES, says="re-checked")
 @broken_by(shows("requests/*", status="in_progress"))
 def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
-    """The client is texted by somebody else between acceptance and dispatch."""
+    """Another sender texts the client between acceptance and dispatch."""
     client = newcomer(partner)
     request = made(reach_out(partner, client_id=client["id"]), 201)
     assert send(partner, recipient={"client_id": client["id"]}).status_code == 201
@@ -198,7 +198,7 @@ def test_a_request_that_has_ended_stays_so(partner: Partner) -> None:
 @rule(STATES, says="opted_out, for good")
 @broken_by(shows("messages", status="sent"))
 def test_who_opted_out_of_outreach_is_texted_no_more(partner: Partner) -> None:
-    """Neither by message nor by another request, and by this practice alone."""
+    """This holds for messages and other requests, and for this practice alone."""
     ended(partner, 3, contact_number=number("22"))
     message = made(send(partner, recipient={"phone_number": number("22")}))
     assert (message["status"], message["status_reason"]) == ("suppressed", "opted_out")

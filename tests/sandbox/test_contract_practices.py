@@ -1,4 +1,4 @@
-"""Contract: What the service does, 5: a request acts for one practice, and for nobody of another one."""
+"""Contract: "What the service does", 5: a request acts for one practice, and for nobody of another practice."""
 
 from collections.abc import Callable
 
@@ -45,7 +45,7 @@ Ask = Callable[[Partner], httpx.Response]
 @rule(SERVICE, says="5: task, patient", ask=task_about_the_patient, field="patient_id")
 @broken_by(with_header("x-client-id", "loc-001"))
 def test_people_of_another_practice_are_unknown(partner: Partner, ask: Ask, field: str) -> None:
-    """In Phoenix, where texts may go out too."""
+    """The clients are in Phoenix, and texts may go out there too."""
     assert ask(partner).status_code in (200, 201)
     partner.act_for("loc-002")
     assert at_fault(ask(partner)) == [field]

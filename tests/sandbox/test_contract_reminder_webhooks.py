@@ -15,7 +15,7 @@ FIELDS = REQUIRED | {"remote_client_id", "remote_patient_id", "notification_rule
 
 
 def a_morning(partner: Partner, receiver: Receiver) -> list[Got]:
-    """The reminders of a morning: it begins in London, and goes on in New York and Phoenix."""
+    """Return the reminders of a morning: it begins in London, and goes on in New York and Phoenix."""
     partner.later(hours=15)
     partner.platform.set(webhooks_to=receiver.url)
     partner.later(hours=10)
@@ -109,7 +109,7 @@ def test_each_group_has_its_id(partner: Partner, receiver: Receiver) -> None:
 @rule(REMINDER, says="retried")
 @broken_by(UNHEEDED)
 def test_it_is_sent_again_where_it_was_not_taken(partner: Partner, receiver: Receiver) -> None:
-    """How often is not shown."""
+    """The contract does not show how often."""
     receiver.answers = [500] * 20
     ids = [body["id"] for body in bodies(partner, receiver)]
     assert len(set(ids)) < len(ids)

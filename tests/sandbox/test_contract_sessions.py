@@ -51,7 +51,7 @@ def test_completed_means_a_booked_appointment(partner: Partner) -> None:
 @rule("States / Booking session", says="active, then abandoned; active while in progress")
 @broken_by(shows("booking_sessions/*", status="active"))
 def test_a_session_without_appointment_expires(partner: Partner) -> None:
-    """After how long is not shown: after two days at most, not within a minute."""
+    """The contract does not show the time: after two days at most, not within a minute."""
     row = partner.platform.insert("loc-001", "booking_sessions", {"stage": "started"})
     seen: list[str] = []
     for minutes in (1, 2 * 24 * 60):
@@ -92,7 +92,7 @@ def test_the_status_filter_lets_through_its_status(partner: Partner, status: str
 @rule(LIST, says="updated_at")
 @broken_by(switched(booking_sessions={"ignored": ["start"]}), switched(booking_sessions={"ignored": ["end"]}))
 def test_the_range_goes_by_updated_at(partner: Partner) -> None:
-    """Whether its bounds are inclusive is not shown: they lie between two sessions here."""
+    """The contract does not show whether its bounds are inclusive: here they lie between two sessions."""
     rows = sorted(every(partner), key=lambda row: row["updated_at"])
     wanted, half = rows[10:20], timedelta(milliseconds=0.5)
     bounds = [

@@ -1,4 +1,4 @@
-"""Contract: What the service does; Endpoints; Sign-in; Authentication; Versioning."""
+"""Contract: "What the service does"; Endpoints; Sign-in; Authentication; Versioning."""
 
 import httpx
 from support.breaking import answers, enveloped, headed, status, switched, with_header
@@ -55,7 +55,7 @@ def test_without_a_good_token_every_endpoint_is_401(partner: Partner, header: st
 @rule("Authentication", says="3: X-Client-Id")
 @broken_by(with_header("x-client-id", "loc-001"))
 def test_without_a_practice_every_endpoint_refuses(partner: Partner) -> None:
-    """With which status the contract does not show: one that nothing else here gets."""
+    """The contract does not show the status: here it is a status that nothing else gets."""
     partner.platform.set(missing_practice_status=401)
     del partner.http.headers["X-Client-Id"]
     assert set(statuses(partner).values()) == {401}

@@ -1,4 +1,4 @@
-"""The CSV whole, against the truth, and what makes one hard to read."""
+"""The whole CSV, compared with the truth, and the shapes that make a CSV hard to read."""
 
 import csv
 from datetime import datetime

@@ -121,7 +121,7 @@ def test_written_rows_are_filtered_and_ordered_like_the_others(partner: Partner)
 
 
 def test_what_is_written_is_shown_as_it_is(partner: Partner) -> None:
-    """Unknown fields, unknown values and wrong types are what a client must live with."""
+    """Clients must survive unknown fields, unknown values and wrong types."""
     odd = {"status": "SNOOZED", "colour": "red", "finalized_at": "yesterday", "cancellation_allowed": "maybe"}
     row_id = partner.platform.insert("loc-001", "staff_tasks", odd)
     shown = next(row for row in partner.everything("staff_tasks") if row["id"] == row_id)

@@ -1,4 +1,4 @@
-"""docs/sandbox.md against the code: every switch with its default, every fault, every path of control."""
+"""docs/sandbox.md compared with the code: every switch with its default, every fault, every path of control."""
 
 import json
 import re
@@ -17,7 +17,7 @@ LISTS = {"phone_calls", "booking_sessions", "appointments", "ai_outbound", "staf
 
 
 def rows(documentation: str, head: str) -> list[list[str]]:
-    """The cells of all tables with this head."""
+    """Return the cells of all tables with this head."""
     cells: list[list[str]] = []
     for part in documentation.split(head)[1:]:
         lines = part.splitlines()[2:]
@@ -47,7 +47,7 @@ def test_the_tables_have_every_switch_with_its_default(documentation: str) -> No
 
 @pytest.mark.parametrize(
     ("head", "kinds"),
-    [("| fault | what happens |", KINDS), ("| kind | what happens |", WEBHOOK_KINDS)],
+    [("| fault | effect |", KINDS), ("| kind | effect |", WEBHOOK_KINDS)],
     ids=["of the interface", "of webhooks"],
 )
 def test_the_tables_have_every_fault(documentation: str, head: str, kinds: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Bounds at the ends of the calendar are bounds like others, in every practice's time zone."""
+"""Bounds at the ends of the calendar work like all other bounds, in every practice's time zone."""
 
 import pytest
 from support.partner_side import Partner

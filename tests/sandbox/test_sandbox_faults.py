@@ -1,4 +1,4 @@
-"""Faults look on the wire like the real thing, and come the same each time."""
+"""Faults look real on the wire, and are the same each time."""
 
 from datetime import timedelta
 from email.utils import parsedate_to_datetime

@@ -1,4 +1,4 @@
-"""Servers that make it hard to read them whole: each is a switch, and really does what it says."""
+"""Servers that are hard to read whole: each is a switch, and really behaves as described."""
 
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime

@@ -1,4 +1,4 @@
-"""`/openapi.json`: what is described is what is there, whatever is switched."""
+"""`/openapi.json` describes the real interface, for every setting of the switches."""
 
 import json
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def described(partner: Partner) -> dict[str, Any]:
 
 
 def validator(description: dict[str, Any], name: str) -> Draft202012Validator:
-    """Against one of the description's schemas, formats of date and time included."""
+    """Return a validator for one of the description's schemas, formats of date and time included."""
     schema = {"$ref": f"#/components/schemas/{name}", "components": description["components"]}
     return Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
 

@@ -1,6 +1,6 @@
-"""schemathesis goes through the interface by its description: chains of calls, right and wrong ones.
+"""schemathesis goes through the interface by its description: chains of calls, right and wrong.
 
-No 500, no status and no answer outside the description, whatever is sent.
+No request may get a 500, or a status or answer outside the description.
 """
 
 from collections import Counter
@@ -54,7 +54,8 @@ CHAINS: dict[str, set[tuple[str, int]]] = {
     "sessions": {("listBookingSessions", 200), ("getBookingSession", 200)},
     "people": {("listClients", 200), ("getClient", 200), ("listPatients", 200), ("getPatient", 200)},
 }
-"""Operations that lead to one another, and answers that they must have come to, or else little was tried."""
+"""Operations that lead to one another, and the answers that they must have reached, or else too little was tried.
+"""
 
 
 def limited(few: int) -> settings:
@@ -69,7 +70,7 @@ def limited(few: int) -> settings:
 
 
 def real(partner: Partner) -> dict[str, dict[str, Any]]:
-    """What no generator can know: somebody who is there."""
+    """Return values that no generator can know: existing people."""
     patient = partner.truth("patients")[0]
     someone = {"client_id": patient["client_id"], "patient_id": patient["id"]}
     return {
@@ -83,7 +84,7 @@ def real(partner: Partner) -> dict[str, dict[str, Any]]:
 
 
 def explored(partner: Partner, schema: Any, mode: GenerationMode, few: int) -> Counter[tuple[str, int]]:
-    """How often each operation was answered with each status."""
+    """Return how often each operation was answered with each status."""
     schema.config.update(base_url=partner.platform.base_url)
     schema.config.generation.update(modes=[mode])
     answers: Counter[tuple[str, int]] = Counter()
@@ -103,8 +104,8 @@ def explored(partner: Partner, schema: Any, mode: GenerationMode, few: int) -> C
             answers[name_of(case), response.status_code] += 1
             case.validate_response(response, checks=CHECKS)
 
-    # The platform keeps what earlier chains wrote, so a prefix that hypothesis repeats can be answered otherwise.
-    # That is no fault (schemathesis's own runner passes over it, too): the chains are told again.
+    # The platform keeps the writes of earlier chains, so a prefix that hypothesis repeats can be answered
+    # differently. That is no fault (schemathesis's own runner ignores it, too): the chains run again.
     for _ in range(3):
         with suppress(FlakyStrategyDefinition):
             Explorer.run(settings=limited(few))

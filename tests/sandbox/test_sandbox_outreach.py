@@ -16,7 +16,7 @@ def instant(text: str) -> datetime:
 
 
 def every_request(partner: Partner) -> list[Row]:
-    """The requests of all practices, for what is rare."""
+    """Return the requests of all practices, to find rare cases."""
     return [
         row
         for practice in partner.platform.practices
@@ -66,7 +66,7 @@ def test_texts_go_out_between_eight_and_nine_in_the_evening(partner: Partner) ->
 
 
 def test_requests_go_from_received_to_their_end(partner: Partner) -> None:
-    """A request that is created while one looks passes through the states in order."""
+    """A request that is created during the observation passes through the states in order."""
     order = ["received", "queued", "in_progress", "completed", "suppressed", "failed"]
     seen: dict[str, Row] = {}
     for _ in range(60):

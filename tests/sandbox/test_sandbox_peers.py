@@ -1,4 +1,4 @@
-"""Clients that know nothing of this project read the sandbox whole."""
+"""Clients that are independent of this project read the sandbox whole."""
 
 import json
 import subprocess

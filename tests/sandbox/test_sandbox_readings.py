@@ -1,4 +1,4 @@
-"""Phone calls as JSON, practices and errors, where the contract leaves them open."""
+"""Phone calls as JSON, practices and errors, in points that the contract leaves open."""
 
 import pytest
 from support.partner_side import Partner
@@ -25,7 +25,7 @@ def test_one_bound_alone_is_enough(partner: Partner) -> None:
 
 
 def test_an_unknown_outcome_matches_nothing(partner: Partner) -> None:
-    """Only direction, state and classification are promised a 400."""
+    """The contract promises a 400 only for direction, state and classification."""
     assert partner.page("phone_calls", outcome="sold")["total_count"] == 0
 
 

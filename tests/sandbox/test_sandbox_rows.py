@@ -77,7 +77,7 @@ def test_an_active_session_expires_without_its_updated_at_moving(partner: Partne
 
 
 def test_drawn_sessions_expire_too(partner: Partner) -> None:
-    """Nothing is written here: a session of the world itself goes from active to abandoned."""
+    """The test writes nothing: a session of the world itself goes from active to abandoned."""
     seen: dict[str, Row] = {}
     for _ in range(200):
         partner.platform.advance(timedelta(minutes=10))

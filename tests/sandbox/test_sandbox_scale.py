@@ -1,4 +1,4 @@
-"""What keeps a large world small: lists that nobody asks for are put away, and come back the same."""
+"""The memory of a large world: lists that nobody asks for are dropped, and come back unchanged."""
 
 import pytest
 from support.partner_side import Partner

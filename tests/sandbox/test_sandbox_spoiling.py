@@ -1,4 +1,4 @@
-"""Faults that leave the status right and the answer wrong."""
+"""Faults with a right status and a wrong answer."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from sandbox import Fault
 def pages(
     partner: Partner, kind: Any, path: str = "staff_tasks", **query: Any
 ) -> tuple[httpx.Response, httpx.Response]:
-    """A page without the fault and with it."""
+    """Return a page without the fault and with it."""
     right = partner.get(path, **query)
     partner.platform.faults.set([Fault(kind, wait_seconds=0)])
     return right, partner.get(path, **query)

@@ -1,4 +1,4 @@
-"""Every switch really changes what a partner sees."""
+"""Every switch really changes the answers that a partner sees."""
 
 import re
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The sender of webhooks does wrong on demand, as a real one may, and as others may in its name."""
+"""The sender of webhooks produces faults on demand, those of a real sender and those of others in its name."""
 
 import hashlib
 import hmac
@@ -24,7 +24,7 @@ def partner(partner: Partner) -> Partner:
 def send(
     partner: Partner, receiver: Receiver, *faults: WebhookFault, phone: str = "+12125550139"
 ) -> dict[str, Any]:
-    """A message that is sent, and delivered after 3 seconds."""
+    """Send a message that is delivered after 3 seconds."""
     partner.platform.webhook_faults.set(faults)
     recipient = {"phone_number": phone}
     body = {"recipient": recipient, "fallback_text": "Hi", "callback_url": receiver.url}

@@ -1,4 +1,4 @@
-"""How webhooks leave: what the world tells, side by side, over TLS to those who can prove who they are."""
+"""The sending of webhooks: the world's own events, side by side, over TLS to receivers with a certificate."""
 
 import ssl
 import subprocess
@@ -24,7 +24,7 @@ def text(partner: Partner, url: str, phone: str = "+12125550139") -> int:
 
 
 def soon(receiver: Receiver) -> bool:
-    """Whether it gets something while nobody moves the clock."""
+    """Return whether it gets something while nobody moves the clock."""
     deadline = time.monotonic() + MOST_SECONDS
     while not receiver.got and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -46,7 +46,7 @@ def test_a_slow_receiver_keeps_no_other_waiting(partner: Partner) -> None:
 
 
 def test_the_clock_waits_for_all_that_are_under_way(partner: Partner) -> None:
-    """What a receiver gets does not depend on how slow others are; each message keeps its order."""
+    """A receiver's webhooks do not depend on the speed of other receivers; each message keeps its order."""
     partner.platform.set(http_callbacks=True)
     with ExitStack() as stack:
         receivers = [stack.enter_context(receiving()) for _ in range(8)]
@@ -66,7 +66,7 @@ def made(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate authority of our own, and a certificate of `localhost` by it."""
+    """Return a certificate authority of our own, and a certificate of `localhost` by it."""
     folder = tmp_path_factory.mktemp("authority")
     (folder / "names").write_text("subjectAltName=DNS:localhost")
     new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")

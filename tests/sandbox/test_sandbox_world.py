@@ -1,4 +1,4 @@
-"""The world: reproducible, alive, and with the awkward hours in it."""
+"""The world: reproducible, changing, and with the awkward hours in it."""
 
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What is written goes on with what the world has drawn, and stays consistent with it."""
+"""Written rows go on with the drawn world, and stay consistent with it."""
 
 import pytest
 from support.booking import booking

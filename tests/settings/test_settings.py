@@ -40,7 +40,7 @@ def test_without_a_file_the_defaults_of_the_contract_hold(tmp_path: Path) -> Non
 @pytest.mark.parametrize("key", ["path", "published"])
 @pytest.mark.parametrize("name", ["marts.duckdb", "Raw.db", "control"])
 def test_a_file_that_is_called_like_a_schema_in_it_is_refused(key: str, name: str) -> None:
-    """DuckDB takes `marts.phone_calls` in a file marts.duckdb for ambiguous: an analyst could ask nothing."""
+    """DuckDB finds `marts.phone_calls` in a file marts.duckdb ambiguous: an analyst could query nothing."""
     written(f"[warehouse]\n{key} = 'data/{name}'")
 
     with pytest.raises(ConfigurationError, match=rf"warehouse\.{key}.*must not be called"):

@@ -1,4 +1,4 @@
-"""vetl.example.toml and the variables of the dbt project say what the settings are."""
+"""vetl.example.toml and the variables of the dbt project agree with the settings."""
 
 import re
 import tomllib
@@ -22,7 +22,7 @@ def test_the_example_is_valid_as_it_is() -> None:
 
 
 def test_the_example_names_every_key_and_says_the_defaults() -> None:
-    """A setting without documentation fails here; so does one whose default has moved."""
+    """A setting without documentation fails here; so does a setting whose default has changed."""
     text = bundled.example_settings().read_text("utf-8")
     everything = tomllib.loads(re.sub(r"^# (?=\w+ = |\[)", "", text, flags=re.MULTILINE))
     defaults = load_settings().model_dump(mode="json")
@@ -70,7 +70,7 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
 
 
 def project_default(key: str) -> object:
-    """Definitions that are not set are those of the dbt project."""
+    """Return the definition of the dbt project, which holds if the settings have none."""
     if key == "phone_regions":
         return {"loc-001": "US"}
     variables = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]

@@ -1,4 +1,4 @@
-"""`[warehouse] shards`: a number, or which practice is where; anything else is one clear line."""
+"""`[warehouse] shards`: a number, or the practices of each shard; anything else is one clear line."""
 
 import pytest
 from support.settings_file import HARBOR, complaint, written

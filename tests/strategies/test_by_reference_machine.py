@@ -1,8 +1,8 @@
-"""Rows that are got by id, under everything that can happen to them.
+"""Rows that are read by id, under every possible change.
 
-What is claimed: a list certified through B, the source's clock when the reading began, holds every id that was
-mentioned then, in a version that it had at the refresh age before B or later (a full reconcile: at B or later),
-unless the source did not have it at some time since. No reading costs more than the budget.
+The claim: a list certified through B, the source's clock when the reading began, holds every id that was mentioned
+then, in a version that it had at the refresh age before B or later (a full reconcile: at B or later), unless the
+source did not have it at some time since. No reading costs more than the budget.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Clients(RuleBasedStateMachine):
     def read(
         self, reconcile: Reconcile, motion: Sequence[tuple[str, str]], killed_at: int | None, budget: int
     ) -> None:
-        """One reading; before each request one thing happens, for ever."""
+        """Read once; before each request one thing happens, for ever."""
         begun = self.source.requests
 
         def move() -> None:
@@ -89,7 +89,7 @@ class Clients(RuleBasedStateMachine):
         return outcome
 
     def teardown(self) -> None:
-        """The source rests: a full reconcile makes what is here equal to it, a reading after it costs nothing."""
+        """The source rests: a full reconcile makes the store equal to it, and a reading after it costs nothing."""
         self.source.now += timedelta(minutes=1)
         assert self._read("full", 100)
         ids = self.store.read_at.keys() | self.store.absent.keys()

@@ -1,4 +1,4 @@
-"""What passes over a day beyond one page prove: by hand, answer by answer."""
+"""The proof that passes over a day beyond one page give: by hand, answer by answer."""
 
 from datetime import UTC, date, datetime
 
@@ -11,7 +11,7 @@ DAY = date(2026, 2, 28)
 
 
 def passed(*pages: str, total: int) -> Pass:
-    """One pass: each page as `id` or `id=value` words, two a page, all with one total."""
+    """Return one pass: each page as `id` or `id=value` words, two a page, all with one total."""
     rows = [tuple(row(word) for word in page.split()) for page in pages]
     return Pass(Window(DAY, DAY), tuple(Page(page, total, None, 2, NOON) for page in rows), 2)
 
@@ -28,7 +28,7 @@ def test_calls_met_before_and_after_as_many_as_the_total_are_the_day() -> None:
 
 
 def test_a_call_that_is_missed_each_time_leaves_the_day_unproven() -> None:
-    """The same two pages again and again, as where ties are sorted anew for each page: `c` is never shown."""
+    """The same two pages come again and again, as if each page sorted ties differently: `c` is never shown."""
     passes = [passed("a b", "b", total=3)] * 3
 
     assert [held_at(passes, number) for number in (1, 2)] == [None, None]

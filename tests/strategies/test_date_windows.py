@@ -1,4 +1,4 @@
-"""Phone calls by whole days: stories of single readings. What holds always is in `test_call_machine`."""
+"""Phone calls by whole days: stories of single readings. The invariants are in `test_call_machine`."""
 
 from datetime import UTC, date, datetime, timedelta
 from random import Random
@@ -48,7 +48,7 @@ def ring(source: ModelCalls, rng: Random, day: date | None = None) -> None:
 
 
 def opened(rng: Random, rows: int = 0) -> tuple[ModelCalls, CallStore]:
-    """A practice with so many calls, on any days, and an empty store."""
+    """Return a practice with so many calls, on any days, and an empty store."""
     source = ModelCalls(rng, NOW, ZONE)
     days = (NOW.date() - HISTORY).days
     for _ in range(rows):
@@ -90,7 +90,7 @@ def test_a_call_that_changed_long_ago_is_seen_within_a_week() -> None:
 
 @pytest.mark.parametrize("sorting", ["listed", "per page"])
 def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
-    """Also where calls of one minute are sorted otherwise on each page, so that a pass misses one each time."""
+    """This also holds if each page sorts calls of one minute differently, so that a pass misses one each time."""
     rng = Random(3)
     source, store = opened(rng)
     source.sorting = sorting
@@ -106,7 +106,7 @@ def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
 
 
 def test_a_day_beyond_one_page_is_paged_where_its_ids_are_refused_and_not_certified() -> None:
-    """Better calls without a proof than none; and what is new the next time comes too."""
+    """Calls without a proof are better than no calls; new calls come the next time too."""
     rng, busy = Random(8), date(2026, 2, 3)
     source, store = opened(rng)
     source.deepest = -1
@@ -149,7 +149,7 @@ def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
     source, store = opened(rng)
     for _ in range(41):
         ring(source, rng, busy)
-    source.lie = -1  # 40 calls, it says, and a page holds 40
+    source.lie = -1  # the total says 40 calls, and a page holds 40
 
     outcome = sync(source, store, rng)
 
@@ -184,7 +184,7 @@ def test_an_earlier_start_of_history_reads_only_what_is_missing() -> None:
 
 
 def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
-    """So that an answer that is empty for a moment deletes nothing."""
+    """An answer that is empty for a moment must delete nothing."""
     rng = Random(6)
     source, store = opened(rng, 300)
     sync(source, store, rng)
@@ -202,7 +202,7 @@ def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
 
 
 def test_a_day_beyond_one_page_that_never_rests_is_uncertified_and_what_was_known_of_it_stays() -> None:
-    """Nothing tells which of its readings is whole: the last is kept where there was none before."""
+    """No reading is known to be whole: the last is kept if there was none before."""
     rng, busy = Random(7), date(2026, 2, 3)
     source, store = opened(rng)
     for _ in range(195):

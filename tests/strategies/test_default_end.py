@@ -24,7 +24,7 @@ ONE_OF_TWO_PAIRS = QueryNames(start="from", end="until")
 
 
 def filled(names: QueryNames, rows: int = 60) -> ModelSource:
-    """A row every five hours, the newest of them today."""
+    """Return a row every five hours, the newest of them today."""
     source = ModelSource(Random(1), Manners(names=names, default_end="midnight", largest_page=7))
     for number in range(rows):
         source.add(START - timedelta(hours=5 * (rows - number), minutes=-100, seconds=7), status="completed")
@@ -103,7 +103,7 @@ def test_an_end_that_is_taken_as_a_day_only_is_found_also_without_a_start(endpoi
 
 @LISTS
 def test_a_practice_on_its_first_day_is_not_empty(endpoint: Endpoint) -> None:
-    """All of its rows are behind the midnight that the server assumes, under whatever name it takes an end."""
+    """All of its rows are later than the midnight that the server assumes, whatever name it has for an end."""
     source = ModelSource(Random(1), Manners(names=ONE_OF_TWO_PAIRS, default_end="midnight"))
     store = ModelStore()
     for number in range(9):
@@ -142,7 +142,7 @@ def test_a_name_in_the_settings_that_is_not_honoured_is_said(endpoint: Endpoint)
 
 @LISTS
 def test_a_full_reconcile_finds_out_anew_what_a_server_does(endpoint: Endpoint) -> None:
-    """The server has taken other names; what is known is wrong, and nothing of it is believed."""
+    """The server has changed its names; the stored names are wrong, and none of them is believed."""
     source, store = filled(QueryNames()), ModelStore()
     sync(endpoint, source, store)
     source.manners = replace(source.manners, names=ONE_OF_TWO_PAIRS, page_base=1)

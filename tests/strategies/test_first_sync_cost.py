@@ -1,6 +1,6 @@
-"""What a first sync of a list costs: at most twice the pages and 40 requests, whatever the server does.
+"""The cost of a first sync of a list: at most twice the pages and 40 requests, for every server.
 
-Where it speaks as configured, a list of 7 pages takes at most 16.
+If the server follows the configuration, a list of 7 pages takes at most 16.
 """
 
 from dataclasses import replace
@@ -23,13 +23,13 @@ from pipelines.endpoints.staff_tasks import STAFF_TASKS
 RANGED = (BOOKING_SESSIONS, APPOINTMENTS)
 LISTS = (*RANGED, AI_OUTBOUND, STAFF_TASKS)
 OF_SEVEN_PAGES = {"booking_sessions": 12, "appointments": 12, "ai_outbound": 15, "staff_tasks": 9}
-"""At most 16. Where the seventh page is full, all but the outreach take one more, to see that it is the last."""
+"""At most 16. If the seventh page is full, all but the outreach take one more, to see that it is the last."""
 OTHER = QueryNames("updatedAtStart", "updatedAtEnd", "page[number]", "page[size]", "statusFilter")
 """The last of the names that are tried, of each parameter."""
 
 
 def cost(endpoint: Endpoint, manners: Manners, rows: int, *, tied: bool = False) -> int:
-    """Requests of the first sync, which must bring every row under a certificate."""
+    """Return the requests of the first sync, which must bring every row under a certificate."""
     source, store = ModelSource(Random(1), manners), ModelStore()
     for number in range(rows):
         apart = timedelta(days=3) if tied else timedelta(hours=5) + timedelta(days=10) * (rows - number) / rows
@@ -56,7 +56,7 @@ manners = st.builds(
 
 @given(endpoint=st.sampled_from(LISTS), kind=manners, rows=st.sampled_from([0, 1, 2, 5, 13, 60, 200, 700]))
 def test_it_is_twice_the_pages_and_forty_requests_at_most(endpoint: Endpoint, kind: Manners, rows: int) -> None:
-    """Where each of five parameters has the last of the names that are tried, twelve more."""
+    """If each of five parameters has the last of the tried names, it takes twelve more."""
     pages = -(-rows // kind.largest_page) or 1
     kind = kind if endpoint in RANGED else replace(kind, default_end="none")
 

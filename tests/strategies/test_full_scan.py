@@ -1,4 +1,4 @@
-"""Lists without a date filter and without a known order, read while tasks are finalised and reopened."""
+"""Lists without a date filter and without a known order, read while tasks are completed and reopened."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -52,7 +52,7 @@ def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> Non
         source, store = filled(rng, Manners(order="id", largest_page=100), rows), ModelStore()
         for row in source.rows.values():
             row["status"] = "completed"
-        for _ in range(2):  # the second asks for the status
+        for _ in range(2):  # the second requests the status
             sync(STAFF_TASKS, source, store)
             source.now += timedelta(hours=1)
         before = source.requests
@@ -63,7 +63,7 @@ def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> Non
 
 
 def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:
-    """As it may be where it was learnt while the list moved."""
+    """This can happen if it was learnt while the list moved."""
     rng = Random(9)
     source, store = filled(rng, Manners(order="created_desc", largest_page=100), 30), ModelStore()
     store.capabilities = paged(base=1, size=100)

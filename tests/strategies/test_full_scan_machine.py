@@ -1,4 +1,4 @@
-"""Lists without date filter and order under everything that can happen to them (`support.strategy_machine`)."""
+"""Lists without date filter and order under every possible change (`support.strategy_machine`)."""
 
 from hypothesis import settings
 from support import claims
@@ -13,7 +13,7 @@ STATUSES = STAFF_TASKS.strategy.statuses  # type: ignore[union-attr]
 
 
 class Tasks(StrategyMachine):
-    """Tasks appear, are finalised and reopened and edited, and are deleted, as they never should be."""
+    """Tasks appear, are completed and reopened and edited, and are deleted, which should never happen."""
 
     ENDPOINT = STAFF_TASKS
     KINDS = ("insert", "update", "late insert", "delete", "reorder", "page size")
@@ -24,7 +24,7 @@ class Tasks(StrategyMachine):
     unseen_at = START
 
     def most_quiet(self, ended: Told) -> int:
-        """What is open (or new) and the totals; the whole list, and again where a row is gone."""
+        """Return the requests for open or new rows and totals; the whole list, and again if a row is gone."""
         whole = len(self.source.rows) // self.page_size + 1
         gone = ended.before.keys() - self.source.rows.keys()
         return 2 * whole + len(STATUSES) + (whole if gone else 0)
@@ -43,7 +43,7 @@ class Tasks(StrategyMachine):
         super()._delete(pick)
 
     def check(self, ended: Told) -> None:
-        """Between whole reads an edit of a final task moves no total, nor does a deletion beside an insertion."""
+        """Between whole reads an edit of a final task changes no total, nor a deletion beside an insertion."""
         if not ended.outcome or not ended.outcome.certified or ended.swapped:
             return
         began, through = ended.reading.now, ended.outcome.through

@@ -1,4 +1,4 @@
-"""Whether rows keep their ids: told from a page that is read again while rows move and twins change places."""
+"""Stability of ids, checked by a second read of a page while rows move and equal rows change places."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -26,7 +26,7 @@ def rows(*contents: object, ids: str = "") -> list[Row]:
 
 
 def page(*shown: Row, of: int = 100) -> Page:
-    """The first page of a list of so many rows."""
+    """Return the first page of a list of so many rows."""
     return Page(shown, of, 0, len(shown), START)
 
 
@@ -61,7 +61,7 @@ def test_more_ids_than_rows_are_no_twins() -> None:
 
 @given(twins=st.lists(st.integers(0, 5), min_size=7, max_size=TOO_MANY))
 def test_twins_that_a_page_of_one_row_shows_in_turn_are_no_change_of_ids(twins: list[int]) -> None:
-    """Six rows that are equal but for their ids: one of them comes again within seven looks."""
+    """Six rows are equal except for their ids: one of them comes again within seven reads."""
     assert compared([page({"id": str(twin), "title": "same"}) for twin in twins]).verdict != "changing"
 
 
@@ -78,7 +78,7 @@ def test_rows_without_an_id_tell_nothing() -> None:
 def test_twins_that_change_places_at_the_end_of_a_page_are_no_change_of_ids(
     data: st.DataObject, twins: int, others: int
 ) -> None:
-    """Equal rows but for their ids, in another order at each read, and a page that ends among them."""
+    """Rows that are equal except for their ids come in another order at each read, and a page ends among them."""
     alike = [{"id": f"twin {number}", "title": "same"} for number in range(twins)]
     shown = data.draw(st.integers(0, twins))
     order = st.permutations(alike)
@@ -88,7 +88,7 @@ def test_twins_that_change_places_at_the_end_of_a_page_are_no_change_of_ids(
 
 
 class OtherIds(ModelSource):
-    """Tells every row under another id at each read, or under one of two in turn."""
+    """A server that gives every row another id at each read, or one of two ids in turn."""
 
     def __init__(self, rng: Random, ways: int) -> None:
         super().__init__(rng)

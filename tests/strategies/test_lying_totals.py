@@ -1,4 +1,4 @@
-"""Servers whose totals lie: never a false certificate, all rows that can be had, a bounded number of requests."""
+"""Servers with false totals: never a false certificate, all available rows, a bounded number of requests."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -85,7 +85,7 @@ def test_a_total_of_a_billiard_costs_few_requests_and_brings_every_row(
     rows: int,
     most: int,
 ) -> None:
-    """Where pages beyond the end repeat the last rows, no page contradicts its own total."""
+    """If pages beyond the end repeat the last rows, no page contradicts its own total."""
     manners = Manners(total="huge", order=order, beyond=beyond)
     source, store = filled(endpoint, Random(1), manners, rows), ModelStore()
 
@@ -101,7 +101,7 @@ def test_a_total_of_a_billiard_costs_few_requests_and_brings_every_row(
 def test_a_server_that_never_runs_out_of_rows_is_read_to_an_end(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ceilings, a hundredth of what they are."""
+    """The limits here are a hundredth of the real ones."""
     monkeypatch.setattr(following, "MOST_PAGES", 200)
     monkeypatch.setattr(paging, "MOST_PAGES", 200)
     monkeypatch.setattr(certified, "MOST_READ", 10_000)

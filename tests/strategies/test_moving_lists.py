@@ -1,4 +1,4 @@
-"""Small stories of lists that move while they are read: each was, or could be, a false certificate or no end."""
+"""Small stories of lists that move during a read: each could be a false certificate or an endless read."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -32,7 +32,7 @@ def filled(endpoint: Endpoint, manners: Manners, rows: int, apart: timedelta, st
 
 
 def before_requests(source: ModelSource, events: Mapping[int, Sequence[Event]]) -> None:
-    """Let these things happen before the requests of these numbers."""
+    """Let these things happen before the requests with these numbers."""
     number = count(1)
 
     def move() -> None:
@@ -43,7 +43,7 @@ def before_requests(source: ModelSource, events: Mapping[int, Sequence[Event]]) 
 
 
 def test_a_row_that_leaves_and_one_that_comes_late_between_two_pages_hide_no_other() -> None:
-    """The total stays as it is and as many ids come, but the row that moved up to the page before was not met."""
+    """The total does not change and as many ids come, but a row moved up to the page before unread."""
     source, store = filled(APPOINTMENTS, Manners(largest_page=4), 10, timedelta(hours=5), "active"), ModelStore()
     sync(APPOINTMENTS, source, store)
     source.now += timedelta(hours=5)
@@ -59,7 +59,7 @@ def test_a_row_that_leaves_and_one_that_comes_late_between_two_pages_hide_no_oth
 
 
 def test_a_request_that_is_deleted_while_the_list_is_read_downwards_hides_no_other() -> None:
-    """The row that moves up past the next page has the status of the one that is gone, so all totals agree."""
+    """The row that moves up past the next page has the status of the deleted row, so all totals agree."""
     manners = Manners(largest_page=4, order="created_desc")
     source, store = filled(AI_OUTBOUND, manners, 12, timedelta(days=2), "completed"), ModelStore()
     store.capabilities = paged()
@@ -89,7 +89,7 @@ def test_a_task_that_is_deleted_while_the_newest_are_read_hides_no_other() -> No
 
 
 def test_newest_created_first_is_not_taken_for_newest_updated_first() -> None:
-    """Both are one until an older task is changed; a change further down would not be met at the top."""
+    """Both orders are the same until an older task changes; a change further down would not be at the top."""
     manners = Manners(largest_page=4, order="created_desc")
     source, store = filled(STAFF_TASKS, manners, 30, timedelta(hours=3), "pending"), ModelStore()
     sync(STAFF_TASKS, source, store)
@@ -103,7 +103,7 @@ def test_newest_created_first_is_not_taken_for_newest_updated_first() -> None:
 
 @pytest.mark.parametrize("endpoint", [STAFF_TASKS, AI_OUTBOUND, APPOINTMENTS], ids=lambda item: item.name)
 def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpoint) -> None:
-    """No pass over it is like the one before, and each one is longer."""
+    """No pass over it is like the pass before, and each is longer."""
     manners = Manners(largest_page=4, order="created_desc")
     source, store = filled(endpoint, manners, 40, timedelta(hours=3), "completed"), ModelStore()
     store.capabilities = {**paged(), **ranged()}
@@ -117,7 +117,7 @@ def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpo
 
 @pytest.mark.parametrize("page", ["page_number", "p"])
 def test_a_page_name_that_was_learnt_wrongly_is_doubted(page: str) -> None:
-    """As it may be where every page was told apart only because the list moved."""
+    """This can happen if the pages only differed because the list moved."""
     source, store = filled(STAFF_TASKS, Manners(largest_page=4), 11, timedelta(hours=1), "completed"), ModelStore()
     store.capabilities = paged(base=1, name=page)
 
@@ -130,7 +130,7 @@ def test_a_page_name_that_was_learnt_wrongly_is_doubted(page: str) -> None:
 
 @pytest.mark.parametrize("page_base", [0, 1])
 def test_a_list_that_refuses_date_times_is_opened_also_where_only_its_pages_are_known(page_base: int) -> None:
-    """A sync may have ended between learning how pages are counted and what bounds are taken."""
+    """A sync may have ended between learning the page base and learning the bounds."""
     manners = Manners(largest_page=4, page_base=page_base, refuses_datetimes=True)
     source, store = filled(APPOINTMENTS, manners, 11, timedelta(hours=5), "active"), ModelStore()
     store.capabilities = paged(base=page_base)

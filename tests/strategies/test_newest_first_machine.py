@@ -1,4 +1,4 @@
-"""Lists that are most recent first under everything that can happen to them (`support.strategy_machine`)."""
+"""Lists that are most recent first under every possible change (`support.strategy_machine`)."""
 
 from hypothesis import settings
 from support import claims
@@ -13,7 +13,7 @@ STATUSES = AI_OUTBOUND.strategy.statuses  # type: ignore[union-attr]
 
 
 class Outreach(StrategyMachine):
-    """Requests appear, move on until they are final, and are deleted, as they never should be."""
+    """Requests appear, move on until they are final, and are deleted, which should never happen."""
 
     ENDPOINT = AI_OUTBOUND
     KINDS = ("insert", "move on", "delete", "reorder", "page size")
@@ -30,7 +30,7 @@ class Outreach(StrategyMachine):
             self.source.touch(identity, status=LIFE[self.source.rows[identity]["status"]])
 
     def most_quiet(self, ended: Told) -> int:
-        """The list to its end, the totals, what was open or is gone; where a row is gone, all again."""
+        """Return the requests for the whole list, totals, open and missing rows; all again if a row is gone."""
         rows = self.source.rows
         whole = len(rows) // self.page_size + 1
         versions = (*ended.before.items(), *rows.items())

@@ -1,4 +1,4 @@
-"""The first request of a list about which nothing is known: servers that count from 1 do not have page 0."""
+"""The first request of an unknown list: servers that count from 1 have no page 0."""
 
 from datetime import timedelta
 from random import Random
@@ -17,7 +17,7 @@ REFUSALS = [RequestRefused("400", status=400), NotFound("404", status=404), Unre
 
 
 class FromOne(ModelSource):
-    """Has no page 0."""
+    """A server without page 0."""
 
     before: VetlError = REFUSALS[0]
 

@@ -1,4 +1,4 @@
-"""Which parameter turns the page, and from which number on: on servers of every kind, while their lists move."""
+"""The name and the base of the page parameter: on servers of every kind, while their lists move."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ BEFORE_THE_FIRST = ("repeats", "refused", "empty", "breaks")
 
 @dataclass
 class Server:
-    """Pages of `size` rows, newest first. `before` is what page 0 gets where pages count from 1.
+    """Pages of `size` rows, newest first. `before` is the answer to page 0 if pages count from 1.
 
     `arrivals`: how many new rows come on top before each request.
     """

@@ -1,4 +1,4 @@
-"""Servers that refuse the status filter: it tells nothing then, and nothing is lost for want of it."""
+"""Servers that refuse the status filter: vetl reads without it, and nothing is lost."""
 
 from datetime import timedelta
 from random import Random
@@ -51,7 +51,7 @@ def test_every_row_is_here_and_certified(endpoint: Endpoint) -> None:
 
 @LISTS
 def test_a_status_that_changes_without_a_trace_is_seen_at_the_next_sync(endpoint: Endpoint) -> None:
-    """As a booking session expires: its `updated_at` does not move."""
+    """A booking session expires like that: its `updated_at` does not change."""
     source, store = filled(endpoint), ModelStore()
     sync(endpoint, source, store)
     for identity, row in source.rows.items():

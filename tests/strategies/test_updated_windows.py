@@ -92,7 +92,7 @@ def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> Non
 
 
 def test_windows_already_certified_are_not_read_again() -> None:
-    """A run that ends early resumes behind what it had committed."""
+    """A run that ends early continues after its committed windows."""
     rng = Random(3)
     source, store = filled(rng, Manners(largest_page=100), 200), ModelStore()
     source.now += timedelta(days=1)
@@ -141,7 +141,7 @@ from_one_or_zero = st.builds(Manners, page_base=st.sampled_from([0, 1]), refuses
 
 @given(seed=st.integers(0, 2**32), kind=from_one_or_zero, rows=st.integers(10, 60))
 def test_a_page_base_that_was_learnt_wrongly_costs_no_row(seed: int, kind: Manners, rows: int) -> None:
-    """A base too high asks for a page beyond the end, empty or refused; one too low reads a page twice."""
+    """With a base too high the first page is empty or refused; with a base too low a page is read twice."""
     rng = Random(seed)
     source, store = filled(rng, kind, rows), ModelStore()
     store.capabilities = {**paged(base=1 - kind.page_base, size=100), **ranged()}
@@ -203,7 +203,7 @@ restless = st.builds(
 @settings(max_examples=examples(20))
 @given(seed=st.integers(0, 2**32), kind=restless, rows=st.integers(30, 60))
 def test_a_list_in_another_order_at_each_request_is_mirrored(seed: int, kind: Manners, rows: int) -> None:
-    """What its pages hold tells nothing of how they are numbered; how many rows the last ones hold does."""
+    """The rows of its pages do not show how they are numbered; the number of rows on the last pages does."""
     rng = Random(seed)
     source, store = filled(rng, kind, rows), ModelStore()
 

@@ -1,4 +1,4 @@
-"""Lists filtered by `updated_at` under everything that can happen to them (`support.strategy_machine`)."""
+"""Lists filtered by `updated_at` under every possible change (`support.strategy_machine`)."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,7 +23,7 @@ NAMES = (
     *(QueryNames(), QueryNames(), QueryNames(start="from", end="until"), QueryNames(end="to")),
     *(QueryNames(start="commencing"), QueryNames(end="closing"), QueryNames(start="commencing", end="closing")),
 )
-"""As configured, others of the field, of two pairs or one alone; and some that no one knows."""
+"""The configured names, other usual names, of two pairs or single; and names that nobody knows."""
 
 
 class Windows(StrategyMachine):
@@ -49,9 +49,9 @@ class Windows(StrategyMachine):
         )
 
     def most_quiet(self, ended: Told) -> int:
-        """Each window once, with one look beyond a full last page, and one for a window that is cut.
+        """Return one request for each window, one beyond a full last page, and one for a window that is cut.
 
-        Then what the status that is derived costs.
+        The cost of a derived status comes on top.
         """
         windows = sum(item.total_first // self.page_size + 1 for item in ended.certificates) + 1
         listed = len(self.source.rows) // self.page_size + 2
@@ -83,9 +83,9 @@ def _before(through: datetime | None) -> claims.Where:
 
 
 class Appointments(Windows):
-    """Where no end is known, a row that was not met may be hidden: nothing is deleted.
+    """If no end is known, a row that did not come may be hidden: nothing is deleted.
 
-    So too where no start is known and an end is taken in days only, which is not found yet.
+    The same holds if no start is known and an end is taken in days only, which is not found yet.
     """
 
     ENDPOINT = APPOINTMENTS
@@ -99,14 +99,15 @@ class Appointments(Windows):
 
 
 class BookingSessions(Windows):
-    """A session expires without its `updated_at` moving (contract: Booking session)."""
+    """A session expires without a change of its `updated_at` (contract: Booking session)."""
 
     ENDPOINT = BOOKING_SESSIONS
     KINDS = (*Windows.KINDS, "expire")
     DERIVED = ("status", "v")
     REST = timedelta(hours=62)
-    """Where no end is known, what is gone is looked for by id once its window is closed: in a day and a half,
-    and in the day that is begun then where bounds are given in days."""
+    """If no end is known, a missing row is searched by id once its window is closed: in a day and a half, and in
+    the day that has begun then if bounds are days.
+    """
 
     def _expire(self, pick: int) -> None:
         identity = self._some(pick)

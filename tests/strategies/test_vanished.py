@@ -1,4 +1,4 @@
-"""Rows that vanish at the source without a trace: found by a full reconcile, looked at twice, at little cost."""
+"""Rows that vanish at the source without a trace: a full reconcile finds them with a second read."""
 
 from datetime import timedelta
 from random import Random

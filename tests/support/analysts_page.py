@@ -1,7 +1,7 @@
-"""A way to write the outputs of warehouse/README.md anew.
+"""Writes the outputs of warehouse/README.md again.
 
-python tests/support/analysts_page.py FILE: answer each question from a published file, the one that
-`vetl demo --days 60` makes, and put what it answers under the statement.
+python tests/support/analysts_page.py FILE: answer each question from a published file, the one that `vetl demo
+--days 60` makes, and put the answer under the statement.
 """
 
 import sys
@@ -17,7 +17,7 @@ PAGE = analysts_page()
 
 
 def answered(page: str, answer: Callable[[str], str]) -> str:
-    """The page with each output replaced by what its statement answers, a Markdown table."""
+    """Return the page with each output replaced by the answer of its statement, a Markdown table."""
     return WORKED.sub(lambda match: match[1] + answer(match[4]), page)
 
 

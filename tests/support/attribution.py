@@ -1,4 +1,4 @@
-"""Who a row is about and what booked an appointment, in plain Python: one practice at a time."""
+"""The client of a row and the origin of an appointment, in plain Python: one practice at a time."""
 
 import re
 from collections import defaultdict
@@ -13,16 +13,16 @@ from support.random_rows import Row, Tables
 HOUR = timedelta(hours=1)
 NEVER = timedelta.max
 Candidate = tuple[str, timedelta, str, str]
-"""How it is known, how far apart in time, through what, and its id: the least of them counts."""
+"""The evidence of a booking: its kind, the distance in time, the channel, and its id; the least of them counts."""
 
 
 Party = tuple[str | None, str | None]
-"""A client and a telephone number, each where it is known."""
+"""A client and a telephone number, each if it is known."""
 
 
 @dataclass(frozen=True)
 class Booking:
-    """What booked an appointment, or an episode."""
+    """The origin of an appointment or of an episode's booking."""
 
     at: datetime | None
     attribution: str
@@ -32,7 +32,7 @@ class Booking:
 
 
 def as_number(spelling: str | None, region: str | None) -> str | None:
-    """The telephone number that a spelling stands for; of a practice nobody knows only one with its country."""
+    """Return the telephone number of a spelling; an unknown practice only knows numbers with their country."""
     if not spelling or region is None:
         return spelling if spelling and re.fullmatch(r"\+[1-9]\d{6,14}", spelling) else None
     try:
@@ -45,7 +45,7 @@ def as_number(spelling: str | None, region: str | None) -> str | None:
 
 
 def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
-    """Names that stand for one client alone."""
+    """Return names that belong to only one client."""
     clients_by_name: dict[str, set[str]] = defaultdict(set)
     for name, client in pairs:
         if name and client:
@@ -54,7 +54,7 @@ def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str
 
 
 def is_same(one: Party, other: Party) -> bool:
-    """Whether two are the same by either."""
+    """Return whether two are the same by client or by number."""
     return any(mine and mine == theirs for mine, theirs in zip(one, other, strict=True))
 
 
@@ -63,7 +63,7 @@ def apart(one: datetime | None, other: datetime | None) -> timedelta:
 
 
 class Attribution:
-    """One practice's rows that the source still has; what ids and numbers stand for, and what booked what."""
+    """One practice's rows that the source still has; the owners of ids and numbers, the origins of bookings."""
 
     def __init__(self, practice: str, tables: Tables, region: str | None = None) -> None:
         self._region = region
@@ -122,7 +122,7 @@ class Attribution:
         )
 
     def _booked_via(self, row: Row) -> Booking | None:
-        """Ids before inference, then the nearest in time."""
+        """Choose ids before inference, then the nearest in time."""
         candidates = [*self._by_ids(row), *self._by_call(row), *self._by_outreach(row)]
         if not candidates:
             return None
@@ -139,18 +139,18 @@ class Attribution:
                 yield "exact", apart(event["completed_at"], row["created_at"]), "outreach", request_id
 
     def caller(self, call: Row) -> Party:
-        """The client and the number of a call, as far as they are known."""
+        """Return the client and the number of a call, as far as they are known."""
         phone = self.number(call["phone_number"])
         client = call["client_id"] or self.by_remote_id.get(call["remote_client_id"] or "")
         return client or self.by_phone.get(phone or ""), phone
 
     def contacted(self, request: Row) -> Party:
-        """The client and the number that outreach went to."""
+        """Return the client and the number of an outreach request."""
         phone = self.number(request["contact_number"])
         return request["client_id"] or self.by_phone.get(phone or ""), phone
 
     def booked_for(self, appointment: Row) -> Party:
-        """The client and the number of an appointment."""
+        """Return the client and the number of an appointment."""
         return self.client_of(appointment), self.number(appointment["client_phone"])
 
     def _by_call(self, row: Row) -> Iterator[Candidate]:

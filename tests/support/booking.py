@@ -6,7 +6,7 @@ from support.partner_side import Partner, Row
 
 
 def booking(partner: Partner, **fields: Any) -> Row:
-    """A body for the first client, its patient and the next open time; None leaves a field out."""
+    """Return a body for the first client, its patient and the next open time; None leaves a field out."""
     client = partner.truth("clients")[0]
     body = {
         "slot_id": partner.page("open_times")[0]["uuid"],

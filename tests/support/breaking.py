@@ -1,7 +1,7 @@
-"""Ways to break a rule of the contract on purpose, each for as long as a block lasts.
+"""Ways to break a rule of the contract on purpose, each until a block ends.
 
-Nothing here knows how the sandbox is written: a break is a switch, or a hand on the wire. It changes what partners
-ask or are answered, or what receivers of webhooks get.
+They do not depend on the sandbox's code: a break is a switch, or a change on the wire. It changes the requests of
+partners, their answers, or the webhooks that receivers get.
 """
 
 import json
@@ -21,9 +21,9 @@ from sandbox.webhooks.posting import Letter
 Break = Callable[[Handle], AbstractContextManager[None]]
 Row = dict[str, Any]
 Wrong = Callable[[Any], object] | object
-"""A wrong value, or what makes one of the right value or of the record that it stands in."""
+"""A wrong value, or a function that makes it from the right value or from its record."""
 GONE: Final = object()
-"""In place of a value: the field or parameter is not there."""
+"""Instead of a value: the field or parameter is missing."""
 SIGNATURE: Final = "X-Webhook-Signature"
 _INVALID: Final = 400
 
@@ -32,10 +32,10 @@ _answers: list[Callable[[httpx.Request, httpx.Response], httpx.Response]] = []
 
 
 class Wire(httpx.HTTPTransport):
-    """How partners reach the sandbox: with every break that is in force."""
+    """The partners' connection to the sandbox, with every break that is in force."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """As `httpx` has it."""
+        """Handle a request of `httpx`."""
         asked = request
         for change in _requests:
             asked = change(asked)
@@ -48,7 +48,7 @@ class Wire(httpx.HTTPTransport):
 
 
 def switched(**switches: Any) -> Break:
-    """Other switches, where the contract does show what the sandbox lets one choose."""
+    """Set other switches, for points that the contract does show."""
 
     @contextmanager
     def apply(platform: Handle) -> Generator[None]:
@@ -59,7 +59,7 @@ def switched(**switches: Any) -> Break:
 
 
 def asks(path: str = "*", **query: Wrong) -> Break:
-    """The platform hears other values of these parameters: given, or made from what was asked, or `GONE`."""
+    """Change parameters before the platform sees them: given, or made from the request, or `GONE`."""
 
     def change(request: httpx.Request) -> httpx.Request:
         if not _is_for(request, path, "GET"):
@@ -73,7 +73,7 @@ def asks(path: str = "*", **query: Wrong) -> Break:
 
 
 def hears(path: str = "*", *, method: Any = "P*", **fields: Wrong) -> Break:
-    """The platform hears other values of these fields of a body, as for `asks`."""
+    """Change fields of a body before the platform sees them, as for `asks`."""
 
     def change(request: httpx.Request) -> httpx.Request:
         if not _is_for(request, path, method):
@@ -86,7 +86,7 @@ def hears(path: str = "*", *, method: Any = "P*", **fields: Wrong) -> Break:
 
 
 def with_header(name: str, value: str) -> Break:
-    """The platform hears another value of a header."""
+    """Change a header before the platform sees it."""
 
     def change(request: httpx.Request) -> httpx.Request:
         headers = httpx.Headers({**request.headers, name: value})
@@ -96,17 +96,17 @@ def with_header(name: str, value: str) -> Break:
 
 
 def shows(path: str = "*", *, method: Any = "*", **fields: Wrong) -> Break:
-    """Records have other values in these fields: given, or made from the record, or `GONE`."""
+    """Change fields of records: given, or made from the record, or `GONE`."""
     return answers(path, lambda data: _each_record(data, lambda record: _changed(record, fields)), method=method)
 
 
 def pages(path: str = "*", **fields: Wrong) -> Break:
-    """Pages have other values beside their content, as for `shows`."""
+    """Change values of pages beside their content, as for `shows`."""
     return answers(path, lambda data: _changed(data, fields, always=True) if "content" in data else data)
 
 
 def rows(path: str, change: Callable[[list[Row]], list[Row]]) -> Break:
-    """Lists have other rows."""
+    """Change the rows of lists."""
 
     def changed(data: Any) -> Any:
         if isinstance(data, list):
@@ -117,7 +117,7 @@ def rows(path: str, change: Callable[[list[Row]], list[Row]]) -> Break:
 
 
 def answers(path: str, change: Callable[[Any], Any], *, method: Any = "*") -> Break:
-    """Successes have other data."""
+    """Change the data of successes."""
 
     def changed(body: Row) -> Row:
         return {**body, "data": change(body["data"])} if body.get("success") is True else body
@@ -126,7 +126,7 @@ def answers(path: str, change: Callable[[Any], Any], *, method: Any = "*") -> Br
 
 
 def enveloped(path: str, change: Callable[[Row], Row], *, method: Any = "*") -> Break:
-    """JSON answers have another envelope."""
+    """Change the envelope of JSON answers."""
 
     def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
         if not _is_for(request, path, method) or "json" not in answer.headers.get("content-type", ""):
@@ -137,7 +137,7 @@ def enveloped(path: str, change: Callable[[Row], Row], *, method: Any = "*") -> 
 
 
 def texts(path: str, change: Callable[[str], str]) -> Break:
-    """Answers that are no JSON have another text."""
+    """Change the text of answers that are no JSON."""
 
     def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
         if not _is_for(request, path) or "json" in answer.headers.get("content-type", ""):
@@ -148,7 +148,7 @@ def texts(path: str, change: Callable[[str], str]) -> Break:
 
 
 def headed(**headers: Wrong) -> Break:
-    """Answers have other headers: `x_page=...` is `X-Page`; as for `asks`."""
+    """Change the headers of answers: `x_page=...` is `X-Page`; as for `asks`."""
 
     def changed(_: httpx.Request, answer: httpx.Response) -> httpx.Response:
         sent = dict(answer.headers)
@@ -162,7 +162,7 @@ def headed(**headers: Wrong) -> Break:
 
 
 def status(path: str = "*", *, method: Any = "*", **statuses: int) -> Break:
-    """Answers have another status: `_201=202`."""
+    """Change the status of answers: `_201=202`."""
 
     def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
         other = statuses.get(f"_{answer.status_code}", answer.status_code)
@@ -172,7 +172,7 @@ def status(path: str = "*", *, method: Any = "*", **statuses: int) -> Break:
 
 
 def accepts(*fields: str | None, path: str = "*") -> Break:
-    """These fields are not found to be at fault: where nothing else is, the answer is a success; none: all are."""
+    """Find no fault with these fields (none: with any): without another fault the answer is a success."""
 
     def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
         body = answer.json() if answer.status_code == _INVALID else {}
@@ -191,7 +191,7 @@ def posts(
     change: Callable[[Letter], Sequence[Letter]] = lambda sent: [sent],
     learns: Callable[[int | None], int | None] = lambda status: status,
 ) -> Break:
-    """Receivers get other webhooks in place of each: none, or several; the sender learns another answer."""
+    """Replace each webhook by others: none, or several; the sender gets another answer."""
 
     @contextmanager
     def apply(platform: Handle) -> Generator[None]:
@@ -209,16 +209,16 @@ def posts(
 
 
 UNHEEDED: Final = posts(learns=lambda _: 200)
-"""Whatever a receiver answers, and whether or not it does, is taken for an acknowledgement."""
+"""Take any answer of a receiver, or none, for an acknowledgement."""
 
 
 def tells(**fields: Wrong) -> Break:
-    """Webhooks tell other values, as for `shows`."""
+    """Change values of webhooks, as for `shows`."""
     return posts(lambda sent: [sent.with_content(_changed(sent.payload, fields))])
 
 
 def posts_with(name: str, value: Wrong) -> Break:
-    """Webhooks have another header, as for `asks`."""
+    """Change a header of webhooks, as for `asks`."""
     return posts(
         lambda sent: [replace(sent, headers={**sent.headers, name: _made(value, sent.headers.get(name))})]
     )
@@ -238,7 +238,7 @@ def _made(value: Any, before: Any) -> Any:
 
 
 def _changed(record: Row, fields: Mapping[str, Any], *, always: bool = False) -> Row:
-    """Fields of a record that it has, or any, with other values."""
+    """Return the fields of a record with other values, existing fields or any."""
     wanted = {name: _made(value, record) for name, value in fields.items() if always or name in record}
     return {name: value for name, value in (record | wanted).items() if value is not GONE}
 

@@ -1,4 +1,4 @@
-"""A dashboard as `vetl dashboard` serves it, and the browser that looks at it."""
+"""A dashboard as `vetl dashboard` serves it, and the browser that shows it."""
 
 import os
 import re
@@ -31,13 +31,13 @@ class Dashboard:
     file: Path
 
     def serves(self, url: str) -> bool:
-        """Whether a request stays with this dashboard, or in the browser."""
+        """Return whether a request stays with this dashboard, or in the browser."""
         return url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:"))
 
 
 @contextmanager
 def serving(published: Path, folder: Path, **environment: str) -> Generator[Dashboard]:
-    """`vetl dashboard` on a copy of the file, in a folder of its own."""
+    """Run `vetl dashboard` on a copy of the file, in a folder of its own."""
     file = Path(shutil.copy(published, folder / "analytics.duckdb"))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -63,7 +63,7 @@ def serving(published: Path, folder: Path, **environment: str) -> Generator[Dash
 
 @contextmanager
 def signed_in(dashboard: Dashboard, header: str) -> Generator[Dashboard]:
-    """A proxy before it that adds a header to each request, also to the web socket's: no browser can do that."""
+    """Run a proxy that adds a header to each request, also to the web socket's: no browser can do that."""
     target = ("localhost", int(dashboard.address.rpartition(":")[2]))
 
     class Through(socketserver.BaseRequestHandler):
@@ -87,7 +87,7 @@ def signed_in(dashboard: Dashboard, header: str) -> Generator[Dashboard]:
 
 
 def answered(url: str, process: "subprocess.Popen[Any]") -> None:
-    """Returns once a process that starts answers there; fails once it has ended."""
+    """Return once a starting process answers; fail once it has ended."""
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline and process.poll() is None:
         try:
@@ -99,7 +99,7 @@ def answered(url: str, process: "subprocess.Popen[Any]") -> None:
 
 
 def drawn(page: Page, title: str | None = None) -> Page:
-    """The page, once all of it is there; `title` is its heading where it was reached from another page."""
+    """Return the page once all of it is there; `title` is its heading if it was reached from another page."""
     page.get_by_role("heading", level=1, name=title, exact=True).wait_for()
     page.get_by_test_id("stMain").get_by_text(LAST_LINE).wait_for()
     page.wait_for_function(
@@ -111,5 +111,5 @@ def drawn(page: Page, title: str | None = None) -> Page:
 
 
 def figures(page: Page) -> list[str]:
-    """The large numbers of a page."""
+    """Return the large numbers of a page."""
     return page.get_by_test_id("stMetricValue").all_inner_texts()

@@ -1,4 +1,4 @@
-"""The stories of a practice whose calls never rest: a state machine, over whatever store."""
+"""The stories of a practice whose calls never rest: a state machine, over any store."""
 
 from collections import Counter
 from datetime import timedelta
@@ -20,16 +20,16 @@ motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])
 sizes = st.integers(2, 8)
 json_sizes = st.integers(6, 9)
-"""Calls may come in before each request: a list that grows as fast as it is read would be read for very long."""
+"""Calls may come in before each request: a list that grows as fast as it is read would take very long."""
 
 
 class CallMachine(RuleBasedStateMachine):
-    """A practice, and what is here of it.
+    """A practice and its store.
 
-    - no certificate is false: asked by `Witness` at each commit;
+    - no certificate is false: `Witness` checks it at each commit;
     - a sync ends although something happens before each of its requests, within `requests_at_most`;
     - days that the cursor counts as read were certified and committed;
-    - at rest, after a full reconcile, every call and its details are here.
+    - at rest, after a full reconcile, the store has every call and its details.
     """
 
     practice: Practice
@@ -69,7 +69,7 @@ class CallMachine(RuleBasedStateMachine):
 
     @rule(lie=st.sampled_from([-1, 1, 2]))
     def totals_lie(self, lie: int) -> None:
-        """Noticed at rest, where what they hide is shown: a lie cannot be told from what moves or is hidden."""
+        """Let totals be false at rest, when hidden calls are shown: earlier nobody could notice."""
         source = self.practice.source
         source.sorting, source.lie, source.deepest = "listed", lie, None
 
@@ -102,7 +102,7 @@ class CallMachine(RuleBasedStateMachine):
             assert source.requests - before <= requests_at_rest(practice)
 
     def at_rest(self) -> None:
-        """Every call and its details are here."""
+        """Assert that the store has every call and its details."""
         assert self.practice.store.attached() == Counter(self.practice.expected())
 
     def teardown(self) -> None:
@@ -119,7 +119,7 @@ class CallMachine(RuleBasedStateMachine):
 
 
 def requests_at_most(practice: Practice) -> int:
-    """Whatever moved: the bound in the docstring of `date_windows`. A page that lies is asked for twice."""
+    """Return the bound in the docstring of `date_windows`. A page with a false total is read twice."""
     source = practice.source
     days = (practice.today() - practice.history_start).days + 3
     calls = max(len(version) for version in source.versions)
@@ -130,7 +130,7 @@ def requests_at_most(practice: Practice) -> int:
 
 
 def requests_at_rest(practice: Practice) -> int:
-    """A full reconcile of what is known already, without details."""
+    """Return the requests of a full reconcile of known calls, without details."""
     source, page = practice.source, practice.page
     days = (practice.today() - practice.history_start).days
     tail = 1 if source.rows(practice.today(), practice.today()).total() < page else 3

@@ -1,4 +1,4 @@
-"""What a warehouse promises of phone calls, as a dictionary of days: what was saved counts once it is flushed."""
+"""The warehouse's promises for phone calls, as a dictionary of days: saves count once they are flushed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,22 +25,22 @@ from pipelines.loading.phone_calls.times import days_between as span
 
 Details = tuple[str, str | None, str | None]
 STATE = 2
-"""The place of a call's state in what the CSV shows."""
+"""The place of a call's state in the row of the CSV."""
 UNTOLD = dict.fromkeys(("direction", "patient_name", "duration_seconds"))
 
 
 @dataclass(slots=True)
 class Kept:
-    """A call as it is kept, with what the JSON list told of it."""
+    """A stored call, with its details from the JSON list."""
 
     row: Shown
     details: Details | None = None
 
 
 class CallStore:
-    """What is saved waits until it is committed; a process that is killed loses what waits, as `ModelStore` does.
+    """Saves wait until they are committed; a killed process loses the waiting saves, as in `ModelStore`.
 
-    `stale` are days that changed since the JSON list last told of them.
+    `stale` are days that changed since the JSON list last showed them.
     """
 
     def __init__(self, zone: ZoneInfo) -> None:
@@ -56,7 +56,7 @@ class CallStore:
         self.waiting.append(step)
 
     def flush(self) -> None:
-        """Commit all that waits."""
+        """Commit all waiting saves."""
         for step in self.waiting:
             self._store(step)
             evidence: Certificate | None = getattr(step, "certificate", None)
@@ -68,11 +68,11 @@ class CallStore:
         self.waiting = []
 
     def rows(self, first: date, last: date) -> Counter[Shown]:
-        """What is here of these days."""
+        """Return the stored calls of these days."""
         return Counter(kept.row for day in span(first, last) for kept in self.days.get(day, []))
 
     def attached(self) -> Counter[tuple[Shown, Details | None]]:
-        """Every call that is here, with its details."""
+        """Return every stored call, with its details."""
         return Counter((kept.row, kept.details) for calls in self.days.values() for kept in calls)
 
     def answer(self, question: Step[Any]) -> Any:
@@ -136,7 +136,7 @@ def _told(row: Shown) -> dict[str, Any]:
 
 
 def _by_row(pairs: Sequence[tuple[Shown, Any]]) -> Mapping[Shown, Iterator[Any]]:
-    """What belongs to equal rows, one after the other."""
+    """Group values of equal rows, one after the other."""
     values_by_row: dict[Shown, list[Any]] = defaultdict(list)
     for row, value in pairs:
         values_by_row[row].append(value)

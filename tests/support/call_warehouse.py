@@ -1,4 +1,4 @@
-"""A real warehouse in the place of `CallStore`: what a strategy saves goes through `pipelines.loading`."""
+"""A real warehouse instead of `CallStore`: a strategy's saves go through `pipelines.loading`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ NOT_TOLD = dict.fromkeys(
 
 
 def as_page(rows: Sequence[Shown]) -> CallTexts:
-    """A page of the CSV as the client hands it over."""
+    """Return a page of the CSV as the client passes it on."""
     names = ("phone_number", "state", "client_name", "outcome", "summary")
     lines = [call_line(minute, **dict(zip(names, cells, strict=True)), **NOT_TOLD) for minute, *cells in rows]
     return csv_page(*lines)
 
 
 class CallWarehouse:
-    """One practice of a warehouse. What is saved waits until it is committed, as in the engine's buffer."""
+    """One practice of a warehouse. Saves wait until they are committed, as in the engine's buffer."""
 
     def __init__(self, filled: Filled) -> None:
         self._filled = filled
@@ -63,21 +63,21 @@ class CallWarehouse:
         return self._filled.warehouse.answer(self._filled.practice.id, PHONE_CALLS, question)
 
     def rows(self, first: date, last: date) -> Counter[Shown]:
-        """What is here of these days, as the CSV shows it."""
+        """Return the stored calls of these days, as the CSV shows them."""
         return Counter(self._select(SHOWN, f"and call_date between '{first}' and '{last}'"))
 
     def attached(self) -> Counter[tuple[Shown, Details | None]]:
-        """Every call that is here, with its details."""
+        """Return every stored call, with its details."""
         rows = self._select(f"{SHOWN}, id, client_id, remote_client_id")
         return Counter((row[:6], row[6:] if row[6] else None) for row in rows)
 
     def instants(self) -> Counter[Any]:
-        """The id and the minute of every call that is here, in UTC."""
+        """Return the id and the minute of every stored call, in UTC."""
         rows = self._select("id, called_at")
         return Counter((identity, at.astimezone(UTC)) for identity, at in rows)
 
     def keys(self) -> list[tuple[str, str, str]]:
-        """The key, the local minute and the phone number of every call that ever was here."""
+        """Return the key, the local minute and the phone number of every call that was ever stored."""
         return self._filled.rows(
             "select call_key, strftime(called_at_local, '%Y-%m-%d %H:%M'), phone_number from raw.phone_calls"
             f" where practice_id = '{self._filled.practice.id}'"

@@ -1,4 +1,4 @@
-"""What the marts' tests work with: the rows of a group, and two tables compared cell by cell."""
+"""Tools of the marts' tests: the rows of a group, and two tables compared cell by cell."""
 
 import math
 from collections import defaultdict
@@ -14,7 +14,7 @@ Cells = dict[tuple[Any, ...], tuple[Any, ...]]
 
 
 def groups(rows: Iterable[Row], day: Callable[[Row], date | None], *columns: str) -> dict[Any, list[Row]]:
-    """Rows that the source still has, by practice, day and columns, an empty string being null."""
+    """Return rows that the source still has, by practice, day and columns, an empty string being null."""
     grouped: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
         if row["_deleted_at"] is None:
@@ -46,7 +46,7 @@ def cells(rows: list[tuple[Any, ...]], key_width: int) -> Cells:
 
 
 def same(expected: object, actual: object) -> bool:
-    """Floats but for their last bits, which two engines may round differently; anything else exactly."""
+    """Compare floats except for their last bits, which engines may round differently; other values exactly."""
     if isinstance(expected, float) and isinstance(actual, float):
         return math.isclose(expected, actual, rel_tol=1e-12, abs_tol=1e-9)
     return expected == actual

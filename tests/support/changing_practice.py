@@ -21,9 +21,9 @@ PRACTICES = (
 )
 FIRST_DAY = date(2025, 4, 20)
 DAYS = 46
-"""Some are yet to come when a story is built first: the end of a day is a change too."""
+"""Some days are in the future when a story is first built: the end of a day is a change too."""
 CLIENTS = 6
-"""So few that each has many contacts, and most changes move somebody's episodes."""
+"""So few that each has many contacts, and most changes affect an episode."""
 
 STAGES = ("started", "pet_chosen", "slot_chosen")
 
@@ -31,7 +31,7 @@ LISTS = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 
 
 class ChangingPractice:
-    """One practice's lists at the source, and the warehouse that they are written to."""
+    """One practice's lists at the source, and their warehouse."""
 
     def __init__(self, filled: Filled, practice: Practice, random: Random) -> None:
         self.filled = filled
@@ -43,7 +43,7 @@ class ChangingPractice:
         self.done: list[str] = []
 
     def change(self, times: int) -> None:
-        """Let some things happen; `done` names them."""
+        """Make some changes; `done` names them."""
         happenings: list[Callable[[], None]] = [
             *[self.add_row] * 4,
             *[self.change_row] * 4,
@@ -64,7 +64,7 @@ class ChangingPractice:
             happening()
 
     def add_row(self) -> None:
-        """A new session, appointment, request or task; some come late, of a day long ago."""
+        """Add a session, appointment, request or task; some come late, of a day long ago."""
         name = self._random.choice(LISTS)
         self._number += 1
         row = {"id": f"{name}-{self._number}", "created_at": self._instant()}
@@ -72,7 +72,7 @@ class ChangingPractice:
         self._tell(name, row)
 
     def change_row(self) -> None:
-        """It goes on, is reopened, expires, or its creation is corrected."""
+        """Let a row go on, reopen it, expire it, or correct its creation."""
         name = self._random.choice(LISTS)
         if self._lists[name]:
             row = self._random.choice(list(self._lists[name].values()))
@@ -81,14 +81,14 @@ class ChangingPractice:
             self._tell(name, row)
 
     def delete_row(self) -> None:
-        """The source has it no more."""
+        """Delete a row at the source."""
         name = self._random.choice(LISTS)
         if self._lists[name]:
             gone, _ = self._lists[name].popitem()
             self._commit(name, MissingRecords([gone], self.filled.now))
 
     def replace_day(self) -> None:
-        """A day of calls is read again, and some are new, others changed or gone."""
+        """Read a day of calls again: some are new, others changed or gone."""
         day = FIRST_DAY + timedelta(days=self._random.randrange(DAYS))
         calls = [call for call in self._calls.get(day, []) if self._random.random() < 0.8]
         for call in calls:
@@ -99,14 +99,14 @@ class ChangingPractice:
         self._read_day(day)
 
     def empty_day(self) -> None:
-        """All calls of a day vanish."""
+        """Delete all calls of a day."""
         if self._calls:
             day = self._random.choice(list(self._calls))
             self._calls[day] = []
             self._read_day(day)
 
     def attach_ids(self) -> None:
-        """The JSON list tells whose calls a day's were."""
+        """Attach the ids of the JSON list to a day's calls."""
         days = [day for day, calls in self._calls.items() if calls]
         if days:
             day = self._random.choice(days)
@@ -114,18 +114,18 @@ class ChangingPractice:
             self._commit("phone_calls", AttachDetails(records, day, day))
 
     def tell_client(self) -> None:
-        """A client is looked up; the number or the remote id may be another than before."""
+        """Look a client up; the number or the remote id may be different than before."""
         client = self._random.randrange(CLIENTS)
         remote = f"R{client}" if self._random.random() < 0.8 else f"R{self._random.randrange(CLIENTS)}"
         self._merge("clients", {"id": f"c{client}", "name": "Jane", "phone": self._phone(), "remote_id": remote})
 
     def forget_client(self) -> None:
-        """A client that the source does not have any more."""
+        """Forget a client that the source no longer has."""
         gone = f"c{self._random.randrange(CLIENTS)}"
         self._commit("clients", MissingRecords([gone], self.filled.now))
 
     def tell_outcome(self) -> None:
-        """The webhook of a request arrives and names the appointment."""
+        """Receive the webhook of a request, which names the appointment."""
         requests, appointments = list(self._lists["ai_outbound"]), list(self._lists["appointments"])
         if requests and appointments:
             event = {
@@ -136,7 +136,7 @@ class ChangingPractice:
             self._receive(OUTREACH_EVENTS, event)
 
     def remind(self) -> None:
-        """A service reminder arrives."""
+        """Receive a service reminder."""
         number = self._random.randrange(30)
         reminder = {"id": f"r{number}", "content_hash": str(self._random.random()), "group_status": "incomplete"}
         self._receive(SERVICE_REMINDER_EVENTS, reminder)
@@ -190,7 +190,7 @@ class ChangingPractice:
         self._merge(name, dict(row))
 
     def _stage_after(self, stage: str | None) -> str | None:
-        """Nobody goes back, so that the order of stages is known."""
+        """Return a later stage: no session goes back, so the order of stages is known."""
         reached = STAGES.index(stage) if stage else 0
         return self._random.choice([*STAGES[reached:], stage])
 
@@ -209,7 +209,7 @@ class ChangingPractice:
         }
 
     def _record(self, day: date, number: int, call: dict[str, str]) -> Row:
-        """What the JSON list shows of a call."""
+        """Return the JSON list's record of a call."""
         client = self._random.randrange(CLIENTS)
         local = datetime.fromisoformat(call["minute"]).replace(tzinfo=ZoneInfo(self._practice.time_zone))
         return call_record(

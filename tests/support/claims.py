@@ -32,7 +32,7 @@ from pipelines.core.pages import Certificate, Row
 from pipelines.reading.rows import instant
 
 Where = Callable[[Row], bool]
-"""Whether a version is what a claim is about."""
+"""Whether a claim is about a version."""
 
 
 def everything(_: Row) -> bool:
@@ -40,7 +40,7 @@ def everything(_: Row) -> bool:
 
 
 def in_window(certificate: Certificate) -> Where:
-    """Whether a row lies strictly inside the window: whether a server includes bounds is not shown."""
+    """Return whether a row lies strictly inside the window: bounds may be included or not."""
     start, end = certificate.window.start, certificate.window.end
 
     def inside(row: Row) -> bool:
@@ -54,7 +54,7 @@ def in_window(certificate: Certificate) -> Where:
 def there(
     source: ModelSource, since: datetime, until: datetime, where: Where = everything
 ) -> Iterator[tuple[str, Sequence[Version]]]:
-    """Rows that the source had all that time, always in that place; with their versions of that time."""
+    """Return rows that the source had all that time, always in that place; with their versions of that time."""
     for identity, versions in source.versions.items():
         during = [item for item in versions if item.since <= until and (item.until is None or item.until > since)]
         unbroken = all(before.until == after.since for before, after in pairwise(during))
@@ -64,13 +64,13 @@ def there(
 
 
 def assert_window_is_whole(source: ModelSource, store: ModelStore, certificate: Certificate) -> None:
-    """Claim 1."""
+    """Assert claim 1."""
     for identity, versions in there(source, certificate.started, certificate.finished, in_window(certificate)):
         assert_no_older_than(source, store, versions[0], identity, f"{certificate}")
 
 
 def assert_rows_are_current(source: ModelSource, store: ModelStore, began: datetime) -> None:
-    """Claim 2, of lists whose rows are all met in each reading."""
+    """Assert claim 2, of lists whose rows all come in each reading."""
     for identity, versions in there(source, began, source.now):
         assert_no_older_than(source, store, versions[0], identity, f"a reading that began at {began}")
 
@@ -78,7 +78,7 @@ def assert_rows_are_current(source: ModelSource, store: ModelStore, began: datet
 def assert_versions_are_here(
     source: ModelSource, store: ModelStore, began: datetime, where: Where, *, but: Sequence[str] = ()
 ) -> None:
-    """Claims 2 and 3. `but`: fields that are not claimed."""
+    """Assert claims 2 and 3. `but`: fields that are not claimed."""
     for identity, versions in there(source, began, source.now, where):
         if len(versions) == 1:
             expected = _without(versions[0].row, but)
@@ -87,13 +87,13 @@ def assert_versions_are_here(
 
 
 def assert_no_false_deletion(source: ModelSource, gone: set[str], began: datetime) -> None:
-    """Claim 4."""
+    """Assert claim 4."""
     wrong = gone & {identity for identity, _ in there(source, began, source.now)}
     assert not wrong, f"{wrong} were there all the time and are marked as deleted"
 
 
 def assert_nothing_is_invented(source: ModelSource, store: ModelStore) -> None:
-    """Claim 5."""
+    """Assert claim 5."""
     for identity, row in store.rows.items():
         assert any(version.row == row for version in source.versions[identity])
 
@@ -111,7 +111,7 @@ def assert_no_older_than(
 
 
 def _gone(versions: Sequence[Version]) -> bool:
-    """Whether the row was deleted after the first of these versions: then it may be gone here too."""
+    """Return whether the row was deleted after the first of these versions: then it may be gone here too."""
     follow = [*(version.since for version in versions[1:]), None]
     return any(version.until != since for version, since in zip(versions, follow, strict=True))
 

@@ -1,4 +1,4 @@
-"""A platform, a vetl.toml as a user would write it, and what doctor and sync make of both."""
+"""A platform, a vetl.toml as a user would write it, and the results of doctor and sync."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -36,7 +36,7 @@ history_start = {start}
 
 @dataclass
 class Clinic:
-    """A platform, the settings of a user who follows it, and what doctor and sync make of both."""
+    """A platform, the settings of its user, and the results of doctor and sync."""
 
     platform: sandbox.Handle
     config: Path
@@ -55,7 +55,7 @@ class Clinic:
 
     @property
     def zone(self) -> str:
-        """The one that the platform keeps for the practice, which the interface never tells."""
+        """The practice's real zone, which the interface never shows."""
         return self.platform.practices[0].time_zone
 
     def doctor(self, *lists: str, write: bool = False) -> Report:
@@ -63,17 +63,17 @@ class Clinic:
         return run_doctor(self.settings, practices=None, endpoints=lists, config=config, progress=lambda _: None)
 
     def sync(self, *lists: str) -> SyncResult:
-        """Without clients and patients: they are got one by one, which says nothing of switches."""
+        """Sync without clients and patients: they are read one by one, which does not depend on switches."""
         chosen = lists or LISTS
         return run_sync(self.settings, practices=None, endpoints=chosen, since=None, progress=lambda _: None)
 
     def differences(self, *lists: str) -> list[str]:
-        """What is not as the platform has it, of these lists."""
+        """Return the differences of these lists from the platform."""
         zones = {PRACTICE: self.zone}
         lines = truth.differences(self.platform, self.settings.warehouse.path, zones, since=self.start)
         return [line for line in lines if line.split()[1].rstrip(":") in (lists or LISTS)]
 
 
 def told(report: Report) -> dict[tuple[str, str], Finding]:
-    """The findings of the one practice by list and check."""
+    """Return the findings of the one practice by list and check."""
     return {(item.endpoint, item.check): item for item in report.practices[0].findings}

@@ -1,4 +1,4 @@
-"""AI outbound requests as a partner creates them, and clients without a past to do it for."""
+"""AI outbound requests as a partner creates them, and clients without a past for them."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from support.partner_side import Partner, Row, made
 
 REQUESTS = "ai_outbound/requests"
 NUMBER = "+12125550139"
-"""Of somebody who never answers."""
+"""The number of a client who never answers."""
 
 
 def reach_out(partner: Partner, **fields: Any) -> httpx.Response:
@@ -19,12 +19,12 @@ def reach_out(partner: Partner, **fields: Any) -> httpx.Response:
 
 
 def number(ending: str) -> str:
-    """Of somebody who behaves as these digits say (`sandbox.messages.numbers`)."""
+    """Return the number of a client who behaves as these digits say (`sandbox.messages.numbers`)."""
     return f"+121255501{ending}"
 
 
 def newcomer(partner: Partner, phone: str = NUMBER) -> Row:
-    """A client with a pet and without calls, appointments or messages so far."""
+    """Return a client with a pet and without calls, appointments or messages so far."""
     pet = {"id": "900", "name": "Rex", "client_id": "901", "species": "dog", "breed": "Mixed"}
     client = {"id": "901", "name": "Ann Other", "phone": phone, "remote_id": "77", "patients": [pet]}
     partner.platform.insert("loc-001", "patients", pet)
@@ -33,7 +33,7 @@ def newcomer(partner: Partner, phone: str = NUMBER) -> Row:
 
 
 def ended(partner: Partner, hours: float, **fields: Any) -> Row:
-    """What became of a request some hours after it was created."""
+    """Return a request some hours after it was created."""
     request = made(reach_out(partner, **fields))
     partner.later(hours=hours)
     return partner.page(f"{REQUESTS}/{request['id']}")

@@ -61,14 +61,14 @@ class Site:
         return run["run"]["runId"]
 
     def backfill(self, practices: Sequence[str]) -> str:
-        """As *Materialize* does for all lists and the practices that were chosen."""
+        """Start a backfill of all lists for the chosen practices, as *Materialize* does."""
         assets = [{"path": ["partner", endpoint.table]} for endpoint in REGISTRY]
         launched = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
         assert launched["__typename"] == "LaunchBackfillSuccess", launched
         return launched["backfillId"]
 
     def start(self, schedule: str) -> Callable[[], None]:
-        """Switch a schedule on, as the page does; what is returned switches it off."""
+        """Switch a schedule on, as the page does; return a function that switches it off."""
         selector = {**self.selector, "scheduleName": schedule}
         started = graphql(self.pages, START_SCHEDULE, selector=selector)["startSchedule"]
         assert started["__typename"] == "ScheduleStateResult", started
@@ -98,14 +98,14 @@ class Site:
         return until(run_id, done)
 
     def step_of(self, run_id: str) -> tuple[float, float]:
-        """When the sync of a run began and ended."""
+        """Return when the sync of a run began and ended."""
         [step] = self.instance.get_run_step_stats(run_id, ["sync"])
         assert step.start_time
         assert step.end_time
         return step.start_time, step.end_time
 
     def process_of(self, run_id: str) -> int:
-        """Which process reads the lists of a run."""
+        """Return the process that reads the lists of a run."""
         begun = self.instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_START)[0]
         assert begun.dagster_event
         assert begun.dagster_event.pid
@@ -125,7 +125,7 @@ def site_of(
     beside: Mapping[str, str] | None = None,
     location: str = LISTS_ALONE,
 ) -> Generator[Site]:
-    """`more` are lines of `vetl.toml`, `beside` variables of the environment."""
+    """Run a site. `more` are lines of `vetl.toml`, `beside` variables of the environment."""
     home = folder / "dagster"
     home.mkdir()
     shipped = (ROOT / dagster_yaml).read_text("utf-8")
@@ -146,7 +146,7 @@ def site_of(
         }
         port = free_port()
         command = [str(BIN / "dagster"), "dev", "-m", location, "-h", "127.0.0.1", "-p", str(port)]
-        # The instance first: two processes that find no tables both make them, and one fails.
+        # The instance comes first: two processes that find no tables both make them, and one fails.
         with dg.DagsterInstance.from_config(str(home)) as instance, running(command, folder, environment):
             pages = f"http://127.0.0.1:{port}"
             until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
@@ -177,7 +177,7 @@ def _on_postgres(folder: Path, dagster_yaml: str, beside: Mapping[str, str], **s
 
 @contextmanager
 def workers_site(folder: Path, beside: Mapping[str, str] | None = None, **site: Any) -> Generator[Site]:
-    """The same with Postgres, Redis and two workers of Celery, to whom runs are given; `site` is for `site_of`."""
+    """Run a site with Postgres, Redis and two workers of Celery for the runs; `site` is for `site_of`."""
     with ExitStack() as stack:
         port = free_port()
         quiet = ["--port", str(port), "--bind", "127.0.0.1", "--save", ""]
@@ -196,7 +196,7 @@ def workers_site(folder: Path, beside: Mapping[str, str] | None = None, **site: 
 
 @contextmanager
 def kubernetes_site(folder: Path, **site: Any) -> Generator[Site]:
-    """The same with Dagster's launcher for Kubernetes as in `deploy/helm/workers.yaml`: a job for each run."""
+    """Run a site with Dagster's launcher for Kubernetes as in `deploy/helm/workers.yaml`: a job for each run."""
     values = yaml.safe_load((ROOT / "deploy/helm/workers.yaml").read_text("utf-8"))["runLauncher"]
     here = folder / "kubernetes"
     here.mkdir()
@@ -229,5 +229,5 @@ def kubernetes_site(folder: Path, **site: Any) -> Generator[Site]:
 
 
 def _snake(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a job as the chart names them in `dagster.yaml`; what is in them has Kubernetes' names."""
+    """Return the parts of a job under the chart's names in `dagster.yaml`; their content has Kubernetes' names."""
     return {re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", name): part for name, part in config.items()}

@@ -1,4 +1,4 @@
-"""The daily marts' columns beside the grain, worked out in plain Python from the rows of one cell."""
+"""The daily marts' columns beside the grain, computed in plain Python from the rows of one cell."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -38,7 +38,7 @@ def intent(calls: list[Row]) -> tuple[Any, ...]:
 
 
 def answers(calls: list[Row]) -> tuple[Any, ...]:
-    """Who was answered, and who wanted a new appointment and got one."""
+    """Return the answered calls, and those that wanted a new appointment and got one."""
     new = [row for row in calls if wish(row) == "new_booking"]
     booked = count(new, lambda row: row["booked"])
     return (

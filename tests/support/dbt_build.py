@@ -15,7 +15,7 @@ from pipelines.jobs.dbt_process import as_options, environment
 from pipelines.settings import Settings
 
 VARIABLES = as_options(dbt_variables(Settings.model_construct()))
-"""As vetl hands them over: what is built with the same is parsed once (`support.warm_dbt_server`)."""
+"""The variables that vetl passes: a project is parsed once for the same variables (`support.warm_dbt_server`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Build:
         return json.loads((self.target / "manifest.json").read_text())
 
     def results(self, *statuses: str) -> list[str]:
-        """The unique ids of the nodes that ended so."""
+        """Return the unique ids of the nodes with this result."""
         content = json.loads((self.target / "run_results.json").read_text())
         return [node["unique_id"] for node in content["results"] if node["status"] in statuses]
 
 
 def build(warehouse: Path, scratch: Path, *options: str, project: Path | None = None) -> Build:
-    """Run `dbt build` and wait for it; `scratch` takes what dbt writes."""
+    """Run `dbt build` and wait for it; `scratch` is the folder for dbt's output."""
     done = run(warehouse, scratch, "build", *options, project=project)
     return Build(done.exit_code, done.output, warehouse, scratch / "target")
 
@@ -57,7 +57,7 @@ def run(
 
 
 def places(project: Path, scratch: Path) -> list[str]:
-    """Options that name the project, and where dbt writes."""
+    """Return options that name the project, and dbt's output folders."""
     return [
         *("--project-dir", str(project), "--profiles-dir", str(project)),
         *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),

@@ -18,13 +18,13 @@ def body_of(payload: Mapping[str, Any]) -> bytes:
 
 
 def signed(body: bytes, secret: str = SECRET) -> dict[str, str]:
-    """The headers of a delivery (contract: Authentication 7)."""
+    """Return the headers of a delivery (contract: Authentication 7)."""
     made = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     return {"Content-Type": "application/json", "X-Webhook-Signature": made}
 
 
 def message(identity: str = "m-1", status: str = "delivered", **fields: Any) -> Payload:
-    """A message status webhook; each call is a delivery of its own, so its `event_id` differs."""
+    """Return a message status webhook; each call is a delivery of its own, so its `event_id` differs."""
     number = next(_NUMBERS)
     return {
         "id": identity,
@@ -51,7 +51,7 @@ def message(identity: str = "m-1", status: str = "delivered", **fields: Any) -> 
 
 
 def outreach(identity: str = "r-1", **fields: Any) -> Payload:
-    """An AI outbound outcome webhook of a request that led to a booking."""
+    """Return an AI outbound outcome webhook of a request that led to a booking."""
     return {
         "event": "ai_outbound.completed",
         "request_id": identity,
@@ -74,7 +74,7 @@ def outreach(identity: str = "r-1", **fields: Any) -> Payload:
 
 
 def reminder(identity: str = "g-1", **fields: Any) -> Payload:
-    """A service reminder webhook."""
+    """Return a service reminder webhook."""
     return {
         "practice_id": "loc-001",
         "practice_name": "Harbor Animal Hospital",

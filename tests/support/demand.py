@@ -26,14 +26,14 @@ DO_NOT_CHASE = {
 
 
 def wish(call: Row) -> str | None:
-    """What a caller wanted."""
+    """Return the caller's request."""
     wanted = OTHER_WISHES.get(call["outcome"] or "")
     return wanted or ("new_booking" if call["booking_intent"] else None)
 
 
 @dataclass
 class Contact:
-    """One sign of a wish."""
+    """One sign that somebody wants an appointment."""
 
     channel: str
     id: str
@@ -54,7 +54,7 @@ class Contact:
 
 @dataclass
 class Episode:
-    """Contacts of one party until it was booked, or silent for long."""
+    """Contacts of one client or number until it was booked, or silent for long."""
 
     party: str
     contacts: list[Contact] = field(default_factory=list)
@@ -77,10 +77,10 @@ class Episode:
 
 
 class Demand(Attribution):
-    """One practice's wishes."""
+    """One practice's demand."""
 
     def episodes(self) -> list[Episode]:
-        """All of them, with their first booking."""
+        """Return all episodes, with their first booking."""
         parties: dict[str, list[Contact]] = defaultdict(list)
         for contact in self.contacts():
             parties[self.party_of(contact)].append(contact)
@@ -109,7 +109,7 @@ class Demand(Attribution):
         return self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
 
     def contacts(self) -> Iterator[Contact]:
-        """All signs, with what they booked."""
+        """Return all contacts, with their bookings."""
         booked = self._booked_by_contacts()
         for contact in self._told():
             row = booked.get((contact.channel, contact.id))
@@ -125,7 +125,7 @@ class Demand(Attribution):
             yield contact
 
     def _booked_by_contacts(self) -> Mapping[tuple[str, str], Row]:
-        """The appointment that was made first of those that one contact booked."""
+        """Return the earliest appointment of those that one contact booked."""
         by_contact: dict[tuple[str, str], Row] = {}
         for row in sorted(self.appointments, key=lambda row: (row["created_at"] or LAST, row["id"])):
             booking = self.bookings[row["id"]]
@@ -188,7 +188,7 @@ class Demand(Attribution):
         )
 
     def _refusals(self) -> dict[str, str]:
-        """What those said who must not be called."""
+        """Return the words of clients and numbers that must not be called."""
         said: dict[str, set[str]] = defaultdict(set)
         for row in self.calls:
             if row["outcome"] in NEVER_CALL:
@@ -201,7 +201,7 @@ class Demand(Attribution):
 
 
 def in_episodes(party: str, contacts: list[Contact], desk: list[Booking]) -> list[Episode]:
-    """The episodes of one party: contacts in their order, and appointments that none of them made."""
+    """Return the episodes of one client or number: contacts in their order, and appointments without a contact."""
     episodes: list[Episode] = []
     bookings = [one.booked_at for one in contacts if one.booked_at] + [one.at for one in desk if one.at]
     for place, contact in enumerate(contacts):

@@ -1,4 +1,4 @@
-"""A door before a server, on the level of the network: it can be shut, slam, or keep everybody waiting."""
+"""A proxy before a server, on the level of the network: it can be shut, cut off, or keep everybody waiting."""
 
 import asyncio
 import socket
@@ -14,10 +14,7 @@ AT_ONCE = struct.pack("ii", 1, 0)
 
 
 class Door:
-    """Hands bytes on both ways while it is open; nothing answers while it is stalled, nobody is there when shut.
-
-    `after` bytes of answers, if it is set, everything is cut off once (a reset, not an end) and the door shuts.
-    """
+    """Passes bytes both ways while it is open; it is silent while stalled, and does not listen while shut."""
 
     def __init__(self, base_url: str) -> None:
         parts = urlsplit(base_url)
@@ -33,7 +30,7 @@ class Door:
 
     @property
     def base_url(self) -> str:
-        """Where it is, open or not."""
+        """The address, open or not."""
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
@@ -47,11 +44,11 @@ class Door:
         self._loop.close()
 
     def open(self) -> None:
-        """As in good times."""
+        """Open it."""
         self._do(self._open())
 
     def stall(self) -> None:
-        """Connections are taken, and no byte comes through any of them."""
+        """Accept connections and pass no byte through any of them."""
         self.state = "stalled"
 
     def restart(self, seconds: float) -> None:
@@ -112,7 +109,7 @@ class Door:
 
 @contextmanager
 def door_before(base_url: str) -> Generator[Door]:
-    """An open door before this server."""
+    """Run an open door before this server."""
     door = Door(base_url)
     door.start()
     try:

@@ -1,4 +1,4 @@
-"""An inbox and a warehouse, and what a drain brings from the one to the other."""
+"""An inbox and a warehouse, and the drain from the first to the second."""
 
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ Delivered = tuple[str, dict[str, Any] | bytes]
 
 
 class Side:
-    """An inbox and a warehouse, with what a test wants to know of both."""
+    """An inbox and a warehouse, with the queries of the tests."""
 
     def __init__(self, folder: Path) -> None:
         self.inbox = Inbox.open(folder / "inbox.sqlite")

@@ -1,12 +1,12 @@
-"""How many examples of a property are tried: few in `make test`, ten times that in `make chaos`."""
+"""The number of examples of a property: few in `make test`, ten times that in `make chaos`."""
 
 from hypothesis import settings
 
 USUAL = 50
-"""Of the profile of `make test` (`tests/conftest.py`)."""
+"""The number in the profile of `make test` (`tests/conftest.py`)."""
 
 
 def examples(few: int) -> int:
-    """So many in `make test`, and more as the profile has more."""
+    """Return so many for `make test`, and more if the profile has more."""
     assert settings.default
     return few * settings.default.max_examples // USUAL

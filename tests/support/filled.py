@@ -36,7 +36,7 @@ class CsvAnswer:
 
 
 def csv_page(*lines: str) -> CallTexts:
-    """One whole page of these lines."""
+    """Return one whole page of these lines."""
     body = "".join(f"{line}\n" for line in (HEADER, *lines)).encode()
     frame = parse_calls(CsvAnswer(body, len(lines))).frame
     assert isinstance(frame, CallTexts)
@@ -44,7 +44,7 @@ def csv_page(*lines: str) -> CallTexts:
 
 
 def call_line(minute: str = "2025-05-01 10:00", **cells: str) -> str:
-    """One line of the CSV, by the names of the raw columns."""
+    """Return one line of the CSV, by the names of the raw columns."""
     usual = {
         "called_at_local": minute,
         "practice": "Harbor",
@@ -67,7 +67,7 @@ def call_line(minute: str = "2025-05-01 10:00", **cells: str) -> str:
 
 
 def call_record(identity: str, created_at: str = "2025-05-01T14:00:10Z", **fields: Any) -> dict[str, Any]:
-    """The JSON record that the CSV shows as `call_line()`."""
+    """Return the JSON record that the CSV shows as `call_line()`."""
     return {
         "id": identity,
         "created_at": created_at,
@@ -92,7 +92,7 @@ def call_record(identity: str, created_at: str = "2025-05-01T14:00:10Z", **field
 
 @cache
 def _empty() -> bytes:
-    """A new warehouse's file: it costs more to make than to copy, and each test begins with one."""
+    """Return a new warehouse's file: making it costs more than a copy, and each test begins with one."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "vetl.duckdb"
         Warehouse.open(path, REGISTRY, lock_wait_seconds=0).close()
@@ -112,7 +112,7 @@ class Filled:
         self.now = START
 
     def another_practice(self, time_zone: str = HARBOR.time_zone) -> None:
-        """Go on with a practice that has nothing yet: cheaper than another file."""
+        """Continue with a practice without rows: cheaper than another file."""
         self.practice = replace(HARBOR, id=f"p{int(self.practice.id[1:]) + 1}", time_zone=time_zone)
         self.warehouse.set_practices([self.practice])
 

@@ -1,4 +1,4 @@
-"""Somebody's address for webhooks on this machine: answers as it is told to, and keeps what it got."""
+"""A webhook address on this machine: it answers as the test says, and keeps its requests."""
 
 import json
 import threading
@@ -43,7 +43,7 @@ class Receiver:
 
 @contextmanager
 def receiving(context: SSLContext | None = None) -> Generator[Receiver]:
-    """A receiver on a free port; over TLS, as `localhost`, where a context is given."""
+    """Run a receiver on a free port; over TLS, as `localhost`, if a context is given."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

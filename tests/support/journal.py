@@ -1,4 +1,4 @@
-"""A source that keeps count of what it is asked for, so that requests can be held against a bound."""
+"""A source that counts its requests, so that a test can compare them with a bound."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ PATIENCE = 30_000
 
 @dataclass
 class Asked:
-    """What was asked for. `openings`: for each first page, how many full pages its list had then."""
+    """Requests so far. `openings`: for each first page, how many full pages its list had then."""
 
     openings: list[int] = field(default_factory=list[int])
     pages: int = 0
@@ -25,7 +25,7 @@ class Asked:
 
 
 class Journal(ModelSource):
-    """A source that keeps count of what it is asked for, and loses patience with a reading that does not end."""
+    """A source that counts its requests, and stops a reading that does not end."""
 
     asked = Asked()
 

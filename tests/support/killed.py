@@ -1,4 +1,4 @@
-"""A sync in a process of its own, to be killed in the middle."""
+"""A sync in a process of its own, which the test kills in the middle."""
 
 import multiprocessing
 import time
@@ -17,12 +17,12 @@ processes.set_forkserver_preload(["pipelines.jobs.sync"])
 
 
 def impatient() -> None:
-    """Backoff as in earnest, in a tenth of the time."""
+    """Back off as in production, in a tenth of the time."""
     retrying.FIRST_WAIT = 0.05
 
 
 def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None, now: datetime | None) -> None:
-    """What the process does. The exit code is left in a file, since a killed one leaves none."""
+    """Run a sync. The exit code is written into a file, because a killed process leaves none."""
     from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
 
     impatient()
@@ -41,9 +41,9 @@ def sync_until_killed(
     endpoints: Sequence[str] | None = None,
     now: datetime | None = None,
 ) -> bool:
-    """Start a sync and kill it (SIGKILL) so long after `after` holds, by default that the warehouse is there.
+    """Start a sync and kill it (SIGKILL) so long after `after` holds, by default that the warehouse exists.
 
-    `now`: what its machine's clock says. Returns whether it was still at work.
+    `now`: the machine's clock in the process. Return whether it was still at work.
     """
     ended.unlink(missing_ok=True)
     process = processes.Process(target=sync_and_exit, args=(settings, ended, endpoints, now))

@@ -1,4 +1,4 @@
-"""`dbt build` in a process of its own, killed (SIGKILL) while it is at a model or writes one down."""
+"""`dbt build` in a process of its own, killed (SIGKILL) while it computes a model or writes it."""
 
 import json
 import os
@@ -22,12 +22,12 @@ PATIENCE = 30
 
 
 def at_work(_warehouse: Path) -> None:
-    """While the model's statements run: they take some tenths of a second."""
+    """Wait while the model's statements run: they take some tenths of a second."""
     time.sleep(0.05)
 
 
 def committing(warehouse: Path) -> None:
-    """As soon as a commit begins to write: DuckDB's log grows at no other time."""
+    """Wait until a commit begins to write: DuckDB's log grows at no other time."""
     log = warehouse.with_name(f"{warehouse.name}.wal")
     deadline = time.monotonic() + PATIENCE
     before = _size(log)
@@ -36,7 +36,7 @@ def committing(warehouse: Path) -> None:
 
 
 def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
-    """Build, and kill it at a model. Whoever calls it is told where the build came to its end before."""
+    """Build, and kill it at a model; fail if the build ended before."""
     with subprocess.Popen(
         [
             *(*warm_dbt.command(), "--no-version-check", "--log-level-file", "none", "--log-format", "json"),

@@ -1,4 +1,4 @@
-"""All that a mart may depend on, and how its expected rows are written down."""
+"""All inputs of a mart, and the form of its expected rows."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,14 +23,14 @@ COUNTRIES = {
     "America/St_Johns": "CA",
     "America/Santiago": "CL",
 }
-"""Of the zones that practices of tests lie in."""
+"""The countries of the zones that practices of tests have."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """The practices, the source's clock at the last sync, and what was seen of the source.
+    """The practices, the source's clock at the last sync, and the rows seen at the source.
 
-    `tables` are named as those of raw; `history.<table>` holds the versions that were superseded.
+    `tables` are named as those of raw; `history.<table>` holds the superseded versions.
     """
 
     practices: Sequence[Practice]
@@ -38,15 +38,15 @@ class Known:
     tables: Tables
 
     def rows(self, table: str) -> list[Row]:
-        """The rows that the source still has."""
+        """Return the rows that the source still has."""
         return [row for row in self.tables[table] if not row["_deleted_at"]]
 
     def practices_in(self, table: str) -> set[str]:
-        """The practices that have rows in a table."""
+        """Return the practices that have rows in a table."""
         return {row["practice_id"] for row in self.tables[table]}
 
     def versions(self, table: str) -> dict[tuple[str, str], list[Row]]:
-        """All versions of each row, the oldest first."""
+        """Return all versions of each row, the oldest first."""
         versions: dict[tuple[str, str], list[Row]] = defaultdict(list)
         latest = ({**row, "_valid_from": row["_loaded_at"]} for row in self.tables[table])
         every = [*self.tables.get(f"history.{table}", ()), *latest]
@@ -55,23 +55,23 @@ class Known:
         return versions
 
     def zone_of(self, practice_id: str) -> str | None:
-        """The practice's time zone, where the practice is configured."""
+        """Return the practice's time zone, if the practice is configured."""
         return next((one.time_zone for one in self.practices if one.id == practice_id), None)
 
     def region_of(self, practice_id: str) -> str | None:
-        """The country of the practice's time zone."""
+        """Return the country of the practice's time zone."""
         zone_name = self.zone_of(practice_id)
         return COUNTRIES[zone_name] if zone_name else None
 
     def local(self, row: Row, column: str) -> datetime | None:
-        """A time of a row on the wall clock of its practice."""
+        """Return a time of a row on the wall clock of its practice."""
         return on_the_wall(row.get(column), self.zone_of(row["practice_id"]))
 
     def day(self, row: Row) -> date | None:
-        """The day of a row's `created_at` on the wall clock of its practice."""
+        """Return the day of a row's `created_at` on the wall clock of its practice."""
         local = self.local(row, "created_at")
         return local.date() if local else None
 
     def by_day(self, rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
-        """Rows by practice, day and columns, an empty string being null."""
+        """Return rows by practice, day and columns, an empty string being null."""
         return groups(rows, self.day, *columns)

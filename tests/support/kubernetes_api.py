@@ -1,4 +1,4 @@
-"""As much of Kubernetes' interface as Dagster's launcher asks for; a job's container is a process here."""
+"""The part of Kubernetes' interface that Dagster's launcher uses; a job's container is a process here."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
             asked = _JOB.match(self.path)
             if asked and asked[1] in cluster.jobs:
                 self._answer(200, {**cluster.jobs[asked[1]], "status": cluster.status(asked[1])})
-            elif self.path.startswith("/api/v1/namespaces/default/pods"):  # for what is told of a failure
+            elif self.path.startswith("/api/v1/namespaces/default/pods"):  # for the report of a failure
                 self._answer(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": []})
             else:
                 self._answer(404, {"kind": "Status", "status": "Failure", "code": 404})
@@ -78,7 +78,7 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-            """Not among the tests' output."""
+            """Print nothing among the tests' output."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     address = f"http://127.0.0.1:{server.server_address[1]}"

@@ -1,4 +1,4 @@
-"""What a reader sees of a lake: the files of its manifest, and nothing else."""
+"""A reader's view of a lake: the files of its manifest, and nothing else."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def manifest(lake: Path) -> Manifest:
 
 
 def rows(lake: Path, listed: Manifest, table: str) -> list[dict[str, Any]]:
-    """The rows of a table in a manifest's files, which are as long as it says, in an order of their own."""
+    """Return the rows of a table in a manifest's files, checked for their length, in a fixed order."""
     parts: list[pa.Table] = []
     for file in listed.files:
         if file.table == table:
@@ -56,7 +56,7 @@ class Dying(Storage):
 
 
 def export_until_killed(warehouse: Path, lake: Path, steps: int) -> bool:
-    """Export in a process of its own. Returns whether it was killed."""
+    """Export in a process of its own. Return whether it was killed."""
     process = processes.Process(target=_export, args=(warehouse, lake, steps))
     process.start()
     process.join()

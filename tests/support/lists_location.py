@@ -1,4 +1,4 @@
-"""A code location of the lists and their checks alone, for tests that need no mart."""
+"""A code location with only the lists and their checks, for tests that need no mart."""
 
 import os
 

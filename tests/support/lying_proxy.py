@@ -1,4 +1,4 @@
-"""A door before the sandbox that changes what lists tell: totals that lie, ids that never stay; or the clock."""
+"""A proxy before the sandbox that changes lists: false totals, unstable ids; or the clock."""
 
 import json
 from collections.abc import Callable, Generator
@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 Change = Callable[[str, dict[str, Any]], None]
-"""Given the path and the page (`data` of a list's envelope); may change the page."""
+"""A function of the path and the page (`data` of a list's envelope); it may change the page."""
 
 Instead = Callable[[str, str], tuple[int, dict[str, Any]] | None]
-"""Given the path and the `Authorization` header; may answer with a status and an envelope by itself."""
+"""A function of the path and the `Authorization` header; it may answer with a status and an envelope by itself."""
 
 PASSED_ON = ("Content-Type", "Date", "X-Total-Count", "X-Page", "X-Per-Page", "Retry-After")
 
@@ -26,9 +26,9 @@ def lying(
     instead: Instead = lambda _path, _authorization: None,
     dated: Callable[[str], str] = lambda date: date,
 ) -> Generator[str]:
-    """The address of a server that hands on what `base_url` answers, changed.
+    """Serve the answers of `base_url` with changes, and return the address.
 
-    `dated` makes the `Date` header of an answer out of the true one.
+    `dated` makes the `Date` header of an answer from the true one.
     """
     behind = urlsplit(base_url)
 
@@ -64,7 +64,7 @@ def lying(
             self.wfile.write(content)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the base class
-            """Quiet."""
+            """Print nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -1,4 +1,4 @@
-"""Builds of the shipped models alone, and what two warehouses' models differ in."""
+"""Builds of the shipped models alone, and the differences between two warehouses' models."""
 
 import re
 import shutil
@@ -18,13 +18,13 @@ MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 
 
 def build_models(warehouse: Path, *options: str, **variables: str) -> None:
-    """Build as vetl does, without tests: what is asked here is what the models hold."""
+    """Build as vetl does, without tests: these builds are about the rows of the models."""
     done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, variables=variables)
     assert done.exit_code == 0, done.output
 
 
 def passes(warehouse: Path, test: str) -> bool:
-    """Build every model and run one test of dbt's; whether it passes."""
+    """Build every model and run one test of dbt's; return whether it passes."""
     alone = ("--indirect-selection", "empty")  # else each model brings all of its tests
     done = run(warehouse, warehouse.parent, "build", *alone, "--select", "resource_type:model", test)
     assert re.search(f"(PASS|FAIL) .*{test}", done.output), done.output
@@ -33,14 +33,14 @@ def passes(warehouse: Path, test: str) -> bool:
 
 @contextmanager
 def untested() -> Generator[None]:
-    """In here vetl builds without dbt's tests, which are a third of the time."""
+    """Let vetl build without dbt's tests, which take a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "options_of", _none)
         yield
 
 
 def build_marts_untested(settings: Settings) -> BuildResult:
-    """What `build_marts` makes, without dbt's tests of it."""
+    """Return the result of `build_marts`, without dbt's tests."""
     with untested():
         result = build.build_marts(settings)
     assert not result.failures, result.failures
@@ -52,35 +52,35 @@ def _none(_settings: Settings, **_which: bool) -> tuple[str, ...]:
 
 
 def was_full(warehouse: Path) -> bool:
-    """Whether the last build was one in full."""
+    """Return whether the last build was a build in full."""
     return _of_last_build(warehouse, "is_full")
 
 
 def was_completed(warehouse: Path) -> bool:
-    """Whether the last build made every model, and no test failed."""
+    """Return whether the last build made every model, and no test failed."""
     return _of_last_build(warehouse, "is_complete")
 
 
 def _of_last_build(warehouse: Path, column: str) -> bool:
-    with duckdb.connect(warehouse) as connection:  # writable: a killed build leaves a log to be taken in
+    with duckdb.connect(warehouse) as connection:  # writable: a killed build leaves a log to be replayed
         [(answer,)] = connection.execute(f"select {column} from control.builds").fetchall()
     return answer
 
 
 def built_in_full(warehouse: Path) -> Path:
-    """A copy of a warehouse beside it, built anew."""
+    """Return a copy of a warehouse beside it, built in full."""
     held, full = warehouse.with_name("held.duckdb"), warehouse.with_name("full.duckdb")
     shutil.copy(warehouse, held)
-    build_models(warehouse, "--full-refresh")  # under the same name: dbt parses anew for another
+    build_models(warehouse, "--full-refresh")  # under the same name: dbt parses again for another name
     warehouse.replace(full)
     held.replace(warehouse)
     return full
 
 
 def differences(warehouse: Path, full: Path) -> dict[str, tuple[int, int]]:
-    """By table: how many rows there are that a build in full has not, and how many it has besides.
+    """Return by table how many rows a build in full lacks, and how many it has besides.
 
-    A table that the one has and the other has not is there with -1.
+    A table that only one of the two has is there with -1.
     """
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as here (read_only); attach '{full}' as there (read_only)")

@@ -1,8 +1,8 @@
 """MetricFlow in a process of its own, as `mf` runs it: it keeps dbt's global state and takes over the log.
 
 python metric_answers.py PROJECT QUESTIONS ANSWERS: `PROJECT` is a dbt project with its semantic manifest in
-`target/`, `QUESTIONS` a pickled list of `(metrics, group by)`, or of names of saved queries. `ANSWERS` takes what
-the validation objects to, and an answer `(columns, rows)` for each question, pickled.
+`target/`, `QUESTIONS` a pickled list of `(metrics, group by)`, or of names of saved queries. `ANSWERS` receives
+the objections of the validation, and an answer `(columns, rows)` for each question, pickled.
 """
 
 import pickle
@@ -33,7 +33,7 @@ def main(project: Path, questions: Path, answers: Path) -> None:
 
 
 def objections(configuration: CLIConfiguration) -> list[str]:
-    """Everything that `mf validate-configs --show-all` would print: errors, future errors and warnings."""
+    """Return everything that `mf validate-configs --show-all` would print: errors, future errors and warnings."""
     manifest = configuration.semantic_manifest
     warehouse = DataWarehouseModelValidator(sql_client=configuration.sql_client)
     results = [

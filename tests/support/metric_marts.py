@@ -1,10 +1,10 @@
-"""The marts in the words of the metrics: which metric and which dimension stand for which column."""
+"""The marts in the words of the metrics: the metric and the dimension of each column."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 Question = tuple[list[str], list[str]]
-"""Metrics, and what they are grouped by."""
+"""Metrics, and their grouping."""
 
 BY_DAY = {"practice_id": "practice", "day": "metric_time__day"}
 RATES = {
@@ -19,7 +19,7 @@ RATES = {
 
 @dataclass(frozen=True, slots=True)
 class Mart:
-    """A mart and what its columns are called as metrics and dimensions."""
+    """A mart and the names of its columns as metrics and dimensions."""
 
     daily: str
     dimensions: Mapping[str, str]
@@ -27,7 +27,7 @@ class Mart:
 
     @property
     def name(self) -> str:
-        """What tells two sets of metrics of one mart apart, too."""
+        """A name that also distinguishes two sets of metrics of one mart."""
         return f"{self.daily}.{next(iter(self.metrics))}"
 
     def columns(self, key: Mapping[str, str]) -> list[str]:
@@ -102,5 +102,5 @@ OTHERS: dict[str, Question] = {
 
 
 def months(mart: Mart) -> Question:
-    """The counts of a mart, and the rates that follow from them, by group and month."""
+    """Return the counts of a mart, and the rates that follow from them, by group and month."""
     return [metric for metric in mart.metrics.values() if "median" not in metric], MONTHS

@@ -1,8 +1,8 @@
-"""The phone calls of one practice, with both faces of the contract (Phone calls): the CSV and the JSON list.
+"""The phone calls of one practice, with both forms of the contract (Phone calls): the CSV and the JSON list.
 
 The CSV: a filter by whole practice-local days, no ids, time to the local minute. The JSON list: ids, exact times,
 client ids. Calls change, vanish and appear on days long past without a trace. `move` is called before each
-request; what the practice held at each moment is in `versions`, and each call that ever was in `ever`.
+request; `versions` has the practice's calls at each moment, and `ever` each call that ever existed.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ Sorting = Literal["listed", "per page", "shuffled"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call. `client` is what its ids and its client's name are made of; `merged` changes the ids alone."""
+    """One call. `client` gives its ids and its client's name; `merged` changes only the ids."""
 
     id: str
     at: datetime
@@ -38,13 +38,13 @@ class Call:
     merged: int = 0
 
     def shown(self, zone: ZoneInfo) -> Shown:
-        """Its row in the CSV."""
+        """Return its row in the CSV."""
         minute = f"{self.at.astimezone(zone):%Y-%m-%d %H:%M}"
         name = self.client and f"Client {self.client}"
         return (minute, self.phone, self.state, name, self.outcome, self.summary)
 
     def record(self) -> dict[str, Any]:
-        """Its record in the JSON list."""
+        """Return its record in the JSON list."""
         return {
             "id": self.id,
             "created_at": self.at.isoformat().replace("+00:00", "Z"),
@@ -59,7 +59,7 @@ class Call:
 
     @classmethod
     def told(cls, record: Mapping[str, Any]) -> Self:
-        """The call that a record of the JSON list tells of."""
+        """Return the call of a record of the JSON list."""
         client, remote = record["client_id"] or "", record["remote_client_id"] or ""
         return cls(
             id=record["id"],
@@ -74,18 +74,18 @@ class Call:
 
     @property
     def details(self) -> tuple[str, str | None, str | None]:
-        """What only the JSON list tells: its id, the client's, and the client's in the practice's own system."""
+        """Return the details that only the JSON list has: its id, and the client's two ids."""
         if not self.client:
             return (self.id, None, None)
         return (self.id, f"c{self.client}", f"r{self.client}.{self.merged}")
 
 
 class ModelCalls:
-    """The list of calls, and how the server speaks it where the contract is silent.
+    """The list of calls, and the server's behaviour in gaps of the contract.
 
-    `largest_page`, `largest_json_page`: more rows than this are not given at once. `sorting`: as listed; calls of
-    one minute in another order on each page, the same each time; or anew for each answer. `lie` is added to each
-    total. `deepest`: the last JSON page that is given, counted from 0.
+    `largest_page`, `largest_json_page`: the most rows of one answer. `sorting`: as listed; calls of one minute in
+    another order on each page, the same each time; or in a new order for each answer. `lie` is added to each
+    total. `deepest`: the last JSON page that is served, counted from 0.
     """
 
     def __init__(self, rng: Random, now: datetime, zone: ZoneInfo, *, largest_page: int = 40) -> None:
@@ -105,7 +105,7 @@ class ModelCalls:
         self.move: Callable[[], None] = lambda: None
 
     def ring(self, at: datetime, **fields: Any) -> Call:
-        """A new call, the newest of the list."""
+        """Add a call, the newest of the list."""
         self.born += 1
         call = Call(f"id{self.born}", at.replace(microsecond=0), **fields)
         self.calls.append(call)
@@ -113,42 +113,42 @@ class ModelCalls:
         return call
 
     def change(self, place: int, **fields: Any) -> None:
-        """A call changes without a trace."""
+        """Change a call without a trace."""
         self.calls[place] = replace(self.calls[place], **fields)
         self.happened()
 
     def vanish(self, place: int) -> None:
-        """A call is deleted as if it had never been."""
+        """Delete a call without a trace."""
         del self.calls[place]
         self.happened()
 
     def reorder(self) -> None:
-        """The list is sorted otherwise from now on."""
+        """Sort the list differently from now on."""
         self.rng.shuffle(self.calls)
 
     def happened(self) -> None:
-        """Keep what the practice holds now."""
+        """Keep the practice's present calls as a version."""
         self.versions.append(tuple(self.calls))
         self.ever.update((call.id, call) for call in self.calls)
 
     def forget_versions(self) -> None:
-        """Only the present counts from here on."""
+        """Drop all versions but the present."""
         self.versions, self.asked = [tuple(self.calls)], {}
 
     def day(self, call: Call) -> date:
-        """Its practice-local day."""
+        """Return its practice-local day."""
         return call.at.astimezone(self.zone).date()
 
     def of(self, first: date, last: date, calls: Iterable[Call] | None = None) -> list[Call]:
-        """The calls of these days, both included; of those it has now where no others are given."""
+        """Return the calls of these days, both included; by default of the present calls."""
         return [call for call in (self.calls if calls is None else calls) if first <= self.day(call) <= last]
 
     def rows(self, first: date, last: date, version: int = -1) -> Counter[Shown]:
-        """What the CSV showed, or would have shown, of these days."""
+        """Return the rows of these days that the CSV showed, or would have shown."""
         return Counter(call.shown(self.zone) for call in self.of(first, last, self.versions[version]))
 
     def read_calls(self, step: ReadCalls) -> CallsPage:
-        """One page of the CSV."""
+        """Return one page of the CSV."""
         calls, number, size = self._asked(step.query, self.largest_page)
         page = self._page_of(calls, number, size)
         rows = [call.shown(self.zone) for call in page]
@@ -169,7 +169,7 @@ class ModelCalls:
         )
 
     def page(self, step: ReadPage) -> Page:
-        """One page of the JSON list."""
+        """Return one page of the JSON list."""
         calls, number, size = self._asked(step.query, self.largest_json_page)
         if number and number * size >= len(calls) and self.deepest is not None:
             raise NotFound("no such page", status=404)
@@ -181,7 +181,7 @@ class ModelCalls:
         return page
 
     def _asked(self, query: Query, largest: int) -> tuple[list[Call], int, int]:
-        """The calls under the filter, the page's number and its size, once what happens has happened."""
+        """Return the calls under the filter, the page's number and its size, after the changes of this moment."""
         self.requests += 1
         self.now += timedelta(milliseconds=self.rng.randint(50, 1500))
         self.move()

@@ -1,4 +1,4 @@
-"""Performs plans against a model source and a model store, as `performing` does against the real ones."""
+"""Performs plans with a model source and a model store, as `engine.runner` does with the real ones."""
 
 from collections.abc import Generator
 from datetime import date
@@ -31,11 +31,11 @@ Fiber = Generator[None, None, Any]
 
 
 class Killed(Exception):
-    """The process ends here, whatever it was doing. Raised by a source."""
+    """The process ends here, at any point of its work. Raised by a source."""
 
 
 class Driver:
-    """Interleaves what runs side by side at random. What waits at the end, or at a failure, is committed."""
+    """Interleaves side-by-side readers at random. Waiting saves are committed at the end, or at a failure."""
 
     def __init__(self, source: Any, store: Any, rng: Random) -> None:
         self.source = source
@@ -43,7 +43,7 @@ class Driver:
         self.rng = rng
 
     def run(self, running: Plan[Any]) -> Any:
-        """The plan's return value."""
+        """Return the plan's return value."""
         fiber = self._fiber(running)
         while True:
             try:
@@ -106,7 +106,7 @@ class Driver:
 
 
 def reading_of(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Reading:
-    """What a strategy is told before it reads a list of a model source; `given` is other than usual."""
+    """Return the facts that a strategy gets before it reads a list; `given` differs from the usual."""
     usual: dict[str, Any] = {
         "names": endpoint.names,
         "now": source.now,
@@ -119,5 +119,5 @@ def reading_of(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Rea
 
 
 def sync(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
-    """One sync of a list."""
+    """Run one sync of a list."""
     return Driver(source, store, source.rng).run(plan(reading_of(endpoint, source, store, **given)))

@@ -1,4 +1,4 @@
-"""Clients that are got by id, and what the warehouse knows of the ids that other rows mention."""
+"""Clients that are read by id, and the warehouse's knowledge of the ids that other rows mention."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from pipelines.core.steps import MergeRows, MissingRecords, ReferencedIds, Save,
 
 
 class People(ModelSource):
-    """Clients by id. `answers` replaces what is told of an id, once for each entry."""
+    """Clients by id. `answers` replaces the answer for an id, once for each entry."""
 
     def __init__(self, *ids: str) -> None:
         super().__init__(Random(1), stamped=False)
@@ -22,7 +22,7 @@ class People(ModelSource):
             self.appear(identity)
 
     def appear(self, identity: str) -> None:
-        """There is a client with this id from now on, or an existing one is renamed."""
+        """Add a client with this id, or rename an existing one."""
         version = len(self.versions.get(identity, ()))
         self._becomes(identity, {"id": identity, "name": f"{identity}, {version}"})
 
@@ -33,7 +33,7 @@ class People(ModelSource):
 
 
 class Mentions(ModelStore):
-    """Knows which ids are mentioned, when each was read, and which were not there (`control.lookups`)."""
+    """The mentioned ids, when each was read, and which were missing (`control.lookups`)."""
 
     def __init__(self, *ids: str) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Mentions(ModelStore):
         self.absent: dict[str, datetime] = {}
 
     def mention(self, identity: str) -> None:
-        """Another row mentions this id."""
+        """Mention this id in another row."""
         if identity not in self.read_at and identity not in self.absent:
             self.mentioned.add(identity)
 

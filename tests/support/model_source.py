@@ -24,7 +24,7 @@ SHORTEST = timedelta(microseconds=1)
 
 @dataclass
 class Manners:
-    """How the model server speaks, where the contract is silent."""
+    """The model server's behaviour in gaps of the contract."""
 
     names: QueryNames = field(default_factory=QueryNames)
     page_base: int = 0
@@ -32,7 +32,7 @@ class Manners:
     bounds: Literal["instant", "day"] = "instant"
     end_inclusive: bool = True
     default_end: Literal["none", "midnight"] = "none"
-    """What a range without an end reaches to; contract: "defaults to the current date"."""
+    """The end of a range without an end; contract: "defaults to the current date"."""
     start_inclusive: bool = True
     start: Literal["optional", "required", "required, ignored"] = "optional"
     order: Literal["updated_asc", "updated_desc", "created_desc", "id", "shuffled"] = "updated_asc"
@@ -42,15 +42,15 @@ class Manners:
     echoes: bool = True
     total: Literal["true", "too high", "too low", "capped", "unfiltered", "huge"] = "true"
     beyond: Literal["empty", "repeats", "invents"] = "empty"
-    """What pages beyond the end hold: nothing, the last rows again, or rows that were never there."""
+    """The content of pages beyond the end: nothing, the last rows again, or rows that never existed."""
     refuses_beyond_end: bool = False
     deepest: int | None = None
-    """The last page, counted from 0, that is given at all; `None`: as many as there are."""
+    """The last page, counted from 0, that is served; `None`: as many as there are."""
 
 
 @dataclass
 class Version:
-    """What a row was from `since` on, `until` it was changed or deleted; both by the source's clock."""
+    """A row from `since` on, `until` it was changed or deleted; both by the source's clock."""
 
     row: Row
     since: datetime
@@ -75,7 +75,7 @@ class ModelSource:
         self._numbers = count()
 
     def add(self, at: datetime | None = None, **fields: object) -> str:
-        """A new row, created and last updated at the given instant, or now."""
+        """Add a row, created and last updated at the given instant, or now."""
         identity = f"r{next(self._numbers):05d}"
         moment = stamp(at or self.now)
         stamps = {"created_at": moment, "updated_at": moment} if self.stamped else {"created_at": moment}
@@ -83,17 +83,17 @@ class ModelSource:
         return identity
 
     def touch(self, identity: str, at: datetime | None = None, **fields: object) -> None:
-        """Change a row; its `updated_at` moves to the given instant, or now."""
+        """Change a row; its `updated_at` becomes the given instant, or now."""
         stamps = {"updated_at": stamp(at or self.now)} if self.stamped else {}
         self.retell(identity, **fields, **stamps)
 
     def retell(self, identity: str, **fields: object) -> None:
-        """Change a row without a trace: its `updated_at` stays as it is."""
+        """Change a row without a trace: its `updated_at` does not change."""
         row = self.rows[identity]
         self._becomes(identity, {**row, "v": row["v"] + 1, **fields})
 
     def remove(self, identity: str) -> None:
-        """Delete a row, as if it had never been."""
+        """Delete a row without a trace."""
         self._ends(identity)
         del self.rows[identity]
 
@@ -187,7 +187,7 @@ class ModelSource:
         return bound if isinstance(bound, datetime) else datetime.combine(bound, time(), UTC)
 
     def _end(self, text: str) -> datetime:
-        """The last instant that the filter lets through."""
+        """Return the last instant that the filter lets through."""
         bound, inclusive = self._bound(text), self.manners.end_inclusive
         if isinstance(bound, datetime):
             return bound if inclusive else bound - SHORTEST
@@ -212,5 +212,5 @@ def _parsed(text: str) -> datetime:
 
 
 def stamp(at: datetime) -> str:
-    """An instant as the source writes it."""
+    """Return an instant as the source writes it."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What the warehouse promises, as dictionaries: commits, merges by version, answers from what is committed."""
+"""The warehouse's promises, as dictionaries: commits, merges by version, answers from committed rows."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,15 +23,15 @@ from pipelines.reading.rows import instant
 
 
 def rows_of(save: MergeRows) -> Sequence[Row]:
-    """The rows of a save that nobody has prepared."""
+    """Return the rows of a save that nobody has prepared."""
     assert isinstance(save.rows, Sequence)
     return save.rows
 
 
 class ModelStore:
-    """One list. What is saved waits until it is committed, at a flush or when enough rows are waiting.
+    """One list. Saves wait until they are committed, at a flush or when enough rows are waiting.
 
-    A process that is killed loses what waits (`lose`) and nothing else.
+    A killed process loses the waiting saves (`lose`) and nothing else.
     """
 
     def __init__(self, rows_at_once: int = ROWS_AT_ONCE) -> None:
@@ -44,17 +44,17 @@ class ModelStore:
         self._waiting: list[Save] = []
 
     def put(self, step: Save) -> None:
-        """Keep for the next commit."""
+        """Keep a save for the next commit."""
         self._waiting.append(step)
         if sum(map(rows_in, self._waiting)) >= self._rows_at_once:
             self.flush()
 
     def lose(self) -> None:
-        """The process has ended before its commit."""
+        """Lose the waiting saves: the process has ended before its commit."""
         self._waiting = []
 
     def flush(self) -> None:
-        """Commit all that waits: rows in their order, then what they prove."""
+        """Commit all waiting saves: rows in their order, then their certificates."""
         work, self._waiting = self._waiting, []
         for kind, saves in groupby((save for save in work if isinstance(save, MergeRows | MissingRecords)), type):
             if kind is MergeRows:
@@ -65,7 +65,7 @@ class ModelStore:
             self.keep(save)
 
     def keep(self, save: Save) -> None:
-        """What is no row."""
+        """Store a save without rows."""
         match save:
             case MoveCursor():
                 self.cursor = dict(save.cursor)
@@ -82,7 +82,7 @@ class ModelStore:
             self.rows.pop(identity, None)
 
     def merge(self, saves: Sequence[MergeRows]) -> None:
-        """The latest `updated_at` stays, between equals and where there is none the latest read of a commit."""
+        """Merge rows: the latest `updated_at` stays; between equals or without one, the latest read."""
         reads = [(row, save.read_at) for save in saves for row in rows_of(save)]
         for row, _ in sorted(reads, key=lambda read: (read[0].get("updated_at", ""), read[1])):
             here = self.rows.get(row["id"])

@@ -1,4 +1,4 @@
-"""A list that the contract does not have: what a contributor writes for it, and a platform that serves it."""
+"""A list that the contract does not have: a contributor's files for it, and a platform that serves it."""
 
 import json
 import os
@@ -59,7 +59,7 @@ models:
 
 
 def serve_estimates(platform: Handle, rows: int) -> None:
-    """Give every practice so many estimates, in pages as the contract's lists have them."""
+    """Give every practice so many estimates, in pages like those of the contract's lists."""
     estimates = [
         {"id": f"e{number}", "status": ("draft", "sent")[number % 2], "created_at": CREATED}
         for number in range(rows)
@@ -77,7 +77,7 @@ def serve_estimates(platform: Handle, rows: int) -> None:
 
 
 def checkout_with_estimates(folder: Path) -> Path:
-    """A copy of vetl with what CONTRIBUTING.md asks for, and nothing else."""
+    """Return a copy of vetl with only the changes that CONTRIBUTING.md asks for."""
     skip = shutil.ignore_patterns("target", "logs", "__pycache__")
     shutil.copytree(ROOT / "pipelines", folder / "pipelines", ignore=skip)
     shutil.copytree(dbt_project(), folder / "dbt", ignore=skip)
@@ -123,11 +123,11 @@ with dg.DagsterInstance.ephemeral() as instance:
     }
 print(json.dumps(told, default=str))
 """
-"""The job that the schedules ask for, without partitions, as a tick asks for it; `dbt` is the forked one."""
+"""The job of the schedules, without partitions, as a tick starts it; `dbt` is the forked one."""
 
 
 def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
-    """Run that job in a process of its own, which imports the checkout; what Dagster was told of it."""
+    """Run that job in a process of its own, which imports the checkout; return its events."""
     dbt = checkout / "dbt-of-tests"
     dbt.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
     dbt.chmod(0o755)

@@ -1,7 +1,7 @@
 """A warehouse as vetl 0.1.0 left it: a practice of two days, synced, reconciled, built (migrations 0001, 0002).
 
-`warehouse-0.1.0/` holds what that version made from its own sandbox, as SQL. There is a row in quarantine, a
-field that nobody declared, a superseded version, a restatement, received webhooks, and a mart that has gone since.
+`warehouse-0.1.0/` holds the output of that version from its own sandbox, as SQL. There is a row in quarantine, an
+undeclared field, a superseded version, a restatement, received webhooks, and a mart that no longer exists.
 """
 
 import gzip
@@ -25,6 +25,6 @@ def put_back(path: Path) -> None:
 
 
 def rows(path: Path, relation: str, columns: str = "*") -> list[tuple[object, ...]]:
-    """The rows of a relation, in order."""
+    """Return the rows of a relation, in order."""
     with duckdb.connect(path, read_only=True) as connection:
         return connection.execute(f"select {columns} from {relation} order by all").fetchall()

@@ -1,4 +1,4 @@
-"""Work that is done once for all test processes of a run, whoever comes first."""
+"""Work that is done once for all test processes of a run, by the first that needs it."""
 
 import fcntl
 import pickle
@@ -11,13 +11,13 @@ import pytest
 
 
 def shared_folder(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
-    """A folder that all test processes of this run see."""
+    """Return a folder that all test processes of this run see."""
     base = factory.getbasetemp()
     return base.parent if hasattr(config, "workerinput") else base
 
 
 def once(shared: Path, name: str, work: Callable[[Path], Any]) -> Any:
-    """The result of a work, done in a folder of its own; where it failed, each test that asks for it fails too."""
+    """Return the result of a work, done in a folder of its own; if it failed, each test that needs it fails."""
     folder = shared / name
     folder.mkdir(exist_ok=True)
     stored = folder / "result.pickle"

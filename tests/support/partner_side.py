@@ -1,4 +1,4 @@
-"""A partner's side of the interface, as plain as it gets: what the sandbox is tried with."""
+"""A partner's side of the interface, as simple as possible: a client for tests of the sandbox."""
 
 import ssl
 from datetime import timedelta
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def wired(platform: Handle) -> httpx.Client:
-    """A client that nobody knows."""
+    """Return a client that is not signed in."""
     return httpx.Client(base_url=platform.base_url, transport=Wire(verify=_NO_CERTIFICATES))
 
 
@@ -55,7 +55,7 @@ class Partner:
         return self.http.delete(f"{ROOT}/{path}")
 
     def act_for(self, practice_id: str) -> None:
-        """Ask for another practice from here on."""
+        """Act for another practice from here on."""
         self.practice_id = self.http.headers["X-Client-Id"] = practice_id
 
     def later(self, **duration: float) -> None:
@@ -68,7 +68,7 @@ class Partner:
         return answer.json()["data"]
 
     def everything(self, path: str, **query: Query) -> list[Row]:
-        """All pages of a list whose pages count from zero."""
+        """Return all pages of a list whose pages count from zero."""
         rows: list[Row] = []
         while True:
             page = self.page(path, per_page=100, page=len(rows) // 100, **query)
@@ -81,12 +81,12 @@ class Partner:
         return self.platform.truth(self.practice_id, name)
 
     def fields_at_fault(self, path: str, **query: Query) -> list[str | None]:
-        """The fields that a validation error names."""
+        """Return the fields that a validation error names."""
         return at_fault(self.get(path, **query))
 
 
 def at_fault(answer: httpx.Response) -> list[str | None]:
-    """The fields that a validation error names (contract: Errors)."""
+    """Return the fields that a validation error names (contract: Errors)."""
     assert answer.status_code == 400, answer.text
     body = answer.json()
     assert body["success"] is False
@@ -95,6 +95,6 @@ def at_fault(answer: httpx.Response) -> list[str | None]:
 
 
 def made(answer: httpx.Response, *statuses: int) -> Row:
-    """What was created, with one of some statuses: 200 or 201 unless told."""
+    """Return the created record of an answer with one of some statuses: 200 or 201 by default."""
     assert answer.status_code in (statuses or (200, 201)), answer.text
     return answer.json()["data"]

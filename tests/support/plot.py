@@ -1,4 +1,4 @@
-"""What happens on a platform in thirty days: a life as it is drawn, and what no draw brings."""
+"""The events of thirty days on a platform: drawn lives, and events that no draw makes."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -18,13 +18,13 @@ from pipelines.jobs.build import build_marts
 
 STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
 Walker = tuple[str, str, str]
-"""A practice, a session there, and the stage that it comes to."""
+"""A practice, a session there, and the stage that it reaches."""
 BACK, ASTRAY = ("client_details", "started"), ("started", "waiting_room")
 DAY = timedelta(days=1)
 YESTERDAY, TODAY = ((START + by).isoformat() for by in (-DAY, 0 * DAY))
-"""Calls from between have been seen before anybody could report on their day."""
+"""Calls between them have been seen before anybody could report on their day."""
 NUMBERS = (0, 1, 2, 4, 6, 12, 13)
-"""Last digits of the numbers that are texted: opted out, blocked, undelivered, in a fallback, unread, read."""
+"""Last digits of the texted numbers: opted out, blocked, undelivered, in a fallback, unread, read."""
 
 STRANGE: dict[str, list[dict[str, Any]]] = {
     "phone_calls": [
@@ -61,7 +61,7 @@ STRANGE: dict[str, list[dict[str, Any]]] = {
         {"status": "pending", "task_type": "", "title": ""},
     ],
 }
-"""Values that the contract does not list, and empty ones."""
+"""Values that the contract does not list, and empty values."""
 PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_intent": False}}
 """The CSV shows yes or no, and nothing between."""
 
@@ -76,12 +76,12 @@ GROUPS = {
     "quiet": "Andes",
 }
 PRACTICES = (*GROUPS, "loc-005")
-"""New York, London, Sydney, Phoenix, St John's, one that cannot be read, and Los Angeles, of no group."""
+"""New York, London, Sydney, Phoenix, St John's, one that cannot be read, and Los Angeles, without a group."""
 KNOWN = tuple(name for name in PRACTICES if name.startswith("loc-"))
 
 
 def tell(folder: Path) -> tuple[Chapter, Chapter]:
-    """The story's chapters: at rest, and after thirty days, when the list of appointments was withdrawn."""
+    """Return the story's chapters: at rest, and after thirty days, when the list of appointments was withdrawn."""
     with (
         following(folder, seed=SEED, practices=PRACTICES, groups=GROUPS) as follower,
         receiving(folder, follower.platform) as address,
@@ -105,7 +105,7 @@ def tell(folder: Path) -> tuple[Chapter, Chapter]:
 
 @contextmanager
 def receiving(folder: Path, platform: sandbox.Handle) -> Generator[str]:
-    """The address of vetl's receiver, a process of its own; its inbox lies in the folder, as by default."""
+    """Run vetl's receiver as a process and return its address; its inbox is in the folder, as by default."""
     described = Platform(
         base_url=platform.base_url,
         username=platform.username,
@@ -120,7 +120,7 @@ def receiving(folder: Path, platform: sandbox.Handle) -> Generator[str]:
 
 
 def a_month(follower: Follower) -> None:
-    """Thirty days, visited now and then; people, who are asked for one by one, only at the end."""
+    """Let thirty days pass, with a visit now and then; people, who are read one by one, only at the end."""
     random, platform = Random(SEED), follower.platform
     for practice in KNOWN:
         _text(follower, practice)
@@ -140,7 +140,7 @@ def a_month(follower: Follower) -> None:
 
 
 def _text(follower: Follower, practice: str) -> None:
-    """At night the platform refuses (contract: Sending hours)."""
+    """Text a client; at night the platform refuses (contract: Sending hours)."""
     zone = next(one.zone for one in follower.platform.practices if one.id == practice)
     if 8 <= follower.platform.now().astimezone(zone).hour < 20:
         for number in NUMBERS:
@@ -148,7 +148,7 @@ def _text(follower: Follower, practice: str) -> None:
 
 
 def _set_out(follower: Follower) -> list[Walker]:
-    """At each stage somebody is under way to the next one; a few go back, or to a stage that compares with one."""
+    """Move a session at each stage to the next; a few go back, or to a stage that only compares with one."""
     walkers: list[Walker] = []
     ways = [*pairwise(STAGES), *pairwise(STAGES), BACK, ASTRAY]
     for practice in KNOWN:
@@ -160,7 +160,7 @@ def _set_out(follower: Follower) -> list[Walker]:
 
 
 def _take_their_time(follower: Follower) -> None:
-    """The one practice has few that are slow and the next many that are quick: no group is as the mean of both."""
+    """Give one practice few slow sessions and the next many quick ones: no group is like the mean of both."""
     platform = follower.platform
     now = platform.now()
     done: dict[str, dict[str, Any]] = {
@@ -193,7 +193,7 @@ def _reopen(follower: Follower, random: Random) -> None:
 
 
 def _change_behind_the_back(follower: Follower, random: Random) -> None:
-    """What leaves no trace: rows that vanish, and old calls and sessions that are told differently."""
+    """Make changes without a trace: rows vanish, and old calls and sessions change."""
     platform = follower.platform
     for practice in KNOWN:
         _take_away(follower, practice, random)
@@ -205,7 +205,7 @@ def _change_behind_the_back(follower: Follower, random: Random) -> None:
 
 
 def _take_away(follower: Follower, practice: str, random: Random) -> None:
-    """Some rows of each list; among them a call and a session that a report on their day had counted."""
+    """Delete some rows of each list; among them a call and a session that a report on their day had counted."""
     platform = follower.platform
     for name in MOVING:
         for row in random.sample(platform.truth(practice, name), 3):

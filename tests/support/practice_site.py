@@ -12,7 +12,7 @@ import sandbox
 
 
 def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 10, more: str = "") -> Path:
-    """The settings file for so many of the platform's practices; credentials stay in the environment."""
+    """Write the settings file for so many of the platform's practices; credentials stay in the environment."""
     start = platform.now().date() - timedelta(days=days)
     tables = "".join(
         f"[[practices]]\nid = '{practice.id}'\nname = 'P'\n"
@@ -28,7 +28,7 @@ def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 1
 
 @contextmanager
 def site(folder: Path, monkeypatch: pytest.MonkeyPatch, *, practices: int = 1) -> Generator[tuple[Any, Path]]:
-    """A small frozen platform and the settings file for it."""
+    """Provide a small frozen platform and the settings file for it."""
     with sandbox.running(practices=practices, days=10, calls=60 * practices, frozen=True) as platform:
         for key in ("username", "password", "role"):
             monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))

@@ -18,11 +18,11 @@ from urllib.request import Request, urlopen
 import pytest
 
 PATIENCE = 400
-"""Seconds until something must have happened."""
+"""Seconds until an expected event must have happened."""
 
 
 def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """What `holds` returns, once it is something."""
+    """Return the first true value that `holds` returns."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if result := holds():
@@ -38,7 +38,7 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Whether a process of this machine takes connections there."""
+    """Return whether a process of this machine accepts connections there."""
     try:
         socket.create_connection(("127.0.0.1", port), timeout=10).close()
     except OSError:
@@ -55,7 +55,7 @@ def answers(address: str) -> bool:
 
 
 def graphql(pages: str, query: str, **variables: Any) -> Any:
-    """What Dagster's pages answer to a query that they accept."""
+    """Return the answer of Dagster's pages to a query that they accept."""
     body = json.dumps({"query": query, "variables": variables}).encode()
     request = Request(f"{pages}/graphql", body, {"Content-Type": "application/json"})
     with urlopen(request) as answer:
@@ -68,7 +68,7 @@ def graphql(pages: str, query: str, **variables: Any) -> Any:
 def running(
     command: Sequence[str], folder: Path, environment: dict[str, str]
 ) -> Generator["subprocess.Popen[bytes]"]:
-    """A process with a log of its own, in a group of its own that ends with it."""
+    """Run a process with a log of its own, in a group of its own that ends with it."""
     with (folder / f"{Path(command[0]).name}-{free_port()}.log").open("wb") as log:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
@@ -82,7 +82,7 @@ def running(
 
 @contextmanager
 def postgres(folder: Path, port: int) -> Generator[None]:
-    """Debian's server. It refuses to run as root, and what it owns lies where its user may go."""
+    """Run Debian's server. It refuses to run as root, so its files are in a folder that its user may enter."""
     programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
     user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as data:

@@ -17,12 +17,12 @@ DAYS = 75
 
 
 def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
-    """The file of two practices of one group; all test processes of a run share it, none may change it."""
+    """Return the file of two practices of one group; all test processes of a run share it, none may change it."""
     return once(shared_folder(factory, config), "published", publish_small)
 
 
 def publish_small(folder: Path) -> Path:
-    """The same, made anew in a folder."""
+    """Make the same file again in a folder."""
     world: Any = {"practices": 2, "calls": 2500, "seed": 7}
     with sandbox.running(frozen=True, days=DAYS, **world) as platform:
         settings = settings_for(platform, folder, DAYS)

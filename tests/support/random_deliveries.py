@@ -1,4 +1,4 @@
-"""What webhooks may have told: how outreach ended, messages, service reminders in one version or more."""
+"""Possible contents of webhooks: the ends of outreach, messages, service reminders in one version or more."""
 
 from datetime import datetime, timedelta
 from random import Random
@@ -10,7 +10,7 @@ MESSAGES, REMINDERS = 300, 300
 
 
 def random_deliveries(random: Random, tables: dict[str, list[Row]], received: datetime) -> dict[str, list[Row]]:
-    """Rows of the tables that only webhooks fill, received until `received`."""
+    """Return rows of the tables that only webhooks fill, received until `received`."""
     requests = tables["ai_outbound_requests"]
     practices = sorted({row["practice_id"] for row in requests})
     ended = [row for row in requests if row["status"] in {"completed", "failed"} and random.random() < 0.5]
@@ -27,7 +27,7 @@ def _kept(random: Random, received: datetime) -> Row:
 
 
 def _event(random: Random, request: Row, received: datetime) -> Row:
-    """Names an appointment, of whatever practice, where the request booked; mostly."""
+    """Return an event that mostly names an appointment, of any practice, if the request booked."""
     booked = request["outcome"] == "booked"
     return {
         "practice_id": request["practice_id"],
@@ -63,7 +63,7 @@ def _message(random: Random, practices: list[str], identity: str, received: date
 
 
 def _reminder(random: Random, practices: list[str], number: int, received: datetime) -> Row:
-    """The first two hundred are groups of their own; the others tell one of them again, later."""
+    """Return a reminder: the first two hundred are groups of their own; the others repeat a group, later."""
     group = number if number < 200 else random.randrange(200)
     return {
         "practice_id": practices[group % len(practices)],

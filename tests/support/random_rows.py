@@ -1,4 +1,4 @@
-"""Rows of every raw table, drawn from a seed: what the source may send, the awkward values included."""
+"""Rows of every raw table, drawn from a seed: possible rows of the source, awkward values included."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -19,11 +19,11 @@ PRACTICES = tuple(
     Practice(id=key, name=key, time_zone=zone, history_start=date(2025, 1, 1), group=GROUPS.get(key))
     for key, zone in {**ZONES, "empty": "Europe/London"}.items()
 )
-"""Rows are drawn for those in `ZONES`, and for one that is configured no more, but not for `empty`."""
+"""Rows are drawn for those in `ZONES`, and for a practice that is no longer configured, but not for `empty`."""
 
 SOURCE_CLOCK = datetime(2025, 11, 12, 12, tzinfo=UTC)
 CLOCKS = (SOURCE_CLOCK - timedelta(days=1), SOURCE_CLOCK, None)
-"""The source's clock at the end of each run, the last of which never reached it."""
+"""The source's clock at the end of each run; the last run never reached the source."""
 
 _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 November
 
@@ -42,7 +42,7 @@ _OUTCOMES = {
 
 
 def random_tables(seed: int, rows: int = 1500) -> Tables:
-    """The rows of every raw table, by its name."""
+    """Return the rows of every raw table, by its name."""
     random = Random(seed)
     draws: dict[str, Callable[[Random, str], Row]] = {
         "phone_calls": _call,
@@ -75,7 +75,7 @@ def _book_in_calls(random: Random, tables: Tables) -> None:
 
 
 def random_history(random: Random, tables: Tables) -> Tables:
-    """Versions that some of the rows had before: at most two each, the later one until the row was loaded."""
+    """Return earlier versions of some rows: at most two each, the later one until the row was loaded."""
     changes: dict[str, Callable[[Random, Row], Row]] = {
         "booking_sessions": lambda random, row: {
             "stage": _earlier_stage(random, row["stage"]),
@@ -99,7 +99,7 @@ def _superseded(random: Random, rows: list[Row], change: Callable[[Random, Row],
 
 
 def _earlier_stage(random: Random, stage: str | None) -> str | None:
-    """Mostly one that comes before; now and then somebody goes back."""
+    """Return mostly an earlier stage; sometimes a session goes back."""
     place = _STAGES.index(stage) if stage in _STAGES else 0
     return random.choice([*_STAGES[: max(place, 1)] * 4, *_STAGES, None])
 
@@ -120,7 +120,7 @@ def _instant(random: Random) -> datetime:
 
 
 def _later(random: Random, start: datetime | None, hours: float) -> datetime | None:
-    """Some time after, or never; never before what has no beginning."""
+    """Return some time after, or None; always None without a beginning."""
     if start is None or random.random() < 0.2:
         return None
     return start + timedelta(hours=random.random() * hours)
@@ -234,12 +234,12 @@ def _client(random: Random, _practice: str) -> Row:
 
 
 def _remote_id(random: Random, client: int) -> str:
-    """Qualified with the server's id; now and then somebody else's."""
+    """Return the id qualified with the server's id; sometimes another client's."""
     return f"R{client if random.random() < 0.98 else random.randrange(_CLIENTS)}-7"
 
 
 def _phone(random: Random, client: int) -> str | None:
-    """A client's number in one of its spellings; every tenth shares it with another."""
+    """Return a client's number in one of its spellings; every tenth shares it with another."""
     number = f"555{client - client % 10 if client % 10 == 1 else client:04}"
     spellings = [f"+1212{number}", f"(212) {number[:3]}-{number[3:]}", f"212.{number}", "anonymous", "", None]
     return random.choice(spellings)

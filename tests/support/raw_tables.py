@@ -29,7 +29,7 @@ def create_warehouse(
     They are those of `raw`, or of the schema that a name begins with.
 
     Raises:
-        duckdb.Error: a row has a column that its table has not.
+        duckdb.Error: A row has a column that its table lacks.
     """
     with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse:
         warehouse.set_practices(practices)

@@ -23,7 +23,7 @@ LISTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def read(base_url: str, token: str, practice_id: str) -> dict[str, list[str]]:
-    """The ids of every list, page by page until a page is empty (sessions tell no number of pages)."""
+    """Return the ids of every list, page by page until a page is empty (sessions have no number of pages)."""
     pages = {"type": "page_number", "base_page": 0, "page_param": "page", "total_path": None}
     source: Any = {
         "client": {

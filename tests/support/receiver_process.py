@@ -1,4 +1,4 @@
-"""The receiver on a socket: `vetl webhooks serve` as an operator starts it, or an application of a test's own."""
+"""The receiver on a socket: `vetl webhooks serve` as an operator starts it, or a test's own application."""
 
 import json
 import os
@@ -25,7 +25,7 @@ INBOX = "warehouse/data/inbox.sqlite"
 
 
 class ReceiverProcess:
-    """Runs in a folder of its own; a context manager that ends it. `log` is what it has said so far."""
+    """Runs in a folder of its own; a context manager that ends it. `log` is its output so far."""
 
     def __init__(self, folder: Path, secrets: str = SECRET, *, open_files: int | None = None) -> None:
         self.folder = folder
@@ -55,7 +55,7 @@ class ReceiverProcess:
 
     @property
     def log(self) -> str:
-        """What it wrote to standard error."""
+        """Its output to standard error."""
         return (self.folder / "receiver.log").read_text()
 
     def __enter__(self) -> Self:
@@ -67,24 +67,24 @@ class ReceiverProcess:
         self.stop()
 
     def stop(self) -> None:
-        """As a service manager does it."""
+        """Stop it as a service manager does."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """In the middle of whatever it does."""
+        """Kill it at any point of its work."""
         self._end(signal.SIGKILL)
 
     def connection(self) -> HTTPConnection:
-        """A connection to it, as a sender opens one."""
+        """Return a connection to it, as a sender opens one."""
         return HTTPConnection(self.address, timeout=10)
 
     def send(self, payload: Payload | bytes, channel: str = "messages", secret: str = SECRET) -> int:
-        """Deliver as the platform does; the answer's status."""
+        """Deliver as the platform does; return the answer's status."""
         body = payload if isinstance(payload, bytes) else body_of(payload)
         return self._asked("POST", f"/webhooks/{channel}", body, signed(body, secret))[0]
 
     def get(self, path: str) -> tuple[int, str]:
-        """Status and text of a page."""
+        """Return status and text of a page."""
         return self._asked("GET", path, b"", {})
 
     def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, str]:
@@ -104,7 +104,7 @@ class ReceiverProcess:
 
 @contextmanager
 def served(app: Starlette, crowd: Crowd | None = None, proxies: Sequence[str] = ()) -> Generator[str]:
-    """An application on a real socket of this process; its address."""
+    """Run an application on a real socket of this process, and return its address."""
     with listening("127.0.0.1", 0) as listener:
         server = http_server(app, crowd or Crowd(100), proxies)
         thread = threading.Thread(target=server.run, args=([listener],))

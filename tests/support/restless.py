@@ -27,7 +27,7 @@ PASSING = (
     sandbox.Fault("csv_column_order", path="*/phone_calls", share=0.1),
     sandbox.Fault("csv_extra_column", path="*/phone_calls", share=0.1),
 )
-"""All kinds of faults that a patient client gets through, and that leave nothing wrong behind."""
+"""All kinds of faults that a patient client survives, and that leave nothing wrong behind."""
 
 LYING = (
     sandbox.Fault("unknown_field", share=0.05),
@@ -35,18 +35,18 @@ LYING = (
     sandbox.Fault("wrong_type", share=0.03),
     sandbox.Fault("new_value", share=0.03),
 )
-"""Answers with a wrong row in them: it has come without a trace, so a reconcile takes it away again."""
+"""Answers with a wrong row in them: it came without a trace, so a reconcile removes it again."""
 
 RESTARTS = 0.005
 PURPOSES = {"booking_sessions": "stage", "appointments": "status", "staff_tasks": "title"}
-"""A list whose rows tell when they were changed, and a field to change."""
+"""A list whose rows show when they were changed, and a field to change."""
 
 
 class Restless(Faults):
-    """Faults that come with changes: asked before each request, it first lets something happen.
+    """Faults that come with changes: before each request something happens first.
 
-    `traceless`: rows are changed and deleted in a way that only a reconcile can see. `restart` is what happens to
-    the platform now and then: its connections break, nobody is there for a moment, and every token is gone.
+    `traceless`: rows are changed and deleted in a way that only a reconcile can see. `restart` restarts the
+    platform now and then: its connections break, nothing listens for a moment, and every token is gone.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Restless(Faults):
         self.changes = 0
 
     def strike(self, path: str, request: str) -> sandbox.Fault | None:
-        """What this request meets."""
+        """Return the fault of this request."""
         if self.asleep:
             return None
         if self._rng.random() < self._pace:
@@ -78,7 +78,7 @@ class Restless(Faults):
         return super().strike(path, request)
 
     def change(self) -> None:
-        """One thing happens at the practice."""
+        """Make one change at the practice."""
         self.changes += 1
         now = self._handle.now()
         happens = [self._touch, self._touch, self._appear, self._retell, self._reach_out]
@@ -95,12 +95,12 @@ class Restless(Faults):
         self._handle.insert(self._practice, name, {"created_at": stamp(now), **_fields(name, stamp(now))})
 
     def _retell(self, _now: datetime) -> None:
-        """Calls change without a trace."""
+        """Change calls without a trace."""
         row = self._some("phone_calls")
         self._handle.update(self._practice, "phone_calls", str(row["id"]), {"summary": f"retold {self.changes}"})
 
     def _vanish(self, _now: datetime) -> None:
-        """A row is deleted at the source, as if it had never been."""
+        """Delete a row at the source without a trace."""
         name = self._rng.choice([*PURPOSES, "phone_calls", "ai_outbound"])
         self._handle.delete(self._practice, name, str(self._some(name)["id"]))
 
@@ -113,12 +113,12 @@ class Restless(Faults):
 
 
 def stamp(at: datetime) -> str:
-    """An instant as the platform writes it."""
+    """Return an instant as the platform writes it."""
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def tie(handle: sandbox.Handle, practice_id: str, rng: Random) -> None:
-    """Rows with one and the same time, in every list."""
+    """Give rows the same time, in every list."""
     for name in (*PURPOSES, "ai_outbound"):
         at = stamp(handle.now() - timedelta(minutes=rng.randint(0, 6 * 24 * 60)))
         for _ in range(rng.choice([0, 2, 9, 30])):

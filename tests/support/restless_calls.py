@@ -1,8 +1,8 @@
-"""A practice whose calls never rest, held against what is here after each commit.
+"""A practice whose calls never rest, compared with the store after each commit.
 
-What a certificate of days says (design §8): the calls that are here for these days are, as a multiset of rows of
-the CSV, those that the practice held at one instant between the first request for exactly these days and the
-moment at which the certificate was written. It is asked of every certificate, when what it proves is committed.
+The claim of a certificate of days (design §8): the stored calls of these days are, as a multiset of rows of the
+CSV, those that the practice held at one instant between the first request for exactly these days and the writing
+of the certificate. It is checked for every certificate, when its rows are committed.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ MOTIONS = ("ring", "backdate", "twin", "resolve", "retell", "match", "merge", "v
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a certificate says of days, and between which versions of the practice it must be true."""
+    """The days of a certificate, and the versions of the practice between which it must be true."""
 
     first: date
     last: date
@@ -46,7 +46,7 @@ class Promise:
 
 
 class Witness:
-    """Stands between the driver and a store, and holds what is certified against the practice's past."""
+    """Stands between the driver and a store, and compares certificates with the practice's past."""
 
     def __init__(self, source: ModelCalls, store: Any) -> None:
         self.answer = store.answer
@@ -56,7 +56,7 @@ class Witness:
         self._promises: list[Promise] = []
 
     def put(self, step: Save) -> None:
-        """Note what a certificate promises; commit now and then before it is asked for."""
+        """Note the claim of a certificate; sometimes commit before the driver does."""
         self._store.put(step)
         if isinstance(step, ReplaceDays) and step.certificate and step.certificate.certified:
             days = (step.first_day, step.last_day)
@@ -65,7 +65,7 @@ class Witness:
             self.flush()
 
     def flush(self) -> None:
-        """Commit, and see that what is certified is true."""
+        """Commit, and check that the certificates are true."""
         self._store.flush()
         for promise in self._promises:
             here = self._store.rows(promise.first, promise.last)
@@ -77,7 +77,7 @@ class Witness:
 
 
 class Practice:
-    """The practice, what is here of it, and how it is synced."""
+    """The practice, its store, and its syncs."""
 
     def __init__(self, store: Any, source: ModelCalls, rng: Random) -> None:
         self.source, self.store, self.rng = source, store, rng
@@ -94,7 +94,7 @@ class Practice:
         reconcile: Reconcile = "no",
         details: Any = "all",
     ) -> Outcome | None:
-        """One sync, with what happens before each of its requests, over and over; `None` if it did not end."""
+        """Run one sync, with the events before each of its requests, repeated; `None` if it did not end."""
         source = self.source
         source.forget_versions()
         source.move = self._moves(motion, killed_at)
@@ -136,7 +136,7 @@ class Practice:
         return move
 
     def happen(self, what: str) -> None:
-        """One thing happens at the practice."""
+        """Make one change at the practice."""
         source, rng = self.source, self.rng
         if what == "ring":
             source.ring(source.now, phone=rng.choice(("+1", "+2")), state=rng.choice(("ringing", "completed")))
@@ -150,7 +150,7 @@ class Practice:
             self._change(what, rng.randrange(len(source.calls)))
 
     def backdate(self, days_ago: int, minute: int, phone: str) -> None:
-        """A call appears on a day long past."""
+        """Add a call on a day long past."""
         day = self.source.now.astimezone(self.source.zone).date() - timedelta(days=days_ago)
         midnight = datetime(day.year, day.month, day.day, tzinfo=self.source.zone).astimezone(UTC)
         at = midnight + timedelta(minutes=minute, seconds=self.rng.choice((0, 30)))
@@ -182,9 +182,9 @@ class Practice:
                 raise AssertionError(what)
 
     def today(self) -> date:
-        """As the practice sees it."""
+        """Today, by the practice's clock."""
         return self.source.now.astimezone(self.source.zone).date()
 
     def expected(self) -> list[tuple[Shown, Details]]:
-        """Every call of the practice, with its details."""
+        """Return every call of the practice, with its details."""
         return [(call.shown(self.source.zone), call.details) for call in self.source.calls]

@@ -1,8 +1,8 @@
-"""The rules of the contract as tests: each holds on the sandbox, and is seen to fail on one that is broken for it.
+"""The rules of the contract as tests: each holds on the sandbox, and fails on a sandbox that is broken for it.
 
-`@rule(section)` makes a check the test of a rule, `@broken_by` or `@broken_as` says what breaks it. It runs once
-on the sandbox as it is, and once with each break, where it must fail by an assertion of its own. `@rule` may be
-stacked: `says` then names the rules, and what else is given are the check's arguments.
+`@rule(section)` makes a check the test of a rule, `@broken_by` or `@broken_as` defines its break. It runs once on
+the correct sandbox, and once with each break, when it must fail by an assertion of its own. `@rule` may be
+stacked: `says` then names the rules, and its other arguments are those of the check.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -57,7 +57,7 @@ Section = Literal[
     "Limits",
     "Versioning",
 ]
-"""Where the contract states rules, by its headings."""
+"""The headings of the contract's sections with rules."""
 
 _CRASHED: Final = 500
 Breaks = Callable[..., tuple[Break, ...]]
@@ -66,14 +66,14 @@ Check = TypeVar("Check", bound=Callable[..., None])
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: where it stands, and what it is called and given among others of one check."""
+    """One rule: its section, its name and its arguments among the rules of one check."""
 
     section: Section
     says: str
     given: Mapping[str, Any]
 
     def id_of(self, number: int | None) -> str:
-        """Names the test: of the sandbox as it is, or of one of the broken ones."""
+        """Return the name of the test: of the correct sandbox, or of a broken one."""
         name = f"{self.section.rpartition(' / ')[2]}: {self.says}".removesuffix(": ")
         return name if number is None else f"{name}, broken {number + 1}"
 
@@ -89,12 +89,12 @@ def rule(section: Section, says: str = "", **given: Any) -> Callable[[Check], Ch
 
 
 def broken_by(*breaks: Break) -> pytest.MarkDecorator:
-    """What a check must notice."""
+    """Add a break that a check must notice."""
     return pytest.mark.breaks.with_args(_always(breaks))
 
 
 def broken_as(of: Callable[[Any], Break]) -> pytest.MarkDecorator:
-    """What a check must notice: made from one thing that its rule is given."""
+    """Add a break that a check must notice, made from one argument of its rule."""
     (name,) = signature(of).parameters
 
     def breaks(**given: Any) -> tuple[Break, ...]:
@@ -111,14 +111,14 @@ def _always(breaks: tuple[Break, ...]) -> Breaks:
 
 
 def rules_of(marks: list[pytest.Mark]) -> list[tuple[Rule, tuple[Break, ...]]]:
-    """The rules among the marks of a test, in the order of the page, and what breaks each."""
+    """Return the rules among the marks of a test, in the order of the page, with the breaks of each."""
     breaks: Breaks = next((mark.args[0] for mark in marks if mark.name == "breaks"), _always(()))
     rules: list[Rule] = [mark.args[0] for mark in reversed(marks) if mark.name == "rule"]
     return [(one, breaks(**one.given)) for one in rules]
 
 
 def generate(metafunc: pytest.Metafunc) -> None:
-    """Make the tests of a check: for each rule the sandbox as it is, then each broken one."""
+    """Make the tests of a check: for each rule the correct sandbox, then each broken one."""
     rules = rules_of(metafunc.definition.own_markers[::-1])
     if not rules:
         return
@@ -133,7 +133,7 @@ def generate(metafunc: pytest.Metafunc) -> None:
 
 @contextmanager
 def noticed(broken: Break, platform: Handle) -> Generator[None]:
-    """Around a check on a broken sandbox: it must fail, and by what it found rather than by a crash."""
+    """Require that a check on a broken sandbox fails, and by an assertion rather than by a crash."""
     with broken(platform), pytest.raises(AssertionError):
         yield
     crashed = [seen.path for seen in platform.requests.log if seen.status == _CRASHED]

@@ -1,4 +1,4 @@
-"""A loopback HTTP server that answers what a test tells it, to the byte, and a clock that tests move."""
+"""A loopback HTTP server with scripted answers, to the byte, and a clock that tests move."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer. `cut` ends the connection after so many bytes of the body; `hang` never answers.
+    """A scripted answer. `cut` ends the connection after so many bytes of the body; `hang` never answers.
 
     `raw` are the bytes to send instead, head and all; the connection ends after them.
     """
@@ -76,7 +76,7 @@ Handler = Callable[[Asked], Reply | Awaitable[Reply]]
 class ScriptedServer:
     """Signs in with `token-1`, `token-2`, ... unless `sign_in` says otherwise; `handler` answers the rest.
 
-    A list of replies is given one by one, the last of them for ever.
+    A list of replies is given one by one; the last is repeated for ever.
     """
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 class HeldTime:
-    """Time that passes only where somebody sleeps; `slept` is every wait in seconds."""
+    """Time that passes only if a task sleeps; `slept` is every wait in seconds."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0

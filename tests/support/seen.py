@@ -1,7 +1,7 @@
-"""The platform's own records, visit by visit, as the tables that a mart's definition speaks of.
+"""The platform's own records, visit by visit, as the tables that a mart's definition uses.
 
-An independent reading: nothing here goes through vetl's models, parsers or tables. Of the warehouse it takes only
-what is vetl's own to give: a call's key, and when a webhook was received.
+This is independent of vetl: nothing here goes through its models, parsers or tables. From the warehouse it only
+takes facts that vetl itself creates: a call's key, and when a webhook was received.
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ MENTIONING = ("phone_calls", "ai_outbound_requests", "staff_tasks")
 
 
 def known_from(chapter: Chapter) -> Known:
-    """What a chapter's marts should say, told without them."""
+    """Return the expected inputs of a chapter's marts, computed without the marts."""
     zones = {one.id: one.time_zone for one in chapter.practices}
     keys = column_by_id(chapter.marts["phone_calls"], "call_id", "call_key")
     tables: Tables = defaultdict(list)
@@ -58,13 +58,13 @@ def _every(tables: Tables, table: str) -> list[Row]:
 
 
 def column_by_id(mart: Mart, key: str, column: str) -> dict[Any, Any]:
-    """One column of a mart by another."""
+    """Return one column of a mart by another."""
     key_at, column_at = mart.columns.index(key), mart.columns.index(column)
     return {row[key_at]: row[column_at] for row in mart.rows}
 
 
 def _versions(visits: tuple[Visit, ...]) -> dict[tuple[str, str], dict[str, list[Row]]]:
-    """Each row as it was seen, change by change: from the visit that saw it first until that which saw another."""
+    """Return the versions of each row: from the visit that first saw it to the visit that saw another."""
     by_list: dict[tuple[str, str], dict[str, list[Row]]] = defaultdict(dict)
     for visit in visits:
         for key, records in visit.lists.items():
@@ -89,7 +89,7 @@ def _instant(text: str | None) -> datetime | None:
 
 
 def _as_call(row: Row, zone_name: str, keys: dict[Any, Any]) -> Row:
-    """A call as the CSV shows it: the minute on the practice's clock, and no seconds."""
+    """Return a call as the CSV shows it: the minute on the practice's clock, and no seconds."""
     minute = row["created_at"].replace(second=0, microsecond=0)
     local = on_the_wall(minute, zone_name)
     assert local

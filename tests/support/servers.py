@@ -1,4 +1,4 @@
-"""Servers as the contract lets them be: everything that it leaves open, drawn from a seed."""
+"""Servers that the contract allows: every point that it leaves open, drawn from a seed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,11 +21,11 @@ class Server:
     Attributes:
         switches: Of the sandbox, lists by their own mapping.
         parameters: Query names that the user has written into `vetl.toml`, by list.
-        drawn: What is special about it.
+        drawn: The special points of this server.
         hidden: Lists of which the server does not show all rows, or so that nobody can be certain of them.
-        keeps: Lists of which a row that was deleted without a trace cannot be told from one that is hidden.
+        keeps: Lists of which a row that was deleted without a trace looks the same as a hidden row.
         endpoints: The lists that are read in this story; a few, so that there can be many stories.
-        exits: Exit codes that a sync at rest may end with; 0 alone where nothing about it must be told.
+        exits: Exit codes that a sync at rest may end with; only 0 if no list has a fault to report.
     """
 
     switches: dict[str, Any] = field(default_factory=lambda: {name: {} for name in LISTS})
@@ -45,7 +45,7 @@ Draw = Callable[[Server, Random], None]
 
 
 def _of_lists(share: float, names: tuple[str, ...] = LISTS) -> Callable[[Callable[[Random], Switches]], Draw]:
-    """A draw that makes some lists so, each for itself."""
+    """Return a draw that changes some lists, each by itself."""
 
     def decorate(draw: Callable[[Random], Switches]) -> Draw:
         def apply(server: Server, rng: Random) -> None:
@@ -101,7 +101,7 @@ def default_end(_: Random) -> Switches:
 
 
 def names(server: Server, rng: Random) -> None:
-    """Other names for some parameters; half of the time the user has written them down."""
+    """Use other names for some parameters; half of the time the user has written them down."""
     for name in LISTS:
         renamed: dict[str, str] = {}
         if rng.random() < 0.4:
@@ -118,7 +118,7 @@ def names(server: Server, rng: Random) -> None:
 
 
 def one_sided_names(server: Server, rng: Random) -> None:
-    """The start of one pair of names with the end of another."""
+    """Use the start of one pair of names with the end of another."""
     name = rng.choice(RANGED)
     start, end = rng.choice(DATE_RANGE_NAMES)[0], rng.choice(DATE_RANGE_NAMES)[1]
     server.on(name, **({"start": start} if rng.random() < 0.5 else {"end": end}))
@@ -126,7 +126,7 @@ def one_sided_names(server: Server, rng: Random) -> None:
 
 
 def ignored_bound(server: Server, rng: Random) -> None:
-    """The start or the end of a range makes no difference, whatever it is called."""
+    """Ignore the start or the end of a range, under any name."""
     name = rng.choice(RANGED)
     server.on(name, ignored=[rng.choice(["start", "end"])])
     if "end" in server.switches[name]["ignored"]:
@@ -135,28 +135,28 @@ def ignored_bound(server: Server, rng: Random) -> None:
 
 
 def ignored_page(server: Server, rng: Random) -> None:
-    """There is no way beyond the first page."""
+    """Serve nothing beyond the first page."""
     name = rng.choice(LISTS)
     server.on(name, ignored=["page"])
     server.hidden.add(name)
 
 
 def random_order(server: Server, rng: Random) -> None:
-    """Another order for each request."""
+    """Use another order for each request."""
     name = rng.choice(LISTS)
     server.on(name, order="random")
     server.hidden.add(name)
 
 
 def lying_total(server: Server, rng: Random) -> None:
-    """A total that nothing can fulfil."""
+    """Give a total that nothing can fulfil."""
     name = rng.choice((*LISTS, "phone_calls"))
     server.switches.setdefault(name, {})["told_total"] = rng.choice([10**15, 10**9, 100_000])
     server.hidden.add(name)
 
 
 def empty_pages(server: Server, rng: Random) -> None:
-    """Pages that hold nothing but empty lists."""
+    """Serve pages of empty lists."""
     name = rng.choice(LISTS)
     server.on(name, empty_rows=rng.choice([1, 50, 5000]))
     server.hidden |= {name, "clients", "patients"}
@@ -182,13 +182,13 @@ def clock_ahead(server: Server, rng: Random) -> None:
 
 
 def wrong_zone(server: Server, rng: Random) -> None:
-    """An hour or more beside New York."""
+    """Set a zone an hour or more away from New York."""
     server.switches["told_time_zones"] = {"loc-001": rng.choice(["America/Chicago", "America/Phoenix", "UTC"])}
     server.hidden.add("phone_calls")
 
 
 def crowded_days(server: Server, rng: Random) -> None:
-    """Days of calls beyond one page, in the CSV too; the calls of one of them are never over."""
+    """Make days of calls beyond one page, in the CSV too; the calls of one of them never end."""
     server.switches["csv_maximum_size"] = rng.choice([3, 5, 8])
     server.switches["unfinished_calls_on"] = "2026-01-13"
 
@@ -223,7 +223,7 @@ SELDOM: Final[tuple[tuple[Draw, float], ...]] = (
 
 
 def server_of(seed: int) -> Server:
-    """The server of a seed. Each draw has its own dice: leaving one out changes no other."""
+    """Return the server of a seed. Each draw has its own dice, so leaving one out changes no other."""
     server = Server(endpoints=tuple(Random(f"{seed}/endpoints").sample(ENDPOINTS, 2)))
     for draw, share in (*((draw, 1.0) for draw in ALWAYS), *SELDOM):
         rng = Random(f"{seed}/{draw.__name__}")

@@ -1,4 +1,4 @@
-"""Settings that a test writes, and what is said of them."""
+"""Settings that a test writes, and their error messages."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def written(text: str, name: str = "vetl.toml") -> Path:
 
 
 def complaint() -> str:
-    """The line that loading ends with."""
+    """Return the error line of loading."""
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
     line = str(caught.value)

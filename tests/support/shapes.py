@@ -1,4 +1,4 @@
-"""What answers look like."""
+"""Shapes of answers."""
 
 import re
 from typing import Final
@@ -9,7 +9,7 @@ ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d
 
 
 def by_id(rows: list[Row]) -> dict[str, Row]:
-    """Rows by their ids, each of which there is once."""
+    """Return rows by their ids, and fail if an id occurs twice."""
     indexed = {row["id"]: row for row in rows}
     assert len(indexed) == len(rows)
     return indexed

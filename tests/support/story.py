@@ -1,7 +1,7 @@
-"""A month with a platform, as a user follows it: what it held at each visit, and the marts built from that.
+"""A month with a platform, as a user follows it: its rows at each visit, and the marts built from them.
 
-Everything runs as it does for a user: the sandbox over HTTP, the real receiver, `sync`, `drain`, `build`. What is
-kept of it is plain data, so that several test processes can share one story.
+Everything runs as it does for a user: the sandbox over HTTP, the real receiver, `sync`, `drain`, `build`. The
+results are plain data, so several test processes can share one story.
 """
 
 import json
@@ -32,14 +32,15 @@ from pipelines.settings import Settings, WebhooksSettings
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 LISTS = (*MOVING, "clients", "patients")
 START = datetime(2026, 3, 7, 17, 30, tzinfo=UTC)
-"""A day before America's clocks go forward; with half a year behind it and a month before it, every zone of the
-stories puts its clocks back once and forward once."""
+"""A day before America's clocks go forward; with half a year before and a month after it, every zone of the
+stories puts its clocks back once and forward once.
+"""
 DAYS = 160
 
 
 @dataclass(frozen=True)
 class Visit:
-    """What the platform held when vetl read it: its own records by practice and list."""
+    """The platform's rows when vetl read it: its own records by practice and list."""
 
     at: datetime
     lists: dict[tuple[str, str], list[dict[str, Any]]]
@@ -49,8 +50,8 @@ class Visit:
 class Chapter:
     """A build: everything that was seen until then, and the marts.
 
-    `webhooks`: kind and payload of each that was taken; `answers`: all rows that answer each question
-    of warehouse/README.md in the published file; `in_full`: the build took in more than what had changed.
+    `webhooks`: kind and payload of each that was accepted; `answers`: all rows that answer each question of
+    warehouse/README.md in the published file; `in_full`: the build was not incremental.
     """
 
     practices: Sequence[Practice]
@@ -62,10 +63,10 @@ class Chapter:
     unpublished: list[str]
     in_full: bool
     began: datetime
-    """By the clock of this machine, which tells when webhooks were received."""
+    """By the clock of this machine, which dates received webhooks."""
 
     def rows(self, mart: str) -> list[dict[str, Any]]:
-        """A mart's rows with their columns' names."""
+        """Return a mart's rows with their columns' names."""
         return [dict(zip(self.marts[mart].columns, row, strict=True)) for row in self.marts[mart].rows]
 
 
@@ -82,7 +83,7 @@ class Follower:
     """Lists that the platform does not show at present, by practice and name."""
 
     def visit(self, *, endpoints: Sequence[str] | None = None, reconcile: Reconcile = "no") -> None:
-        """Sync, drain, and note what there was to be seen."""
+        """Sync, drain, and note the visible rows."""
         result = run_sync(
             self.settings,
             practices=None,
@@ -114,7 +115,7 @@ class Follower:
         )
 
     def text(self, practice_id: str, number: int) -> None:
-        """Send a message; the last digits of the number decide what becomes of it."""
+        """Send a message; the last digits of the number decide its result."""
         message = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
         answer = Partner(self.platform, practice_id).http.post("/services/core/open_api/v1/messages", json=message)
         assert answer.status_code in (200, 201), answer.text
@@ -122,7 +123,7 @@ class Follower:
 
     @property
     def strangers(self) -> list[str]:
-        """Practices that the platform does not know, so that none of their lists can be read."""
+        """Return practices that the platform does not know, so none of their lists can be read."""
         on_platform = {practice.id for practice in self.platform.practices}
         return [one.id for one in self.settings.practices if one.id not in on_platform]
 
@@ -143,7 +144,7 @@ class Follower:
 def following(
     folder: Path, *, seed: int, practices: Sequence[str], groups: Mapping[str, str]
 ) -> Generator[Follower]:
-    """A platform of eight practices, of which some are followed. Those that are no `loc-` it does not know."""
+    """Run a platform of eight practices and follow some of them. It does not know those without `loc-`."""
     with sandbox.running(practices=8, days=DAYS, calls=8 * 200, seed=seed, frozen=True, start=START) as platform:
         plain = settings_for(platform, folder, DAYS)
         followed = tuple(one for one in plain.practices if one.id in practices)
@@ -188,7 +189,7 @@ def _answers(published: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def _unpublished(settings: Settings) -> list[str]:
-    """What is not in the published file as it is in the private one, columns of personal data aside."""
+    """Return the differences between the published and the private file, columns of personal data aside."""
     with duckdb.connect() as connection:
         for name, path in (("private", settings.warehouse.path), ("public", settings.warehouse.published)):
             connection.execute(f"attach '{path}' as {name} (read_only)")
@@ -207,7 +208,7 @@ def _unpublished(settings: Settings) -> list[str]:
 
 
 def _described(warehouse: Path) -> dict[str, dict[str, Any]]:
-    """What dbt knows of the columns of each mart."""
+    """Return dbt's knowledge of the columns of each mart."""
     manifest = json.loads((state_folder(warehouse) / "target" / "manifest.json").read_text())
     models = [node for node in manifest["nodes"].values() if node["resource_type"] == "model"]
     return {model["name"]: model["columns"] for model in models if model["schema"] == "marts"}

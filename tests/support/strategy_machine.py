@@ -1,10 +1,10 @@
 """State machines for the strategies of JSON lists: a source that never rests, a process that is killed anywhere.
 
-A machine's steps are what happens at the practice, time that passes, and whole readings. During a reading things
-happen before each request (a *motion*: for each request what happens before it), once or for ever, and the process
-may be killed at any request. After each reading everything in `claims` must be true, and the requests must be
-within the bound that the strategy states; a reading that would never end exceeds it. At the end the source rests:
-a sync must bring all that it has, a full reconcile must make both equal.
+A machine's steps are events at the practice, passing time, and whole readings. During a reading events happen
+before each request (a *motion*: the events for each request), once or for ever, and the process may be killed at
+any request. After each reading everything in `claims` must be true, and the requests must be within the bound that
+the strategy states; a reading that would never end exceeds it. At the end the source rests: a sync must bring all
+rows, a full reconcile must make both equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,10 @@ from pipelines.core.reading import Outcome, Reading, Reconcile
 from pipelines.strategies import plan
 
 Event = tuple[str, int]
-"""What happens, and to which row or by how much."""
+"""A kind of event, and its row or its amount."""
 PAGES = (4, 9, 100)
 MISLED = 6
-"""So many times more a reading costs that begins with a page base that was learnt wrongly, until it is doubted."""
+"""The factor for a reading that begins with a wrongly learnt page base, until the base is doubted."""
 MOST_ROWS = 120
 """Readings of a list that grows before each request make it many times as long, one after the other."""
 
@@ -42,21 +42,21 @@ started_manners = st.runner().flatmap(lambda machine: machine.manners())
 
 @dataclass
 class Told:
-    """One reading that ended: `outcome` is nothing where its process was killed."""
+    """One reading that ended: `outcome` is None if its process was killed."""
 
     reading: Reading
     outcome: Outcome | None
     certificates: Sequence[Certificate]
     asked: Asked
     before: Mapping[str, Row]
-    """What was here before."""
+    """The store before the reading."""
     quiet: bool
     swapped: bool
-    """A row was deleted and one inserted between the same two requests: no one can tell."""
+    """A row was deleted and one inserted between the same two requests: nobody can notice."""
 
 
 class StrategyMachine(RuleBasedStateMachine):
-    """One list of one practice. A subclass names the list, what can happen to it, and what it may cost."""
+    """One list of one practice. A subclass names the list, its events, and its costs."""
 
     ENDPOINT: ClassVar[Endpoint]
     KINDS: ClassVar[Sequence[str]]
@@ -64,23 +64,23 @@ class StrategyMachine(RuleBasedStateMachine):
     STATUSES: ClassVar[Sequence[str]]
     STAMPED: ClassVar[bool] = True
     SWAPS: ClassVar[Sequence[str]]
-    """Kinds of certificates that a deletion and an insertion between the same two requests can fool."""
+    """Kinds of certificates that a deletion and an insertion between the same two requests can deceive."""
     LEARNING: ClassVar[int] = 20
-    """Requests that it costs at most to find out how a list at rest is asked for, under the configured names."""
+    """The most requests that learn how to read a list at rest, under the configured names."""
     STATUS: ClassVar[int] = 4
-    """The same of the status, which is asked for when it is needed."""
+    """The same for the status, which is learnt when it is needed."""
     OTHER_NAMES: ClassVar[int] = 60
-    """The same, more, where the server has other names."""
+    """The same, in addition, if the server has other names."""
     REST: ClassVar[timedelta] = timedelta(hours=26)
-    """How long the source rests before all that changed must be here."""
+    """How long the source rests before all changes must be in the store."""
     FOLLOWS: ClassVar[int] = 1
-    """So many times the pages that a list had at first are read where it is followed while it grows."""
+    """The factor on a list's first number of pages for reading it while it grows."""
     MOST_LEARNING: ClassVar[int] = 500
-    """The same of a list that never rests."""
+    """The same for a list that never rests."""
 
     @classmethod
     def manners(cls, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[Manners]:
-        """How the server speaks; `more` is what only some lists have."""
+        """Return the server's behaviour; `more` are points of some lists only."""
         return st.builds(
             Manners,
             page_base=st.sampled_from([0, 1]),
@@ -92,15 +92,15 @@ class StrategyMachine(RuleBasedStateMachine):
         )
 
     def most_quiet(self, ended: Told) -> int:
-        """The bound of a reading during which nothing happened, of a list whose dialect is known."""
+        """Return the bound of a reading without events, of a list that is already learnt."""
         raise NotImplementedError
 
     def most_openings(self) -> int:
-        """How many first pages a reading may ask for, whatever happens."""
+        """Return how many first pages a reading may request, for any events."""
         raise NotImplementedError
 
     def check(self, ended: Told) -> None:
-        """What this list claims beside what all lists claim."""
+        """Check the claims of this list beside those of all lists."""
         raise NotImplementedError
 
     @initialize(
@@ -142,13 +142,13 @@ class StrategyMachine(RuleBasedStateMachine):
         killed_at: int | None,
         turns: int,
     ) -> None:
-        """One reading, and what happens before its requests; `turns` shuffles what is read side by side."""
+        """Read once, with events before its requests; `turns` shuffles the side-by-side readers."""
         self._swapped = False
         self.source.move = self._moving(motion, killed_at, for_ever=for_ever)
         self._read(reconcile, turns, quiet=not any(motion))
 
     def teardown(self) -> None:
-        """The source rests: a sync brings everything, a full reconcile takes away what is gone."""
+        """Let the source rest: a sync brings everything, a full reconcile removes missing rows."""
         if not hasattr(self, "source"):
             return
         self.source.now += self.REST
@@ -161,7 +161,7 @@ class StrategyMachine(RuleBasedStateMachine):
         self.check_rest()
 
     def check_rest(self) -> None:
-        """After a full reconcile at rest both are equal."""
+        """Assert that after a full reconcile at rest both are equal."""
         assert self.source.rows == self.store.rows
 
     def _rest(self, reconcile: Reconcile) -> bool:
@@ -191,7 +191,7 @@ class StrategyMachine(RuleBasedStateMachine):
         self._swapped = self._swapped or bool(rows - now and now - rows)
 
     def _read(self, reconcile: Reconcile, turns: int, *, quiet: bool) -> Outcome | None:
-        """Read, and hold what was certified against the source."""
+        """Read, and compare the certificates with the source."""
         source, store = self.source, self.store
         reading = reading_of(self.ENDPOINT, source, store, reconcile=reconcile)
         certified, cursor, before = len(store.certificates), store.cursor, dict(store.rows)
@@ -235,18 +235,18 @@ class StrategyMachine(RuleBasedStateMachine):
 
     @property
     def page_size(self) -> int:
-        """How many rows a full page holds, as the list is read now."""
+        """Return how many rows a full page holds, as the list is read now."""
         learnt = self.store.capabilities.get("per_page", {"size": None})["size"]
         return min(learnt or 100, self.source.manners.largest_page)
 
-    # What can happen. `pick` says to which row, or by how much.
+    # The possible events. `pick` chooses the row, or the amount.
 
     def _some(self, pick: int) -> str | None:
         rows = list(self.source.rows)
         return rows[pick % len(rows)] if rows else None
 
     def _late(self, pick: int) -> datetime:
-        """An instant whose rows may still become visible: less than the overlap of windows ago."""
+        """Return an instant whose rows may still become visible: less than the overlap of windows ago."""
         return self.source.now - timedelta(seconds=1 + 21 * pick)
 
     def _status(self, pick: int) -> str:

@@ -16,7 +16,7 @@ CARD = {"title": "A card"}
 
 
 def to(ending: str) -> Row:
-    """A recipient who behaves as these digits say (`sandbox.messages.numbers`)."""
+    """Return a recipient who behaves as these digits say (`sandbox.messages.numbers`)."""
     return {"phone_number": f"+121255501{ending}"}
 
 
@@ -27,7 +27,7 @@ def send(partner: Partner, **fields: Any) -> httpx.Response:
 
 
 def course(partner: Partner, **fields: Any) -> list[tuple[str, str | None]]:
-    """Status and channel of a message, whenever they have changed in its first minutes."""
+    """Return status and channel of a message at each change in its first minutes."""
     message = made(send(partner, **fields))
     seen = [(message["status"], message["channel_used"])]
     for _ in range(60):

@@ -1,6 +1,6 @@
-"""The warehouse held against the sandbox's own truth: row by row, value by value.
+"""The warehouse compared with the sandbox's own truth: row by row, value by value.
 
-An independent reading of both sides: nothing here goes through vetl's own models or parsers.
+Both sides are read independently: nothing here goes through vetl's own models or parsers.
 """
 
 import json
@@ -56,7 +56,7 @@ def differences(
     since: date,
     lists: Sequence[str] | None = None,
 ) -> list[str]:
-    """What is not the same, at most a few lines a list. `practices` are time zones by id."""
+    """Return the differences, at most a few lines a list. `practices` are time zones by id."""
     lines: list[str] = []
     wanted = (*LISTS, "phone_calls") if lists is None else lists
     with duckdb.connect(str(warehouse), read_only=True) as connection:
@@ -78,7 +78,7 @@ def differences(
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, table: str, practice_id: str) -> list[dict[str, Any]]:
-    """The rows that the source still has, as dictionaries."""
+    """Return the rows that the source still has, as dictionaries."""
     cursor = connection.execute(
         f"select * from raw.{table} where practice_id = ? and _deleted_at is null", [practice_id]
     )
@@ -115,7 +115,7 @@ def _by_id(there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]]
 
 
 def same(there: object, here: object) -> bool:
-    """Whether a JSON value and a stored one say the same."""
+    """Return whether a JSON value and a stored value are equal."""
     if isinstance(here, datetime):
         return isinstance(there, str) and _instant(there) == here.astimezone(UTC)
     if isinstance(there, list | dict):
@@ -132,7 +132,7 @@ def _instant(text: str) -> datetime:
 def _calls(
     there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]], zone: str, since: date
 ) -> list[str]:
-    """Calls have no id in the CSV: all columns as multisets, then the details of each call that has them."""
+    """Compare calls, which have no id in the CSV: all columns as multisets, then the details of each."""
     truth = [expected_call(row, zone) for row in there]
     truth = [row for row in truth if row["called_at_local"].date() >= since]
     stored = list(here)
@@ -177,7 +177,7 @@ def expected_call(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
 
 
 def lacking_details(warehouse: Path, today: date) -> int:
-    """Calls of the last 35 days without an id."""
+    """Return calls of the last 35 days without an id."""
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         row = connection.execute(
             "select count(*) from raw.phone_calls where id is null and _deleted_at is null and call_date > ?",

@@ -1,4 +1,4 @@
-"""dbt for tests that are not about how dbt is started: see `support.warm_dbt_server`."""
+"""dbt for tests that are not about its start: see `support.warm_dbt_server`."""
 
 import os
 import subprocess
@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from pipelines.jobs import dbt_process
 
 COLD = dbt_process.COMMAND
-"""What starts dbt where vetl is installed."""
+"""The command that starts dbt in an installation of vetl."""
 HERE = Path(__file__).parent
 UNHEARD = "ignore:resource_tracker"
-"""That a killed dbt left semaphores."""
+"""The warning that a killed dbt left semaphores."""
 ADDRESS = "WARM_DBT"
 """The variable that names the server's socket to all processes of a run."""
 
@@ -30,7 +30,7 @@ class Done:
 
 @contextmanager
 def warm_dbt() -> Generator[None]:
-    """Have the server at hand; it imports dbt when it is asked for the first time."""
+    """Provide the server; it imports dbt at the first request."""
     with TemporaryDirectory() as folder:
         address = f"{folder}/socket"
         server = subprocess.Popen(
@@ -46,7 +46,7 @@ def warm_dbt() -> Generator[None]:
 
 
 def command() -> tuple[str, ...]:
-    """What starts dbt."""
+    """Return the command that starts dbt."""
     return (sys.executable, "-I", "-S", str(HERE / "warm_dbt_client.py"), os.environ[ADDRESS])
 
 

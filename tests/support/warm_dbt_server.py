@@ -1,8 +1,8 @@
 """Serves dbt to all test processes of a run: each command is a process forked from one that has imported it.
 
 To import dbt takes seconds of CPU, to parse vetl's project some more. A project is parsed here, once for each set
-of variables, and the forked process begins with the manifest in memory. A project that does not parse without a
-warning is parsed by the forked process itself, which then says so.
+of variables, and the forked process begins with the manifest in memory. A project with a warning is parsed by the
+forked process itself, which then prints it.
 
 `support.warm_dbt` starts it, and removes its folder. It ends with its standard input.
 """
@@ -26,29 +26,29 @@ from typing import Any
 PARSED = frozenset({"build", "compile", "freshness", "generate", "ls", "parse", "run", "test"})
 """Commands that begin by parsing the project."""
 IMPORTED = ("dbt.cli.main", "dbt.task.build", "dbt.adapters.duckdb", "dbt_common.clients.agate_helper")
-"""What a build imports."""
+"""The modules that a build imports."""
 READ_BY = ("--vars", "--target", "--profile", "--profiles-dir")
 """Options that the manifest depends on."""
 WAREHOUSE = "VETL_WAREHOUSE__PATH"
 BEGUN = "VETL_BUILD_FINGERPRINT"
-"""What a build compares as it begins, and no manifest depends on."""
+"""A value that a build compares at its start; no manifest depends on it."""
 UNSET = "DBT_DEFAULT_PLACEHOLDER"
-"""What dbt notes of a variable that is not set."""
+"""dbt's note for a variable that is not set."""
 SILENT = ("--no-version-check", "--log-level", "none", "--log-level-file", "none", "--no-partial-parse")
 SINGLE = "--no-static-parser"
-"""That parser has threads: a forked process, which has none of them, would wait for them for ever."""
+"""That parser has threads: a forked process has none of them and would wait for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A command, and where it is to run."""
+    """A command, and its folder."""
 
     arguments: list[str]
     folder: str
     environment: dict[str, str]
 
     def option(self, name: str, otherwise: str = "") -> str:
-        """An option's value, which its variable of the environment may give instead."""
+        """Return an option's value; its environment variable replaces it."""
         given = dict(zip(self.arguments, self.arguments[1:], strict=False)).get(name)
         return given or self.environment.get(f"DBT_{name[2:].replace('-', '_').upper()}", otherwise)
 
@@ -62,7 +62,7 @@ class Asked:
 
     @property
     def warehouse(self) -> str:
-        """The file's name, of which dbt makes the name of the database."""
+        """Return the file's name, from which dbt makes the name of the database."""
         return Path(self.environment.get(WAREHOUSE, "none")).name
 
     def enter(self, **other: str) -> None:
@@ -74,13 +74,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A manifest, where there was nothing to warn of, and the folder where dbt wrote it."""
+    """A manifest, if the project had no warning, and dbt's output folder."""
 
     manifest: Any
     folder: Path
 
     def fits(self, asked: Asked) -> bool:
-        """Whether the variables of the environment that the text names are the same."""
+        """Return whether the variables of the environment that the text names are the same."""
         named: dict[str, str] = self.manifest.env_vars if self.manifest else {}
         return all(asked.environment.get(name, UNSET) == value for name, value in named.items() if name != BEGUN)
 
@@ -93,7 +93,7 @@ class Projects:
         self._parsed: dict[tuple[str, ...], list[Parsed]] = {}
 
     def parsed(self, asked: Asked) -> Parsed | None:
-        """The manifest for a command; none where it needs none, or must parse by itself."""
+        """Return the manifest for a command; None if it needs none, or must parse by itself."""
         if PARSED.isdisjoint(asked.arguments) or not (asked.project / "dbt_project.yml").exists():
             return None
         before = self._parsed.setdefault(self._reading(asked), [])
@@ -104,7 +104,7 @@ class Projects:
 
     @staticmethod
     def _reading(asked: Asked) -> tuple[str, ...]:
-        """What a manifest depends on besides the variables of the environment."""
+        """Return the inputs of a manifest besides the variables of the environment."""
         text = (path for path in asked.project.rglob("*") if path.suffix in {".sql", ".yml", ".csv", ".md"})
         return (
             *(asked.option(name) for name in READ_BY),
@@ -126,7 +126,7 @@ class Projects:
 
 
 def run_dbt(asked: Asked, parsed: Parsed | None) -> int:
-    """The exit code of dbt's command line, in this process."""
+    """Return the exit code of dbt's command line, in this process."""
     from dbt.cli.main import cli  # noqa: PLC0415 - as above
 
     sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
@@ -140,7 +140,7 @@ def run_dbt(asked: Asked, parsed: Parsed | None) -> int:
 
 
 def _say_less() -> None:
-    """What is told for debugging is put together, a tenth of a build, and shown to nobody."""
+    """Turn debug messages off: they take a tenth of a build, and nobody reads them."""
     from dbt_common.events.event_manager import EventManager  # noqa: PLC0415 - as above
 
     tell = EventManager.fire_event
@@ -153,7 +153,7 @@ def _say_less() -> None:
 
 
 def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parsed | None) -> None:
-    """Run a command in a process forked from this one, and tell its exit code; killed when the client is gone."""
+    """Run a command in a process forked from this one, and send its exit code; kill it when the client is gone."""
     if child := os.fork():
         for number in outputs:
             os.close(number)
@@ -176,7 +176,7 @@ def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parse
 
 
 def received(client: socket.socket) -> tuple[Asked, list[int]]:
-    """What a client asks for, and its standard output and error."""
+    """Return a client's request, and its standard output and error."""
     first, outputs, *_ = socket.recv_fds(client, 1 << 16, 2)
     text = bytearray(first)
     while not text.endswith(b"\n"):
@@ -197,7 +197,7 @@ def main(address: str) -> None:
             for module in IMPORTED:
                 import_module(module)
             parsed = projects.parsed(asked)
-            gc.freeze()  # what is here stays: a forked process need not look through it for garbage
+            gc.freeze()  # existing objects stay: a forked process need not search them for garbage
             if not os.fork():
                 listening.close()
                 serve(client, asked, outputs, parsed)

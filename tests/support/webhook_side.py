@@ -1,4 +1,4 @@
-"""A platform that tells a receiver what happens, and the warehouse that it is drained into."""
+"""A platform that sends webhooks to a receiver, and the warehouse that the receiver is drained into."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -22,7 +22,7 @@ MESSAGE_TEXTS = (
 )
 MESSAGE_TIMES = ("sent_at", "delivered_at", "read_at", "failed_at", "created_at")
 NUMBERS = (0, 1, 2, 4, 6, 12, 13, 15, 16, 18)
-"""The last digits of the numbers that are texted decide what becomes of a message (docs/sandbox.md)."""
+"""The last digits of the texted numbers decide the result of a message (docs/sandbox.md)."""
 
 FALSE = ("forged", "unsigned", "tampered", "wrong_practice")
 
@@ -49,11 +49,11 @@ class WebhookSide:
         )
 
     def into_sending_hours(self) -> None:
-        """8am to 9pm in every practice's own time (contract: Limits): noon in the middle of the continent."""
+        """Move to 8am to 9pm in every practice's own time (contract: Limits): noon in central America."""
         self.platform.advance(timedelta(hours=(18 - self.platform.now().hour) % 24))
 
     def send_message(self, number: int, practice_id: str = "loc-001") -> tuple[str, str]:
-        """Text somebody. Returns the practice and the message's id."""
+        """Text a client. Return the practice and the message's id."""
         recipient = {"phone_number": f"+121255501{number:02}"}
         partner = self.partners[practice_id]
         partner.sign_in()
@@ -64,11 +64,11 @@ class WebhookSide:
         return practice_id, answer.json()["data"]["id"]
 
     def reach_out(self, practice_id: str) -> None:
-        """Ask for outreach that ends with a booking, and for some that is suppressed, fails or is opted out of."""
+        """Request outreach that ends with a booking, and outreach that is suppressed, fails or is opted out of."""
         owners = list(dict.fromkeys(row["client_id"] for row in self.platform.truth(practice_id, "patients")))
         partner = self.partners[practice_id]
         partner.sign_in()
-        # Whoever was contacted lately is left alone, so that of several some come to a booking.
+        # A recently contacted client is not contacted again, so of several requests some reach a booking.
         for number, client in zip((0, 1, 21, 22, 23, 23, 23, 23), owners[self._reached :], strict=False):
             self._reached += 1
             asked = {"channel": "sms", "purpose": "general", "client_id": client}
@@ -77,7 +77,7 @@ class WebhookSide:
             assert answer.status_code in (200, 201), answer.text
 
     def truth(self, messages: Iterable[tuple[str, str]]) -> list[Values]:
-        """The messages as the platform holds them, every field."""
+        """Return the messages as the platform holds them, every field."""
         rows: list[Values] = []
         for practice_id, identity in messages:
             self.partners[practice_id].sign_in()
@@ -87,17 +87,17 @@ class WebhookSide:
         return sorted(rows, key=str)
 
     def messages(self) -> list[Values]:
-        """The messages as the warehouse holds them."""
+        """Return the messages as the warehouse holds them."""
         names = ", ".join(("practice_id", *MESSAGE_TEXTS, *MESSAGE_TIMES))
         rows = self.rows(f"select {names} from raw.messages")
         utc = [tuple(item.astimezone(UTC) if isinstance(item, datetime) else item for item in row) for row in rows]
         return sorted(utc, key=str)
 
     def told(self, kind: str) -> list[Attempt]:
-        """What the platform itself has told of this kind, each attempt."""
+        """Return the platform's own deliveries of this kind, each attempt."""
         return [item for item in self.platform.webhooks if item.kind == kind and item.fault not in FALSE]
 
     def rows(self, sql: str) -> list[Values]:
-        """Rows of the private file."""
+        """Return rows of the private file."""
         with duckdb.connect(self.settings.warehouse.path, read_only=True) as connection:
             return connection.execute(sql).fetchall()

@@ -1,7 +1,7 @@
-"""Who has seen the source before and after a sync, and so knows which claims of the warehouse are false.
+"""A witness of the source before and after a sync, who finds false claims of the warehouse.
 
-A row *stands* if it was the same before the sync and after it. Whatever happened in between, a certificate of this
-sync covers it as it is; and no row that stands has vanished.
+A row *stands* if it was the same before and after the sync. Whatever happened in between, a certificate of this
+sync covers it unchanged; and no standing row has vanished.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from pipelines.settings import Settings
 Row = Mapping[str, Any]
 LISTS: Final = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SKEW: Final = timedelta(minutes=5)
-"""So far ahead of the platform's own clock a certificate may be, because its `Date` header is."""
+"""The most that a certificate may be ahead of the platform's own clock, because its `Date` header is ahead."""
 _WINDOWS: Final = (
     "select endpoint, kind, window_start, window_end, status from control.windows"
     " where certified and kind <> 'details' order by rowid offset ?"
@@ -40,11 +40,11 @@ class Witness:
         self.look()
 
     def look(self) -> None:
-        """Before a sync."""
+        """Look at the source before a sync."""
         self._before = self._now()
 
     def false_claims(self, result: SyncResult | None) -> list[str]:
-        """After it, killed or not: what is certified or marked as deleted and should not be, a few lines."""
+        """Return the false claims after it, killed or not: wrong certificates and deletion marks, a few lines."""
         now = self._now()
         self._standing = {
             name: {key: row for key, row in rows.items() if now[name].get(key) == row}
@@ -156,7 +156,7 @@ class Witness:
 
 
 def _inside(field: str, start: str | None, end: str | None, status: str | None) -> Callable[[Row], bool]:
-    """Whether a row lies strictly inside a window: whether a server includes bounds is not shown."""
+    """Return whether a row lies strictly inside a window: bounds may be included or not."""
 
     def inside(row: Row) -> bool:
         at = datetime.fromisoformat(row[field])

@@ -12,7 +12,7 @@ from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, Wa
 
 
 def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: Any = None) -> Settings:
-    """Settings as a user would write them for this platform."""
+    """Return settings as a user would write them for this platform."""
     start = platform.now().date() - timedelta(days=days + 1)
     return Settings(
         partner=PartnerSettings(
@@ -34,5 +34,5 @@ def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: 
 
 
 def at(settings: Settings, base_url: str) -> Settings:
-    """The same settings for another address."""
+    """Return the same settings for another address."""
     return settings.model_copy(update={"partner": settings.partner.model_copy(update={"base_url": base_url})})

@@ -1,4 +1,4 @@
-"""How often a statement reads tables if views and common table expressions are written out where they are used."""
+"""Counts the table reads of a statement if views and common table expressions are expanded at every use."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _READ = re.compile(r"\b(?:from|join)\s+\(?\s*([\w.\"]+)")
 
 
 def reads(models: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
-    """By relation (`schema.name`): the tables that an engine reads which writes everything out, as Spark does.
+    """Return by relation (`schema.name`) the table reads of an engine that expands everything, as Spark does.
 
     `models` are dbt's nodes by relation, compiled; a model that is no view is one table.
     """

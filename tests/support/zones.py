@@ -1,4 +1,4 @@
-"""Time zones from the tzdata package: the system's own files may be older than what DuckDB brings."""
+"""Time zones from the tzdata package: the system's own files may be older than DuckDB's."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
@@ -8,18 +8,18 @@ from zoneinfo import ZoneInfo
 
 @cache
 def zone(name: str) -> ZoneInfo:
-    """A zone by its IANA name, read afresh from the package."""
+    """Return a zone by its IANA name, read from the package."""
     with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
         return ZoneInfo.from_file(file, key=name)
 
 
 def on_the_wall(instant: datetime | None, name: str | None) -> datetime | None:
-    """What a clock in the zone shows; nothing where either is unknown."""
+    """Return the wall-clock time in the zone; None if either is unknown."""
     return instant.astimezone(zone(name)).replace(tzinfo=None) if instant and name else None
 
 
 def midnight(day: date, name: str) -> datetime:
-    """The instant at which a day begins."""
+    """Return the instant at which a day begins."""
     return datetime.combine(day, time(), zone(name)).astimezone(UTC)
 
 

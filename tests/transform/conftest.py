@@ -1,4 +1,4 @@
-"""Real builds of the shipped dbt project, made once for all tests that look at them."""
+"""Real builds of the shipped dbt project, made once for all tests that use them."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,13 +17,13 @@ Query = Callable[[str], list[tuple[Any, ...]]]
 
 @pytest.fixture(scope="session")
 def rows() -> Tables:
-    """What the filled warehouse holds, as `sync` would have left it."""
+    """Provide the rows of the filled warehouse, as `sync` would have left it."""
     return random_tables(seed=20251112)
 
 
 @pytest.fixture(scope="session")
 def filled(rows: Tables, once_per_run: Callable[[str, Callable[[Path], Build]], Build]) -> Build:
-    """A build over random rows; several test processes share it."""
+    """Provide a build over random rows; several test processes share it."""
 
     def work(folder: Path) -> Build:
         path = folder / "vetl.duckdb"
@@ -36,13 +36,13 @@ def filled(rows: Tables, once_per_run: Callable[[str, Callable[[Path], Build]], 
 def once_per_run(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[str, Callable[[Path], Any]], Any]:
-    """Make something in a folder that all test processes of this run share; only the first one works."""
+    """Make something in a folder that all test processes of this run share; only the first process works."""
     return partial(once, shared_folder(tmp_path_factory, request.config))
 
 
 @pytest.fixture
 def query(filled: Build) -> Iterator[Query]:
-    """Rows of the filled warehouse, times in UTC."""
+    """Provide rows of the filled warehouse, times in UTC."""
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         yield lambda sql: connection.execute(sql).fetchall()

@@ -1,4 +1,4 @@
-"""The build as an operator meets it: silent when all is well, and at home in any folder."""
+"""The build as an operator uses it: silent if all is well, and in any folder."""
 
 import re
 
@@ -12,7 +12,7 @@ from pipelines.bundled import dbt_project
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """A warehouse that has not seen a row, built with every warning an error.
+    """Provide a warehouse without rows, built with every warning an error.
 
     Without unit tests: they bring their own rows, and `filled` runs them.
     """
@@ -52,7 +52,7 @@ def test_a_filled_warehouse_builds(filled: Build) -> None:
 
 
 def test_only_what_the_source_says_makes_warnings(filled: Build) -> None:
-    """Unknown clients, values that the interface does not list, contradictions: named, not fatal."""
+    """Unknown clients, unlisted values, contradictions: reported, not fatal."""
     warned = filled.results("warn")
 
     assert warned

@@ -1,4 +1,4 @@
-"""The catalogue tells what each mart, column and definition means, in the words of the project."""
+"""The catalogue has the meaning of each mart, column and definition, in the words of the project."""
 
 import json
 

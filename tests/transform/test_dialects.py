@@ -1,4 +1,4 @@
-"""What differs between engines is in `dbt/macros/dialect` alone, and is there for each of them."""
+"""The differences between engines are only in `dbt/macros/dialect`, which has them for each engine."""
 
 import re
 from functools import cache
@@ -17,7 +17,7 @@ DISPATCHED = sorted(re.findall(r"dispatch\('(\w+)', 'vetl'\)", "".join(path.read
 
 DUCKDB_ONLY = re.compile(r"\b(timezone|date_diff|isodow|unnest|generate_series|strftime|epoch)\(|'g'\)|::")
 NEITHER = re.compile(r"at time zone|quantile_cont|arg_max|\* exclude|\bcurrent_|\bnow\(\)|\"")
-"""What reads otherwise on the other engine, or asks this machine's clock: the models have macros for it."""
+"""Syntax that differs on the other engine, or uses this machine's clock: the models have macros for it."""
 SPARK_ONLY = re.compile(r"\b(convert_timezone|timestampdiff|explode|sequence|weekday)\(|timestamp_ntz")
 ONE_ENGINE = (DUCKDB_ONLY, SPARK_ONLY, NEITHER)
 
@@ -51,18 +51,18 @@ ANSWERS = {
     "each_record": ["{'list': calls, 'rows': 2}", "{'list': tasks, 'rows': NULL}"],
     "median": ["2.5"],
     "last_known": ["a"],
-    "row_hash": ["12948210438678865616"],  # another with another DuckDB may be: then demand is made anew once
+    "row_hash": ["12948210438678865616"],  # another DuckDB may give another value: then demand is built again once
 }
 
 
 @cache
 def macros(engine: str) -> Any:
-    """Every macro, as dbt dispatches it for an engine."""
+    """Return every macro, as dbt dispatches it for an engine."""
 
     def give_back(value: str) -> str:
         return value
 
-    # A materialization is written with a tag that is dbt's own.
+    # A materialization is written with a tag of dbt's own.
     text = "\n".join(path.read_text() for path in MACROS.rglob("*.sql") if path.parent.name != "materializations")
     environment = jinja2.Environment(extensions=["jinja2.ext.do"], autoescape=False)
     module: Any = None
@@ -77,7 +77,7 @@ def macros(engine: str) -> Any:
 
 
 def rendered(name: str, engine: str, *arguments: str) -> str:
-    """A macro's text for an engine."""
+    """Return a macro's text for an engine."""
     return str(getattr(macros(engine), name)(*arguments))
 
 

@@ -1,4 +1,4 @@
-"""What `dbt docs generate` makes: a site without a hole, made without a warning and without the internet."""
+"""The site of `dbt docs generate`: complete, and made without a warning and without the internet."""
 
 import json
 import shutil

@@ -13,7 +13,7 @@ HOUR = timedelta(hours=1)
 
 
 def certify(warehouse: Path, endpoint: str, **ages: timedelta) -> None:
-    """Leave a certificate for each practice, by how long before the last sync its list was read."""
+    """Write a certificate for each practice, with the time between its last read and the last sync."""
     with duckdb.connect(warehouse) as connection:
         for practice, age in ages.items():
             read_at = SOURCE_CLOCK - age
@@ -35,7 +35,7 @@ def sync_ended(warehouse: Path, at: datetime) -> None:
 
 
 def test_a_list_is_as_fresh_as_its_last_certificate(filled: Build, tmp_path: Path) -> None:
-    """The source's clock is far from ours; one practice behind makes its list stale; nothing ends in an error."""
+    """The source's clock is far from ours; one practice behind makes its list stale; the command never fails."""
     warehouse = Path(shutil.copy(filled.warehouse, tmp_path))
     sync_ended(warehouse, datetime.now(UTC) - HOUR)
     names = [practice.id for practice in PRACTICES]
@@ -57,7 +57,7 @@ def test_a_list_is_as_fresh_as_its_last_certificate(filled: Build, tmp_path: Pat
 
 
 def test_every_list_that_is_certified_has_a_freshness(filled: Build) -> None:
-    """Clients and patients are read when others mention them, webhooks when they come: neither can be late."""
+    """Clients and patients are read when other rows mention them, webhooks when they come: neither can be late."""
     dated = {
         source["name"]
         for source in filled.manifest["sources"].values()

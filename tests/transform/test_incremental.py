@@ -1,4 +1,4 @@
-"""A build that takes in what changed leaves the same marts, row by row, as one that begins anew."""
+"""An incremental build leaves the same marts, row by row, as a build in full."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ PATIENTS = "unique_combination_patients_practice_id__patient_id"
 
 
 class Story:
-    """A warehouse that syncs and builds take turns with."""
+    """A warehouse with alternating syncs and builds."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -48,7 +48,7 @@ class Story:
         self.now = datetime(2025, 5, 14, tzinfo=UTC)
 
     def sync(self, changes: Sequence[int], practices: Sequence[Practice] = PRACTICES) -> list[str]:
-        """So many changes at the practices; returns these. "Now" is the source's clock afterwards."""
+        """Make so many changes at the practices and return them. "Now" is the source's clock afterwards."""
         filled = Filled(self.path)
         filled.warehouse.set_practices(practices)
         filled.now = self.now
@@ -77,7 +77,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 @dataclass(frozen=True)
 class Changed:
-    """A warehouse with many changes: before a build, after one of what changed, and after one in full."""
+    """A warehouse with many changes: before a build, after an incremental build, and after a build in full."""
 
     before: Path
     after: Path
@@ -100,15 +100,15 @@ def changed(built: Story, tmp_path_factory: pytest.TempPathFactory) -> Changed:
 def test_an_incremental_build_equals_a_full_one(changed: Changed) -> None:
     """New rows, late changes, deletions, emptied days, ids and outcomes learnt later, in any order.
 
-    One practice moves to another zone: that moves the days of everything but the calls, which the source tells. At
-    another little changes, so that most of what is there must stay. Ten days pass: what nobody touches is lost, or
-    grows too old to be called.
+    One practice moves to another zone: that moves the days of everything but the calls, whose days the source
+    gives. Another changes little, so most of its rows must stay. Ten days pass: untouched episodes are lost, or
+    grow too old for a call.
     """
     assert differences(changed.after, changed.full) == {}, (SEED, changed.happened)
 
 
 def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_path: Path) -> None:
-    """A file that shows the build before, changed as the marts were, is as one copied whole."""
+    """A published file of the build before, changed as the marts were, equals a full copy."""
     project = dbt_project()
     pii = PrivacySettings().treatments(personal_columns(project))
     private, shown, whole = (tmp_path / name for name in ("vetl.duckdb", "shown.duckdb", "whole.duckdb"))
@@ -132,7 +132,7 @@ def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_pa
 
 
 def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Changed) -> None:
-    """Killed at calls of changed days, then at whose they are, then between timeline and episodes."""
+    """Builds are killed at the calls of changed days, at the callers, and between timeline and episodes."""
     shutil.copy(changed.before, built.path)
     build_until_killed(built.path, "phone_calls", committing)
     build_until_killed(built.path, "int_calls_identified", committing)
@@ -146,7 +146,7 @@ def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Chan
 
 
 def test_a_build_with_a_failed_test_is_not_done(built: Story, changed: Changed) -> None:
-    """Nothing is built after `patients`: that all models were built says nothing of its test."""
+    """Nothing is built after `patients`: that all models were built says nothing about its test."""
     with duckdb.connect(built.path) as connection:
         for _ in range(2):
             connection.execute("insert into raw.patients (practice_id, id) values ('loc-1', 'rex')")
@@ -168,7 +168,7 @@ def test_a_build_without_views_is_done_only_after_a_whole_one(built: Story, chan
 
 
 def test_notes_of_a_mart_that_takes_in_no_changes_go(built: Story, changed: Changed) -> None:
-    """An earlier version left them; publishing would take them for what this build changed."""
+    """An earlier version left them; publishing would take them for changes of this build."""
     with duckdb.connect(built.path) as connection:
         connection.execute("create table control.changed_in_leaks as select *, 1 as weight from marts.leaks")
     ask(built)
@@ -179,12 +179,12 @@ def test_notes_of_a_mart_that_takes_in_no_changes_go(built: Story, changed: Chan
 
 
 def ask(story: Story, *options: str, **variables: str) -> None:
-    """Begin a build; one small model is enough to see how."""
+    """Begin a build; one small model shows its kind."""
     build_models(story.path, "--select", "int_source_clock", *options, **variables)
 
 
 def has_calls(path: Path) -> bool:
-    """Whether the table of calls is there: a build in full begins by taking it away."""
+    """Return whether the table of calls exists: a build in full begins by dropping it."""
     with duckdb.connect(path, read_only=True) as connection:
         return bool(connection.execute("from duckdb_tables() where table_name = 'phone_calls'" + MART).fetchall())
 
@@ -201,7 +201,7 @@ DOUBTS: dict[str, tuple[bool, Callable[[Story], None]]] = {
         lambda story: (build_models(story.path, "--select", "phone_calls"), ask(story))[1],
     ),
 }
-"""What happened since the last build, and whether the next one makes the calls anew."""
+"""The state since the last build, and whether the next build makes the calls again."""
 
 
 def test_a_build_notes_the_text_and_the_variables_that_it_compares(built: Story) -> None:
@@ -215,7 +215,7 @@ def test_calls_are_made_anew_where_in_doubt(built: Story, tmp_path: Path) -> Non
     before, remade = tmp_path / "before.duckdb", {}
     shutil.copy(built.path, before)
     for name, (_, happen) in DOUBTS.items():
-        story = Story(built.path)  # under the same name: dbt parses anew for another
+        story = Story(built.path)  # under the same name: dbt parses again for another name
         story.now = built.now
         happen(story)
         remade[name] = not has_calls(story.path)

@@ -1,4 +1,4 @@
-"""A build that has more to do than fits in memory puts the rest where it may."""
+"""A build that does not fit into memory spills to the configured folder."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from pipelines.jobs.dbt_process import DATA_ONLY, dbt_build
 
 
 def test_a_build_that_spills_ends(tmp_path: Path) -> None:
-    """Several threads go on after one of them has spilled; 200,000 calls need three times as much memory."""
+    """Several threads continue after one of them has spilled; 200,000 calls need three times as much memory."""
     warehouse, spilled = tmp_path / "vetl.duckdb", tmp_path / "spilled"
     make(warehouse, 200_000)
     has_spilled: list[bool] = []

@@ -1,6 +1,7 @@
-"""Every mart, cell by cell, over random rows, against the definitions of the design worked out in plain Python.
+"""Every mart, cell by cell, over random rows, compared with the definitions in plain Python.
 
-`support.expected` is that reading; `tests/e2e/test_marts_equal_truth.py` holds it against a platform's truth.
+`support.expected` has these definitions; `tests/e2e/test_marts_equal_truth.py` compares them with a platform's
+truth.
 """
 
 from itertools import chain
@@ -54,7 +55,7 @@ def test_every_reason_not_to_call_occurs(query: Query) -> None:
 
 
 def test_nulls_both_maturities_and_empty_rates_occur(query: Query) -> None:
-    """A comparison is worth something only where what is hard occurs; so are the tests below."""
+    """A comparison is only useful if the difficult cases occur; the tests below check that too."""
     extremes = query(
         "select count(*) filter (where day is null), count(*) filter (where is_mature),"
         " count(*) filter (where not is_mature), count(*) filter (where booked_rate is null),"
@@ -96,7 +97,7 @@ def test_every_way_to_an_appointment_occurs(wishes: list[Episode], query: Query)
 
 
 def test_a_report_told_other_numbers(query: Query) -> None:
-    """Each of the measures moved on some day."""
+    """Each of the measures changed on some day."""
     moved = query("select distinct mart, measure from marts.report_revisions where reported != now")
 
     assert len(moved) == 3 + 5

@@ -1,4 +1,4 @@
-"""What MetricFlow answers, against the marts: the same numbers by practice and day, by group, and by month."""
+"""The answers of MetricFlow, compared with the marts: by practice and day, by group, and by month."""
 
 import csv
 import os
@@ -28,7 +28,7 @@ Answers = dict[tuple[str, str], list[tuple[Any, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What MetricFlow objects to in the project, and its answers, columns in the order of the question."""
+    """MetricFlow's objections to the project, and its answers, with columns in the order of the question."""
 
     objections: list[str]
     answers: Answers
@@ -36,7 +36,7 @@ class Asked:
 
 @pytest.fixture(scope="session")
 def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], Asked]) -> Asked:
-    """All questions to MetricFlow, put in one process; it is slow to start."""
+    """Provide all answers of MetricFlow, from one process; it is slow to start."""
     questions: dict[tuple[str, str], Question | str] = {
         **{(mart.name, "day"): mart.question(BY_DAY) for mart in MARTS},
         **{(mart.name, "month"): months(mart) for mart in MARTS},
@@ -61,7 +61,7 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
 
 
 def copy_of(build: Build, folder: Path) -> tuple[Path, dict[str, str]]:
-    """Copies of the project and the warehouse: `mf` writes beside the one and locks the other."""
+    """Return copies of the project and the warehouse: `mf` writes beside the project and locks the warehouse."""
     project = folder / "project"
     shutil.copytree(dbt_project(), project, ignore=shutil.ignore_patterns("target", "logs"))
     (project / "target").mkdir()
@@ -84,7 +84,7 @@ def as_date(value: Any) -> Any:
 
 
 def test_metricflow_has_nothing_to_object_to(asked: Asked) -> None:
-    """What `mf validate-configs --show-all` says, warnings included."""
+    """The output of `mf validate-configs --show-all`, warnings included."""
     assert [line for line in asked.objections if line] == []
 
 
@@ -183,7 +183,7 @@ def test_every_metric_says_what_it_is(filled: Build) -> None:
 
 
 def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path, query: Query) -> None:
-    """The command of warehouse/README.md, as it stands there, in a process of its own."""
+    """The command of warehouse/README.md, unchanged, in a process of its own."""
     command = re.search(r"\S+/mf (query(?:.*\\\n)*.*)", PAGE.read_text("utf-8"))
     assert command
     project, environment = copy_of(filled, tmp_path)

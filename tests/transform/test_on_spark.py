@@ -1,4 +1,4 @@
-"""What is tried without Spark: unlike tables are noticed, down to the last bit, and a master that is not there."""
+"""Tests without Spark: unlike tables are noticed, to the last bit, and so is a missing master."""
 
 import math
 import socket
@@ -22,7 +22,7 @@ MART = """
 
 
 def compare(folder: Path, theirs: str | None) -> Compared:
-    """A mart on DuckDB, and what stands for Spark's of that name."""
+    """Compare a mart on DuckDB with a substitute for Spark's table of that name."""
     warehouse, files = folder / "vetl.duckdb", folder / "marts.db" / "rates"
     with duckdb.connect(warehouse) as connection:
         connection.execute("set timezone = 'UTC'")
@@ -78,7 +78,7 @@ def test_a_difference_is_told(theirs: str | None, difference: str, tmp_path: Pat
 
 
 def begun(folder: Path, master: str) -> BuildResult:
-    """A build of a lake that is not there."""
+    """Begin a build of a lake that does not exist."""
     settings = Settings(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
         spark=SparkSettings(master=master, scratch=folder / "spark"),

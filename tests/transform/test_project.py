@@ -16,7 +16,7 @@ from pipelines.endpoints.received import RECEIVED
 MODELS = sorted((dbt_project() / "models").rglob("*.sql"))
 MARTS = [path for path in MODELS if "marts" in path.parts]
 OF_NO_ROWS = {"catalogue"}
-"""It tells of the marts, and is made of no rows: `test_catalogue.py`."""
+"""It describes the marts and has no rows of the source: see `test_catalogue.py`."""
 
 PERSONAL = re.compile(
     r"(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
@@ -40,7 +40,7 @@ def layer(model: dict[str, Any]) -> str:
 
 
 def test_no_model_is_too_long_when_it_is_written_out(filled: Build) -> None:
-    """Spark writes a common table expression out wherever it is named: a chain of them outgrows its memory."""
+    """Spark expands a common table expression at every use: a chain of them outgrows its memory."""
     models = {f"{model['schema']}.{model['name']}": model for model in nodes(filled, "model")}
 
     assert {name: number for name, number in reads(models).items() if number > 100} == {}
@@ -53,7 +53,7 @@ def test_every_description_begins_with_the_grain(filled: Build) -> None:
 
 
 def test_every_column_is_described(filled: Build) -> None:
-    """The columns that a model really has, by the warehouse, against those that its description tells of."""
+    """The columns of the model in the warehouse must be those of its description."""
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         columns = connection.execute(
             "select schema_name, table_name, column_name from duckdb_columns()"
@@ -78,7 +78,7 @@ def test_every_source_is_described_and_every_list_is_one(filled: Build) -> None:
 
 
 def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
-    """Of those that vetl hands over; the project's own are for a dbt that is run by hand."""
+    """These are the lists that vetl passes; the project's own are for a dbt that runs without vetl."""
     project = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))
 
     assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
@@ -102,7 +102,7 @@ def test_only_staging_reads_sources(filled: Build) -> None:
 
 
 def test_no_layer_reads_what_comes_after_it(filled: Build) -> None:
-    """Nor does staging read staging: each list is brought into shape by itself."""
+    """Staging does not read staging either: each list is prepared by itself."""
     models = {model["unique_id"]: model for model in nodes(filled, "model")}
     edges = {
         (layer(models[parent]), layer(model))
@@ -135,7 +135,7 @@ def test_exposures_are_of_what_there_is(filled: Build) -> None:
 
 
 def test_what_is_written_of_a_mart_stands_in_the_warehouse(filled: Build) -> None:
-    """As comments, which go into the published file: analysts read there what a column means."""
+    """As comments, which go into the published file: analysts read the meaning of a column there."""
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         uncommented = connection.execute(
             "select table_name, null from duckdb_tables() where schema_name = 'marts' and comment is null"
@@ -186,7 +186,7 @@ def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
 def test_every_computed_mart_has_unit_tests(filled: Build) -> None:
     """Marts that only pass columns on have nothing to compute."""
     with_unit_tests = {test["model"] for test in filled.manifest["unit_tests"].values()}
-    passing = r"ref\b|config\b|take_out|note_|changed"  # what names rows, and computes nothing
+    passing = r"ref\b|config\b|take_out|note_|changed"  # expressions that name rows, and compute nothing
     computing = {
         path.stem for path in MARTS if re.search(rf"\bcase\b|\bcount\(|\{{\{{-? (?!{passing})", path.read_text())
     }

@@ -1,4 +1,4 @@
-"""The questions of warehouse/README.md: each statement runs on the marts and answers with the columns shown."""
+"""The questions of warehouse/README.md: each statement runs on the marts and returns the shown columns."""
 
 import re
 
@@ -16,7 +16,7 @@ QUESTIONS = worked_questions()
 
 
 def test_every_heading_that_asks_is_answered() -> None:
-    """A question that the page's own reader does not find would be tested by nobody."""
+    """Nothing would test a question that the page's own reader does not find."""
     assert re.findall(r"### \d+\. (.+)", TEXT) == [question.title for question in QUESTIONS]
 
 
@@ -32,7 +32,7 @@ def test_a_question_is_answered_by_one_statement(question: Question, filled: Bui
 def test_a_question_is_asked_by_its_name(
     question: Question, filled: Build, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What it shows in Markdown is what the page shows, of other data."""
+    """Its Markdown has the form of the page, with other data."""
     monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(filled.warehouse))
 
     assert app.execute(["query", "--question", question.name, "--format", "markdown"]) == 0
@@ -63,7 +63,7 @@ def columns(question: Question) -> list[str]:
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.title)
 def test_an_answer_comes_in_one_order(question: Question) -> None:
-    """Who writes the outputs anew gets the same rows in the same order."""
+    """A second run writes the same rows in the same order."""
     assert "\n| " in question.output
     assert "order by" in question.statement
 

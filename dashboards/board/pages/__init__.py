@@ -11,7 +11,7 @@ DEMAND_CHANNELS = ("call", "session", "outreach", "task")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the dashboard. `channels` are those that its channel filter offers; without any there is none."""
+    """A page of the dashboard. `channels` are the choices of its channel filter; without any it has none."""
 
     title: str
     path: str

@@ -43,7 +43,7 @@ WEEKS = f"""
 
 
 def draw(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     with part():
         _totals(view)
     with part("When callers who wanted an appointment did not get one"):

@@ -1,4 +1,4 @@
-"""Where online bookings are lost: by source, by stage, week by week."""
+"""Lost online bookings: by source, by stage, week by week."""
 
 import polars as pl
 import streamlit as st
@@ -35,7 +35,7 @@ MEASURED = [("booking_funnel_daily", name) for name in ("sessions", "completed",
 
 
 def draw(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     with part():
         _totals(view)
     with part("Where sessions come from"):

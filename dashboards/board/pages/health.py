@@ -1,4 +1,4 @@
-"""Whether the numbers can be believed: proof, freshness, drift, quarantine, and what changed afterwards."""
+"""The completeness of the numbers: proof, freshness, drift, quarantine, and later changes."""
 
 import polars as pl
 import streamlit as st
@@ -17,7 +17,7 @@ PROOF = f"""
     order by practice, list
 """
 STALE_HOURS = 48
-"""Calls are certain by whole days that are over everywhere: a day and a half behind is as it should be."""
+"""Calls are certified by whole days that are over everywhere: a day and a half behind is normal."""
 
 NAMED_AT_MOST = 3
 
@@ -34,7 +34,7 @@ REVISED = f"""
 
 
 def draw(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     with part():
         _proof(view)
     with part("Values that the platform does not list"):
@@ -75,7 +75,7 @@ def _proof(view: View) -> None:
 
 
 def verdicts(table: pl.DataFrame, view: View) -> list[tuple[str, str]]:
-    """Sentences about the whole, the worst first: `good`, `note` or `bad`."""
+    """Return sentences about the whole, the worst first: `good`, `note` or `bad`."""
     words = view.words
     lists = table.filter(~pl.col("list").is_in(BY_REFERENCE))
     unproven = lists.filter(pl.col("certified_through").is_null())

@@ -1,4 +1,4 @@
-"""Whom to call back: a work list, and what is not on it and why."""
+"""The clients to call back: a work list, and the leaks that are not on it, with the reason."""
 
 import streamlit as st
 
@@ -7,7 +7,7 @@ from board.parts import View, by_value, download, listed, part
 from board.words import label, named
 
 MOST = 1000
-"""Rows of the list that are shown and downloaded; the most urgent are the first."""
+"""Rows of the list that are shown and downloaded; the most urgent rows come first."""
 
 WITHIN = "practice_id in (select unnest($practices)) and ($channel is null or channel = $channel)"
 CHOICES = f"select distinct wanted from marts.leak_list where {WITHIN} and wanted is not null order by wanted"
@@ -18,7 +18,7 @@ WHO = {
     ),
     False: ("leak_list.phone_number, leak_list.client_id", ""),
 }
-"""What says whom to call, with and without names, and where from."""
+"""The columns that identify a client, with and without names, and their table."""
 LIST = """
     select leak_list.urgency, practices.name as practice, {who}, leak_list.wanted,
            timezone(practices.time_zone, leak_list.last_at) as last_tried, leak_list.contacts as times_tried,
@@ -40,7 +40,7 @@ NOT_ON_IT = f"""
 
 
 def draw(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     with part():
         _work_list(view)
     with part("Not on the list"):

@@ -1,4 +1,4 @@
-"""What AI outreach achieved: outcomes by purpose, what held it back, how long it took, who opted out."""
+"""Results of AI outreach: outcomes by purpose, suppressions, durations, opt-outs."""
 
 import streamlit as st
 
@@ -38,7 +38,7 @@ OUTCOMES = ("booked", "no_response", "opted_out", "undeliverable", "suppressed",
 
 
 def draw(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     with part():
         _totals(view)
     with part("What came of it, by purpose"):

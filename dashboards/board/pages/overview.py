@@ -1,4 +1,4 @@
-"""Five numbers of a Monday morning, and where most is lost."""
+"""Five numbers for a Monday morning, and the largest losses."""
 
 import streamlit as st
 
@@ -59,7 +59,7 @@ BY_PRACTICE = f"""
 
 
 def draw(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     with part():
         _five(view)
     with part():

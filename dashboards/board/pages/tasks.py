@@ -1,4 +1,4 @@
-"""Staff tasks: how many come, how long they take, how old those are that wait."""
+"""Staff tasks: how many come, how long they take, how old the open tasks are."""
 
 from board import charts
 from board.parts import View, by_value, compared, figures, part, shown
@@ -37,7 +37,7 @@ WAITING = """
 
 
 def draw(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     with part():
         _totals(view)
     with part("What waits now, by age"):

@@ -1,4 +1,4 @@
-{#- One row for each record of a list within JSON, with these fields as text; none where there is no such list. -#}
+{#- One row for each record of a list within JSON, with these fields as text; no row if there is no such list. -#}
 {% macro each_record(json, path, fields) -%}
     {{ return(adapter.dispatch('each_record', 'vetl')(json, path, fields)) }}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- Of the rows up to this one, in an order, the last value that there is. -#}
+{#- The last value that is not null among the rows up to this row, in an order. -#}
 {% macro last_known(value, partition_by, order_by) -%}
     {{ return(adapter.dispatch('last_known', 'vetl')(value, partition_by, order_by)) }}
 {%- endmacro %}

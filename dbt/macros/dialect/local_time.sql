@@ -1,4 +1,4 @@
-{#- The practice's wall clock at an instant; null where the zone is unknown. -#}
+{#- The practice's wall clock at an instant; null if the zone is unknown. -#}
 {% macro local_time(instant, time_zone) -%}
     {{ return(adapter.dispatch('local_time', 'vetl')(instant, time_zone)) }}
 {%- endmacro %}

@@ -1,4 +1,5 @@
-{#- The middle value, or the middle between the two middle ones; null where there is none. The same to the last bit. -#}
+{#- The middle value, or the mean of the two middle values; null if there is none. The same to the last bit on
+   every engine. -#}
 {% macro median(value) -%}
     {{ return(adapter.dispatch('median', 'vetl')(value)) }}
 {%- endmacro %}
@@ -7,7 +8,7 @@
     median({{ value }})
 {%- endmacro %}
 
-{#- Its own adds half of their distance to the lower one, which rounds otherwise. -#}
+{#- DuckDB's own function adds half of their distance to the lower value, which rounds differently. -#}
 {% macro spark__median(value) -%}
     {%- set lower = "percentile_disc(0.5) within group (order by " ~ value ~ ")" -%}
     {%- set upper = "percentile_disc(0.5) within group (order by " ~ value ~ " desc)" -%}

@@ -1,7 +1,5 @@
-{#-
-    dbt asks this of a table with a contract, once it is made. Spark's own tables hold no constraints, whatever their
-    format: a null where the contract forbids one is looked for, and fails the model as it does on DuckDB.
--#}
+{#- dbt calls this for a table with a contract, once it is made. Spark's own tables hold no constraints, whatever
+   their format: this looks for nulls that the contract forbids and fails the model, as DuckDB does. -#}
 {% macro spark__persist_constraints(relation, model) -%}
     {%- set held = [] -%}
     {%- for column in model.columns.values() if column.constraints | selectattr('type', 'equalto', 'not_null') | list -%}

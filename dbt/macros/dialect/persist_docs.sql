@@ -1,4 +1,5 @@
-{#- One statement for all comments of a table made anew: its contract knows the columns, and rows put in leave comments as they are. -#}
+{#- One statement for all comments of a table that was just made: its contract knows the columns, and inserts
+   leave comments as they are. -#}
 {% macro duckdb__persist_docs(relation, model, for_relation, for_columns) -%}
     {%- if config.persist_relation_docs() and not is_incremental() -%}
         {%- set told -%}

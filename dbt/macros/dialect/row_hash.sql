@@ -1,9 +1,10 @@
-{#- A number of 64 bits that tells a row, with columns of others, from any other. -#}
+{#- A number of 64 bits that differs for different rows, made with columns of others. -#}
 {% macro row_hash(row) -%}
     {{ return(adapter.dispatch('row_hash', 'vetl')(row, varargs)) }}
 {%- endmacro %}
 
-{#- DuckDB adds the last column to a hash by XOR alone: hashed again, rows that change alike do not cancel each other out. -#}
+{#- DuckDB adds the last column to a hash by XOR alone: hashed again, rows with the same change do not cancel
+   each other out. -#}
 {% macro duckdb__row_hash(row, columns) -%}
     hash(hash({{ ([row] + columns | list) | join(', ') }}))
 {%- endmacro %}

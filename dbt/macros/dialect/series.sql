@@ -1,4 +1,4 @@
-{#- One row for each day or hour from the first to the last, both included; none where either is null. -#}
+{#- One row for each day or hour from the first to the last, both included; no row if either is null. -#}
 {% macro each_day(first, last) -%}
     {{ return(adapter.dispatch('each_day', 'vetl')(first, last)) }}
 {%- endmacro %}
@@ -7,7 +7,7 @@
     cast(unnest(generate_series(cast({{ first }} as timestamp), cast({{ last }} as timestamp), interval 1 day)) as date)
 {%- endmacro %}
 
-{#- Its sequences run backwards or fail where the last comes before the first. -#}
+{#- Spark's sequences run backwards or fail if the last comes before the first. -#}
 {% macro spark__each_day(first, last) -%}
     explode(
         case when {{ first }} <= {{ last }} then sequence(cast({{ first }} as date), cast({{ last }} as date), interval 1 day) end

@@ -1,4 +1,4 @@
-{#- A text as a statement holds it; null where there is none. -#}
+{#- A text as a literal of a statement; null if there is none. -#}
 {% macro text_literal(text) -%}
     {{ return(adapter.dispatch('text_literal', 'vetl')(text)) }}
 {%- endmacro %}

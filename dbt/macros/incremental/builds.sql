@@ -1,16 +1,14 @@
-{#-
-    A build takes in what changed (decision 0403), or makes all tables anew: where it was asked for, where one that takes in what
-    changed is not there, and where another text of this project or other variables made them. `control.builds` tells
-    of the last build, in one row. What changed is forgotten once every model was built and passed its tests; until then the next build takes
-    it in again, which does no harm where it is done twice.
--#}
+{#- A build takes in changes (decision 0403), or makes all tables again: if that was requested, if the last build
+   did not leave incremental tables, or if another text of this project or other variables made them.
+   `control.builds` has one row about the last build. The changes are forgotten once every model was built and
+   passed its tests; until then the next build takes them in again, which does no harm if it is done twice. -#}
 {% macro begin_build() -%}
     {%- if execute and flags.WHICH in ('build', 'run') -%}
         {{ return(adapter.dispatch('begin_build', 'vetl')()) }}
     {%- endif -%}
 {%- endmacro %}
 
-{#- Other engines make every table anew and keep no notes. -#}
+{#- Other engines make every table again and keep no notes. -#}
 {% macro default__begin_build() -%}{%- endmacro %}
 
 {% macro duckdb__begin_build() -%}
@@ -49,7 +47,8 @@
 {% macro default__end_build(results) -%}{%- endmacro %}
 
 {% macro duckdb__end_build(results) -%}
-    {#- Views, and what tells of the project alone, are as the build before left them, where it left all (decision 0411). -#}
+    {#- Views, and models that depend on the project alone, are as the build before left them, if it left all
+       (decision 0409). -#}
     {%- set follows = run_query("select previous_id from control.building").columns[0].values()[0] is not none -%}
     {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') -%}
     {%- set wanted = models | rejectattr('config.materialized', 'equalto', 'view' if follows else none)

@@ -1,20 +1,19 @@
-{#-
-    A model by party (or by day) carries `digest`, a number for all that the party's rows are made from. This deletes the
-    rows whose digest `made_from` has no more; the model then inserts those of the digests that it lacks
-    (decision 0403). What a killed build has left, the next one finds by the same comparison.
--#}
+{#- A model by client or number (or by day) carries `digest`, a number for all inputs of these rows. This deletes
+   the rows whose digest is no longer in `made_from`; the model then inserts the rows of the digests that it
+   lacks (decision 0403). After a killed build, the next build finds its remains by the same comparison. -#}
 {% macro take_out_changed(made_from) -%}
     {%- if is_incremental() -%}
         delete from {{ this }} where digest not in (select digest from {{ ref(made_from) }})
     {%- endif -%}
 {%- endmacro %}
 
-{#- The digests that it lacks: few, so that of what it is made from few rows are read whole. -#}
+{#- The digests that the model lacks: few, so few input rows are read whole. -#}
 {% macro lacking(made_from) -%}
     select digest from {{ ref(made_from) }} where digest not in (select digest from {{ this }})
 {%- endmacro %}
 
-{#- Deletes the days on which calls changed, and those with a call whose caller (`callers`) is another now (decision 0409). -#}
+{#- Deletes the days on which calls changed, and those with a call whose caller (`callers`) is identified
+   differently now (decision 0409). -#}
 {% macro take_out_changed_calls(callers) -%}
     {%- if is_incremental() -%}
         delete from {{ this }}

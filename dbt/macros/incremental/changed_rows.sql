@@ -3,10 +3,8 @@
     select practice_id, day from {{ ref('stg_control__changes') }} where table_name = '{{ table }}'
 {%- endmacro %}
 
-{#-
-    Before an incremental mart puts in the rows that changed as they are now, what it holds of them goes. Both is noted for
-    publishing (pipelines/loading/published), with the weight -1 and 1.
--#}
+{#- Before an incremental mart inserts the changed rows in their present form, its old versions of them are
+   deleted. Both are noted for publishing (pipelines/loading/published), with the weight -1 and 1. -#}
 {% macro take_out_noted(columns, changed) -%}
     {%- if is_incremental() -%}
         create or replace table control.changed_in_{{ this.identifier }} as

@@ -1,7 +1,6 @@
-{#-
-    A table is dropped and made anew in one transaction, by one statement. dbt-duckdb's own makes it beside the old one and renames
-    both, in nine statements: in a build in which little changed they cost more than most tables do.
--#}
+{#- Drop a table and make it again in one transaction, by one statement. dbt-duckdb's own materialization makes
+   the new table beside the old one and renames both, in nine statements: if little changed, these cost more
+   than most tables do. -#}
 {% materialization table, adapter='duckdb' -%}
     {%- set before = load_cached_relation(this) -%}
     {%- set made = this.incorporate(type='table') -%}

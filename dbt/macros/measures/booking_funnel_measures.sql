@@ -1,4 +1,4 @@
-{#- What is counted of booking sessions, by practice or by group. -#}
+{#- The counts of booking sessions, by practice or by group. -#}
 {% macro booking_funnel_measures() -%}
     count(*) as sessions,
     count(*) filter (where status = 'completed') as completed,

@@ -1,4 +1,4 @@
-{#- What is counted of phone calls, by day or by hour of the week. -#}
+{#- The counts of phone calls, by day or by hour of the week. -#}
 {% macro booking_intent_measures() -%}
     count(*) as calls,
     count(*) filter (where booking_intent) as intent_calls,

@@ -1,4 +1,4 @@
-{#- What is counted of callers, each one row of a day or a week. -#}
+{#- The counts of callers, each one row of a day or a week. -#}
 {% macro caller_measures() -%}
     count(*) as unique_callers,
     count(*) filter (where has_wished) as new_booking_callers,

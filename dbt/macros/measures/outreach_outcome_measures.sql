@@ -1,4 +1,4 @@
-{#- What is counted of outreach requests, by practice or by group. -#}
+{#- The counts of outreach requests, by practice or by group. -#}
 {% macro outreach_outcome_measures() -%}
     count(*) as requests,
     count(*) filter (where is_contacted) as contacted,

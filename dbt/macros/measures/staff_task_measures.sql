@@ -1,4 +1,4 @@
-{#- What is counted of staff tasks. How long they take is asked of those that were done: a cancellation is no work. -#}
+{#- The counts of staff tasks. Durations are those of completed tasks: a cancellation is no work. -#}
 {% macro staff_task_measures() -%}
     count(*) as created,
     count(*) filter (where status = 'completed') as completed,

@@ -1,4 +1,5 @@
-{#- Fails for each row of which the condition is false. A condition that is null holds: there is nothing to judge. -#}
+{#- Fails for each row for which the condition is false. A condition that is null holds: there is nothing to
+   judge. -#}
 {% test holds(model, condition) %}
     select *
     from {{ model }}

@@ -1,7 +1,5 @@
-{#-
-    Fails for each practice whose rows are not all accounted for: `total` of this model against `of` of `to`, the number
-    of its rows where nothing is said, of those where `only` holds.
--#}
+{#- Fails for each practice whose rows are not all accounted for: `total` of this model against `of` of `to`: by
+   default the number of its rows, with `only` the number of rows for which it holds. -#}
 {% test ties_out(model, to, total='count(*)', only='true', of='count(*)') %}
     with here as (
         select

@@ -1,7 +1,5 @@
-{#-
-    Fails for each combination that occurs twice in an incremental model, of those that occur on a day that this build took
-    in. A build in full took in all, and runs `unique_combination` too (decision 0408).
--#}
+{#- Fails for each combination that occurs twice in an incremental model, of those on a day that this build took
+   in. A build in full took in all days, and runs `unique_combination` too (decision 0408). -#}
 {% test unique_among_changed(model, columns) %}
     with changed as (
         select distinct {{ columns | join(', ') }}

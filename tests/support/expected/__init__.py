@@ -1,4 +1,4 @@
-"""Every mart in plain Python: an independent reading of the design's definitions, one function for each."""
+"""Every mart in plain Python: an independent implementation of the design's definitions, one function for each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ EXPECTED = {function.__name__: (width, function) for width, function in FUNCTION
 
 
 def assert_mart_is_true(name: str, mart: Mart, source: Known) -> None:
-    """Every cell of a mart, and no row or column beside them."""
+    """Assert that a mart has exactly the expected cells, rows and columns."""
     width, function = EXPECTED[name]
     names = mart.columns[width:]
     expected: dict[tuple[Any, ...], tuple[Any, ...]] = {}

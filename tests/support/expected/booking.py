@@ -1,4 +1,4 @@
-"""The booking marts, read from design §7 once more: the funnel by day and by stage."""
+"""The booking marts, implemented a second time from design §7: the funnel by day and by stage."""
 
 from collections import Counter, defaultdict
 from typing import Any
@@ -17,7 +17,7 @@ def booking_funnel_daily(source: Known) -> Expected:
 
 
 def stage_order(source: Known) -> list[str]:
-    """The stages in order, without those that are set aside: of two in doubt the one that is seen less."""
+    """Return the stages in order, without those set aside: of two in doubt the one that is seen less."""
     before: Counter[tuple[str, str]] = Counter()
     seen: Counter[str] = Counter()
     for versions in source.versions("booking_sessions").values():
@@ -41,7 +41,7 @@ def stage_order(source: Known) -> list[str]:
 
 
 def appointments_daily(source: Known) -> Expected:
-    """What became of the appointments that were made on a day, by what booked them."""
+    """Return the results of the appointments that were made on a day, by their origin."""
     days: dict[Any, list[Any]] = defaultdict(list)
     for (practice, _), row in appointments(source).items():
         assert isinstance(row, dict)
@@ -62,7 +62,7 @@ def appointments_daily(source: Known) -> Expected:
 
 
 def booking_funnel_stages(source: Known) -> Expected:
-    """The stages of a practice's days, up to the farthest that anybody came to, and those that have no place."""
+    """Return the stages of a practice's days, up to the farthest one reached, and those without a place."""
     order = stage_order(source)
     expected: dict[Any, tuple[Any, ...]] = {}
     for day, sessions in source.by_day(source.rows("booking_sessions")).items():

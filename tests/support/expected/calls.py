@@ -1,4 +1,4 @@
-"""The marts of calls, read from design §7 once more: intent by day and hour, and what was restated."""
+"""The marts of calls, implemented a second time from design §7: intent by day and hour, and restatements."""
 
 from collections import Counter, defaultdict
 from datetime import timedelta
@@ -27,7 +27,7 @@ def booking_intent_hourly(source: Known) -> Expected:
 
 
 def hour(calls: list[Row], times: int) -> tuple[Any, ...]:
-    """A cell of the week: without a rate of new bookings, with what inbound calls missed."""
+    """Return a cell of the week: without a rate of new bookings, with the missed inbound calls."""
     *counts, answered, new, booked, _, missed = intent(calls)
     inbound = [row for row in calls if row["direction"] == "inbound"]
     *_, inbound_answered, _, _, _, inbound_missed = intent(inbound)
@@ -35,7 +35,7 @@ def hour(calls: list[Row], times: int) -> tuple[Any, ...]:
 
 
 def calls_by_hour(source: Known) -> dict[Hour, list[Row]]:
-    """The calls of each practice by weekday and hour of the wall clock."""
+    """Return the calls of each practice by weekday and hour of the wall clock."""
     calls: dict[Hour, list[Row]] = defaultdict(list)
     for row in source.rows("phone_calls"):
         local = row["called_at_local"]
@@ -44,7 +44,7 @@ def calls_by_hour(source: Known) -> dict[Hour, list[Row]]:
 
 
 def hours_passed(source: Known) -> dict[Hour, int]:
-    """How often the clock of each practice began each hour of the week."""
+    """Return how often the clock of each practice began each hour of the week."""
     return {
         (practice.id, *name): times
         for practice in source.practices
@@ -53,7 +53,7 @@ def hours_passed(source: Known) -> dict[Hour, int]:
 
 
 def wall_hours(source: Known, practice_id: str, zone_name: str) -> Counter[tuple[int, int]]:
-    """The hours that a clock on the wall began, from that of the first call to that of the last sync.
+    """Return the hours that a wall clock began, from that of the first call to that of the last sync.
 
     Quarter by quarter: the hour that is skipped never shows, the one that is repeated shows with two offsets.
     """

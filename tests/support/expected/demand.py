@@ -1,4 +1,4 @@
-"""The marts of demand: the ledger of wishes, its contacts, what leaks, and whom to call."""
+"""The marts of demand: the ledger of episodes, their contacts, the leaks, and the list of clients to call."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -17,7 +17,7 @@ TWO_WEEKS = timedelta(days=14)
 
 
 def once_for_each(tell: Callable[[Known], Told]) -> Callable[[Known], Told]:
-    """What several marts ask is worked out once."""
+    """Compute results that several marts need only once."""
     cache: dict[int, tuple[Known, Told]] = {}
 
     def answer(source: Known) -> Told:
@@ -30,7 +30,7 @@ def once_for_each(tell: Callable[[Known], Told]) -> Callable[[Known], Told]:
 
 @once_for_each
 def demands(source: Known) -> dict[str, Demand]:
-    """What is known of each practice that has rows."""
+    """Return the known facts of each practice with rows."""
     names = {row["practice_id"] for table in source.tables for row in source.tables[table]}
     return {name: Demand(name, source.tables, source.region_of(name)) for name in names}
 
@@ -69,7 +69,7 @@ def ledger_row(source: Known, episode: Episode) -> dict[str, Any]:
 
 
 def why_not(source: Known, episode: Episode) -> str | None:
-    """Why nobody should call; nothing where somebody should."""
+    """Return why nobody should call; None if somebody should."""
     last = episode.contacts[-1]
     if all(one.begun_by == "practice" for one in episode.contacts):
         return "begun_by_practice"
@@ -106,7 +106,7 @@ def leaks(source: Known) -> Expected:
 
 
 def urgency(episode: Episode) -> tuple[Any, ...]:
-    """Emergencies, who tried most often, the newest."""
+    """Order by emergencies, then the number of attempts, then the newest."""
     last = episode.contacts[-1]
     return (last.wanted != "emergency", -len(episode.contacts), -last.at.timestamp(), episode.id)
 

@@ -1,4 +1,4 @@
-"""The marts of outreach, read from design §7 once more: how requests ended, and what stopped them."""
+"""The marts of outreach, implemented a second time from design §7: the ends of requests, suppressions."""
 
 from support.daily import outreach
 from support.known import Expected, Known

@@ -1,4 +1,4 @@
-"""What happened at a practice by day and by week, and what a report of the day could have said."""
+"""Counts of a practice by day and by week, and the counts that a report of the day could have shown."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -50,7 +50,7 @@ AREAS: tuple[tuple[str, str, Callable[[Row], Any]], ...] = (
 
 
 def counted_by_day(source: Known) -> dict[Key, Counter[str]]:
-    """What is counted of each day that is over or has begun, and of what has no day."""
+    """Return the counts of each day that is over or has begun, and of rows without a day."""
     counts: dict[Key, Counter[str]] = defaultdict(Counter)
     for practice, day in practice_days(source):
         counts[practice, day] = Counter()
@@ -65,7 +65,7 @@ def counted_by_day(source: Known) -> dict[Key, Counter[str]]:
 
 
 def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str, int]]:
-    """How many callers of each day, or of each week, wanted what and got it."""
+    """Return how many callers of each day, or of each week, wanted a new appointment and got it."""
     kinds: dict[Key, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for practice, demand in demands(source).items():
         booked = bookings(source, practice)
@@ -91,7 +91,7 @@ def in_a_week(since: list[datetime], booked: list[datetime]) -> bool:
 
 
 def by_caller(source: Known, practice: str) -> Mapping[tuple[date, str], list[Row]]:
-    """The inbound calls of a day, by who called."""
+    """Return the inbound calls of a day, by caller."""
     demand, by_party = demands(source)[practice], defaultdict[tuple[date, str], list[Row]](list)
     for call in demand.calls:
         if call["direction"] == "inbound":
@@ -101,7 +101,7 @@ def by_caller(source: Known, practice: str) -> Mapping[tuple[date, str], list[Ro
 
 
 def bookings(source: Known, practice: str) -> Mapping[str, list[datetime]]:
-    """When each party was booked, in a contact or as an appointment."""
+    """Return when each client or number was booked, in a contact or as an appointment."""
     demand, by_party = demands(source)[practice], defaultdict[str, list[datetime]](list)
     for contact in demand.contacts():
         if contact.booked_at:
@@ -119,7 +119,7 @@ def group_of(source: Known, practice: str) -> str | None:
 
 @once_for_each
 def final_days(source: Known) -> set[Key]:
-    """The days since whose end two weeks have passed."""
+    """Return the days since whose end two weeks have passed."""
     return {key for key, row in practice_days(source).items() if tuple(row)[5]}
 
 
@@ -199,7 +199,7 @@ def report_revisions(source: Known) -> Expected:
 
 
 Seen = list[tuple[Row, datetime, datetime | None]]
-"""Versions, and from when until when each was what vetl knew."""
+"""Versions, and the time during which each was vetl's latest knowledge."""
 
 
 def seen_by_day(source: Known, table: str, day: Callable[[Row], date | None]) -> Mapping[Key, Seen]:

@@ -47,7 +47,7 @@ LISTED = {
     ("messages", "channel_used"): "rcs sms",
     ("service_reminders", "status"): "completed partially_completed deleted incomplete",
 }
-"""The values that the interface lists or shows, by mart and column; none where it shows none."""
+"""The values that the interface lists or shows, by mart and column; none if it shows none."""
 
 
 def unknown_values(source: Known) -> Expected:
@@ -78,7 +78,7 @@ def practices(source: Known) -> Expected:
 
 
 def practice_days(source: Known) -> Expected:
-    """Every day once, those of spring and autumn included."""
+    """Return every day once, those of spring and autumn included."""
     expected: dict[Any, tuple[Any, ...]] = {}
     for practice in source.practices:
         day, today = practice.history_start, on_the_wall(source.now, practice.time_zone)

@@ -1,7 +1,7 @@
-"""The answers to the questions of warehouse/README.md, worked out from expected marts in plain Python.
+"""The answers to the questions of warehouse/README.md, computed from expected marts in plain Python.
 
-Each function answers with all rows, in any order. The rows of `proof` are the chapter's own: a test of theirs
-holds them against the platform.
+Each function answers with all rows, in any order. The rows of `proof` are the chapter's own: a separate test
+compares them with the platform.
 """
 
 import math
@@ -23,7 +23,7 @@ Marts = Callable[[str], list[Row]]
 
 
 def expected_marts(chapter: Chapter, source: Known) -> Marts:
-    """The rows of a mart as they should be, by its name."""
+    """Return the expected rows of a mart, by its name."""
 
     def rows(name: str) -> list[Row]:
         if name not in EXPECTED:
@@ -42,7 +42,7 @@ def expected_marts(chapter: Chapter, source: Known) -> Marts:
 
 
 def rounded(value: float | None, digits: int) -> float | None:
-    """As the database rounds: halves away from zero."""
+    """Round as the database does: halves away from zero."""
     return None if value is None else math.floor(value * 10**digits + 0.5) / 10**digits
 
 
@@ -54,7 +54,7 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Ro
 
 
 def total(rows: Iterable[Row], column: str) -> int | None:
-    """The sum of what is known; nothing where nothing is."""
+    """Return the sum of the known values; None if there is none."""
     values = [row[column] for row in rows if row[column] is not None]
     return sum(values) if values else None
 
@@ -264,4 +264,4 @@ ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "completeness": completeness,
     "unlisted-values": unlisted,
 }
-"""By the names of the questions."""
+"""The functions by the names of the questions."""

@@ -1,4 +1,4 @@
-"""The marts with one row per thing: text where an empty one is null, and each time told in two ways."""
+"""The marts with one row per thing: an empty text is null, and each time has two forms."""
 
 import json
 from collections import Counter
@@ -20,7 +20,7 @@ CALL_TEXTS = (
 
 
 def told(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
-    """Columns as they are, times also on the practice's wall clock, and the day of `created_at` there."""
+    """Return columns unchanged, times also on the practice's wall clock, and the day of `created_at` there."""
     columns = {name: row.get(name) or None for name in texts}
     for name in times:
         columns |= {name: row.get(name), f"{name}_local": source.local(row, name)}
@@ -28,7 +28,7 @@ def told(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) ->
 
 
 def phone_calls(source: Known) -> Expected:
-    """The source tells the local minute itself, so it does not depend on what is configured."""
+    """Return phone calls; the source gives the local minute itself, so it does not depend on the settings."""
     return {
         (row["practice_id"], row["call_key"]): {
             **{name: row.get(name) or None for name in CALL_TEXTS},
@@ -63,7 +63,7 @@ def booking_sessions(source: Known) -> Expected:
 
 
 COURSES = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
-"""What became of an appointment, by its status; of any other it is open."""
+"""The result of an appointment, by its status; with any other status it is open."""
 
 
 def appointments(source: Known) -> Expected:
@@ -190,7 +190,7 @@ def messages(source: Known) -> Expected:
 
 
 def service_reminders(source: Known) -> Expected:
-    """Of each group what came last, how many contents there were, and the patient's next appointment."""
+    """Return of each group the latest content, the number of contents, and the patient's next appointment."""
     texts = ("client_id", "remote_client_id", "patient_id", "remote_patient_id")
     versions = Counter((row["practice_id"], row["id"]) for row in source.rows("service_reminder_events"))
     first: dict[Any, Any] = {}
@@ -219,7 +219,7 @@ def service_reminders(source: Known) -> Expected:
 
 
 def next_appointment(booked: Any, reminder: Row, since: Any) -> dict[str, Any]:
-    """The first appointment of the reminder's patient that was made from then on."""
+    """Return the first appointment of the reminder's patient that was made from then on."""
     ids = ("patient_id", "remote_patient_id")
     later = [
         (row["created_at"], identity)
@@ -238,11 +238,11 @@ def next_appointment(booked: Any, reminder: Row, since: Any) -> dict[str, Any]:
 
 
 def latest_reminders(source: Known) -> list[Row]:
-    """Of each group what came last."""
+    """Return the latest content of each group."""
     ordered = sorted(source.rows("service_reminder_events"), key=lambda row: row["received_at"])
     return list({(row["practice_id"], row["id"]): row for row in ordered}.values())
 
 
 def how_many(items: str | list[Any] | None) -> int | None:
-    """The length of a list, as it is or as JSON."""
+    """Return the length of a list, as it is or as JSON."""
     return None if items is None else len(json.loads(items) if isinstance(items, str) else items)

@@ -1,4 +1,4 @@
-"""The mart of staff tasks, read from design §7 once more: how long they take, also in opening hours."""
+"""The mart of staff tasks, implemented a second time from design §7: durations, also in opening hours."""
 
 from datetime import datetime, time, timedelta
 from itertools import pairwise
@@ -33,7 +33,7 @@ def staff_task_turnaround_daily(source: Known) -> Expected:
 
 
 def reopened(source: Known) -> set[tuple[str, str]]:
-    """The tasks that were seen to leave a final status."""
+    """Return the tasks that were seen to leave a final status."""
     return {
         key
         for key, versions in source.versions("staff_tasks").items()
@@ -42,7 +42,7 @@ def reopened(source: Known) -> set[tuple[str, str]]:
 
 
 def open_hours(start: datetime | None, end: datetime | None) -> float | None:
-    """Opening hours between two times of the wall clock, day by day."""
+    """Return opening hours between two times of the wall clock, day by day."""
     if start is None or end is None:
         return None
     total, day = 0.0, start.date()

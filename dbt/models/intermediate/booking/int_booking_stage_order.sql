@@ -25,7 +25,8 @@ stages as (
     group by stage
 ),
 
--- What sessions were seen to do counts for a pair of stages; only where none was seen at both, a way by others does.
+-- The sessions that were seen at both stages decide a pair; only if there was none, a path over other stages
+-- decides.
 compared as (
     select
         stages.stage,
@@ -70,7 +71,7 @@ judged as (
     from compared
 ),
 
--- Of two stages in doubt the one that is seen less is set aside.
+-- If two stages cannot be compared, the stage that was seen less is left out.
 set_aside as (
     select distinct stage
     from judged
@@ -94,7 +95,7 @@ placed as (
     group by judged.stage
 ),
 
--- Where the majority goes in a circle there is no order.
+-- If the majority goes in a circle, there is no order.
 circles as (
     select count(*) != count(distinct position) as is_circle
     from placed

@@ -7,7 +7,7 @@ with seen as (
     group by stage, later_stage
 )
 
--- Who goes back a step is outvoted by those who go on.
+-- Sessions that go back a step are outvoted by those that go on.
 select
     seen.stage,
     seen.later_stage

@@ -5,7 +5,7 @@ with wishes as (
     where wished_at is not null
 ),
 
--- What the party was booked: in a contact, or as an appointment, whoever made it.
+-- The bookings of the caller: in a contact, or as an appointment of any origin.
 bookings as (
     select
         practice_id,

@@ -1,4 +1,4 @@
--- A table: it is asked for several times, and unfolds every hour of the history.
+-- A table: it is read several times, and computes every hour of the history.
 {{ config(materialized='table') }}
 
 with first_calls as (
@@ -17,7 +17,7 @@ clock as (
     select * from {{ ref('int_source_clock') }}
 ),
 
--- The hour begins where the wall clock says so: in some zones in the middle of one of UTC.
+-- The hour begins by the wall clock: in some zones in the middle of an hour of UTC.
 begun as (
     select
         practices.practice_id,
@@ -30,7 +30,8 @@ begun as (
         on practices.practice_id = first_calls.practice_id
 ),
 
--- Real hours, one after the other: an hour that the wall clock skips has none, one that it repeats has two.
+-- Real hours, one after the other: an hour that the wall clock skips has none, an hour that it repeats has
+-- two.
 hours as (
     select
         begun.practice_id,

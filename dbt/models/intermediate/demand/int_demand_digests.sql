@@ -33,7 +33,7 @@ tasks as (
         and finalized_at is not null
 ),
 
--- All that a party's timeline and episodes are made from, each row as one number.
+-- All inputs of the timeline and the episodes of a client or number, each row as one number.
 made_from as (
     select
         contacts.practice_id,

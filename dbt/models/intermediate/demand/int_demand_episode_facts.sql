@@ -11,7 +11,7 @@ with timeline as (
     {% endif %}
 ),
 
--- The first contact says who began, the newest how the episode stands.
+-- The first contact decides who began, the newest decides the state of the episode.
 episodes as (
     select
         practice_id,
@@ -35,7 +35,8 @@ episodes as (
     group by practice_id, episode_id
 ),
 
--- A contact that booked, or an appointment of the same party within the booking window after the last contact.
+-- A contact that booked, or an appointment of the same client or number within the booking window after the
+-- last contact.
 first_bookings as (
     select
         timeline.practice_id,

@@ -1,4 +1,5 @@
--- Looked at as a whole once in a build, for its digests; then for what changed. To write it would cost more.
+-- A build reads it whole once, for the digests, and then only for changed rows. To write it as a table would
+-- cost more.
 {{ config(materialized='view' if target.type == 'duckdb' else 'table') }}
 
 with calls as (
@@ -96,7 +97,7 @@ contacts as (
     select * from tasks
 ),
 
--- What a contact booked. A session knows nobody: its appointment does.
+-- The booking of a contact. A session has no client, but its appointment has.
 booked as (
     select
         booked_via.practice_id,
@@ -154,7 +155,7 @@ select
     begun_by,
     wanted,
     is_booked,
-    -- Nobody books before the contact begins, whatever the source's times say.
+    -- A booking is never before the begin of its contact, whatever the source's times say.
     case when is_booked then greatest(coalesce(booked_at, began_at), began_at) end as booked_at,
     case when is_booked then appointment_id end as appointment_id,
     case when is_booked then attribution end as attribution,

@@ -22,7 +22,8 @@ contacts as (
             and contacts.party = parties.party
 ),
 
--- Appointments of somebody that no contact of theirs accounts for: made at the front desk, or in a call without intent.
+-- Appointments of clients that no contact of theirs accounts for: made at the front desk, or in a call
+-- without intent.
 appointments as (
     select
         appointments.practice_id,
@@ -115,7 +116,7 @@ happened as (
     where is_booked
 ),
 
--- What happened before, in the order of time; what begins at the moment of a booking comes before it.
+-- The events before, in the order of time; a contact that begins at the moment of a booking comes before it.
 ordered as (
     select
         *,
@@ -138,7 +139,8 @@ ordered as (
     from happened
 ),
 
--- A long silence, or a booking since the contact before, and the next contact is another wish, named by that contact.
+-- After a long silence, or a booking since the contact before, the next contact begins another episode and
+-- names it.
 begun as (
     select
         *,

@@ -16,7 +16,7 @@ aged as (
             and episodes.party = refusals.party
 ),
 
--- The first that holds is the reason not to call.
+-- The first condition that holds is the reason not to call.
 judged as (
     select
         *,

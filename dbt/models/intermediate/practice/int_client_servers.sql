@@ -1,7 +1,7 @@
 {{ config(materialized='table') }}
 
--- A call qualifies a remote id with the server's, `<remote id>-<server id>`, where the client's own record may not:
--- a client seen both ways tells a server id of the practice.
+-- A call qualifies a remote id with the server's, `<remote id>-<server id>`; the client's own record may not.
+-- A client seen both ways shows a server id of the practice.
 with calls as (
     select distinct
         practice_id,

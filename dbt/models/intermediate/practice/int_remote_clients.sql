@@ -20,7 +20,8 @@ mentions as (
         and client_id is not null
     union all
     select * from clients
-    -- A call carries the server's id behind the client's own: each client may be called so by each server.
+    -- A call carries the server's id behind the client's own id: each server may use this name for each
+    -- client.
     union all
     select
         clients.practice_id,

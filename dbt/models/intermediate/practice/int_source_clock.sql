@@ -1,4 +1,4 @@
--- A table: what is read after the build, by views, goes by the clock of the build.
+-- A table: views that are read after the build use the clock of the build.
 {{ config(materialized='table') }}
 
 select max_by(source_clock, started_at) as source_clock

@@ -2,7 +2,7 @@ with appointments as (
     select * from {{ ref('appointments') }}
 ),
 
--- How much could be told at all, of all appointments of the day.
+-- The share with a known origin, of all appointments of the day.
 days as (
     select
         practice_id,

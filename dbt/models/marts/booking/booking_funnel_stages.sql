@@ -6,7 +6,7 @@ stage_order as (
     select * from {{ ref('int_booking_stage_order') }}
 ),
 
--- A session was at the stage where it was seen last, and at each one before that.
+-- A session was at the stage at which it was seen last, and at each stage before that.
 visits as (
     select
         practice_id,
@@ -41,7 +41,7 @@ counted as (
     group by practice_id, day, stage
 ),
 
--- Where the order is not known, nor is who came by.
+-- If the order is unknown, the sessions that passed a stage are unknown too.
 judged as (
     select
         counted.practice_id,

@@ -16,7 +16,7 @@ select
     phone as phone_number,
     wanted,
     contacts,
-    -- Emergencies first, then who tried most often, then the newest.
+    -- Emergencies first, then the most attempts, then the newest.
     cast(
         row_number() over (
             partition by practice_id

@@ -2,7 +2,7 @@ with events as (
     select * from {{ ref('stg_partner__service_reminder_events') }}
 ),
 
--- What came last holds.
+-- The latest content counts.
 latest as (
     select
         *,
@@ -20,7 +20,7 @@ appointments as (
     select * from {{ ref('int_appointments_identified') }}
 ),
 
--- The patient is told by either of its ids.
+-- The patient is identified by either of its ids.
 afterwards as (
     select
         latest.practice_id,

@@ -12,7 +12,7 @@ with days as (
     group by practice_id, cast(date_trunc('week', day) as date)
 ),
 
--- Who calls on two days of a week is one caller of the week.
+-- A caller on two days of a week is one caller of the week.
 callers as (
     select
         practice_id,

@@ -5,7 +5,7 @@ with practices as (
 windows as (
     select
         *,
-        -- Instants are read through a moving tail that the next read covers again; days are told apart.
+        -- Instants are read through a moving tail that the next read covers again; days are separate windows.
         coalesce(length(window_end) = 10, false) as is_by_day
     from {{ ref('stg_control__windows') }}
     where
@@ -22,7 +22,7 @@ lists as (
     group by practice_id, endpoint
 ),
 
--- The last run that read the list from its beginning, and what it was told to be there.
+-- The last run that read the list from its beginning, and the total that the source gave it.
 whole_reads as (
     select
         windows.practice_id,
@@ -41,7 +41,8 @@ whole_reads as (
     ) = 1
 ),
 
--- A run that misses a row reads the list once more before it believes that: each window counts once, as read last.
+-- A run that misses a row reads the list once more before it reports that: each window counts once, in its
+-- last reading.
 told_windows as (
     select windows.*
     from windows
@@ -70,7 +71,7 @@ told as (
     group by practice_id, endpoint
 ),
 
--- How each window stood when it was read last.
+-- The state of each window when it was read last.
 latest_windows as (
     select
         windows.*,
@@ -102,7 +103,7 @@ bounded as (
     from latest_windows
 ),
 
--- Up to where nothing uncertified lies.
+-- The time before which every window is certified.
 certified as (
     select
         practice_id,
@@ -146,8 +147,8 @@ quarantined as (
     group by practice_id, endpoint
 ),
 
--- A reconcile counts for each list that it read and certified, whatever became of the others. What is read by id counts
--- only where there was a list to mention it.
+-- A reconcile counts for each list that it read and certified, whether or not other lists failed. A list that
+-- is read by id counts only if a list mentioned its ids.
 reconciled as (
     select
         lists_read.practice_id,
@@ -169,7 +170,7 @@ reconciled as (
     group by lists_read.practice_id, lists_read.endpoint
 ),
 
--- A list that could not be read yet is there too: nothing is known of it.
+-- A list that could not be read yet has a row without facts.
 known as (
     {% for endpoint in var('lists') -%}
     select
