@@ -63,3 +63,14 @@ def test_each_promise_of_security_names_a_test_that_is_there() -> None:
         if not (ROOT / file).exists() or f"def {name}(" not in (ROOT / file).read_text("utf-8")
     ]
     assert gone == []
+
+
+@pytest.mark.parametrize(
+    "decision", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=lambda path: path.stem
+)
+def test_each_decision_says_in_its_head_whether_it_holds(decision: Path) -> None:
+    _, _, status, *_ = decision.read_text("utf-8").splitlines()
+    linked = re.findall(r"\]\(([^)]+)\)", status)
+
+    assert re.match(r"Status: (holds|superseded by \[)", status)
+    assert [name for name in linked if not (decision.parent / name).exists()] == []

@@ -80,7 +80,7 @@ def page_lines(page: Path) -> Iterator[tuple[int, str]]:
 def prose(package: str) -> tuple[Line, ...]:
     """Return the lines of prose of a package, without code in backticks."""
     folder = ROOT / package
-    if package == "docs":
+    if package.startswith("docs"):
         files = [(path, page_lines(path)) for path in sorted(folder.glob("*.md"))]
     elif package == "pipelines":
         files = [(path, python_lines(path)) for path in sorted(folder.glob("*.py"))]
@@ -97,7 +97,18 @@ def packages() -> list[str]:
     """Return the packages that are counted one by one."""
     parts = [f"pipelines/{path.name}" for path in sorted((ROOT / "pipelines").iterdir()) if path.is_dir()]
     python = [part for part in parts if prose(part)]
-    return ["pipelines", *python, "sandbox", "tests", "dashboards", "benchmarks", "deploy", "fuzz", "docs"]
+    return [
+        "pipelines",
+        *python,
+        "sandbox",
+        "tests",
+        "dashboards",
+        "benchmarks",
+        "deploy",
+        "fuzz",
+        "docs",
+        "docs/decisions",
+    ]
 
 
 def size(lines: tuple[Line, ...]) -> int:

@@ -14,7 +14,7 @@ import streamlit as st
 Identity = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file under the same name has another identity."""
 
-REBUILD = "`vetl build --full-refresh` makes it anew."
+REBUILD = "`vetl build --full-refresh` makes it again."
 _NAMED = re.compile(r'(?:Table with name|column) "?([\w.]+)"?')
 
 

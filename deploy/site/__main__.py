@@ -68,7 +68,7 @@ def pages() -> dict[str, str]:
 def commands() -> str:
     """Return each command's own help."""
     root: Any = get_command(app)
-    lines = ["# Commands", "", "What `vetl COMMAND --help` says.", ""]
+    lines = ["# Commands", "", "The output of `vetl COMMAND --help`.", ""]
     for name, command in _every(root.commands):
         if command.help is not None:
             context: Any = command.make_context(f"vetl {name}", [], resilient_parsing=True)
@@ -122,7 +122,7 @@ def tables() -> str:
         "`raw` mirrors the platform, `history` keeps superseded versions of its",
     ]
     lines += [
-        "rows, `control` is what vetl knows of its own work. Contract: [how a list is read](../lossless.md).",
+        "rows, `control` has vetl's records of its own work. Contract: [how a list is read](../lossless.md).",
         "",
     ]
     heading = ""
@@ -185,7 +185,7 @@ def metrics() -> str:
 
 
 def _table_of(metrics: list[dict[str, Any]]) -> list[str]:
-    lines = ["| metric | label | what it is |", "| --- | --- | --- |"]
+    lines = ["| metric | label | meaning |", "| --- | --- | --- |"]
     for metric in metrics:
         description = " ".join(metric["description"].split()).replace("|", "\\|")
         lines.append(f"| `{metric['name']}` | {metric['label']} | {description} |")

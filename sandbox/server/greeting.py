@@ -14,7 +14,7 @@ from sandbox.server.handle import Handle
 _NAMED = 5
 _TEXT = """\
 A partner platform is at {base_url}
-  what is inside  {base_url}/
+  contents        {base_url}/
   the interface   {base_url}/openapi.json
   username        {username}
   password        {password}

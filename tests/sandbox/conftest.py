@@ -18,7 +18,7 @@ LONG = 10 * 365 * 86_400  # tests move the clock by weeks
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "rule(rule): a rule of the contract; see support.rules")
-    config.addinivalue_line("markers", "breaks(of): what a check must notice; see support.rules")
+    config.addinivalue_line("markers", "breaks(of): a break that a check must notice; see support.rules")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -169,7 +169,7 @@ def test_silence_ends_48_hours_after_the_first_text(partner: Partner) -> None:
     assert spent(request, "contacted_at") == timedelta(hours=48)
 
 
-@rule(STATES, says="a reply begins the window anew")
+@rule(STATES, says="a reply begins the window again")
 @broken_by(shows("requests/*", contacted_at=lambda row: row["created_at"]))
 def test_a_reply_begins_the_quiet_window_anew(partner: Partner) -> None:
     """The reply comes an hour after the first text."""
