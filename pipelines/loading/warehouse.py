@@ -20,7 +20,7 @@ from pipelines.core.practice import Practice
 from pipelines.core.steps import Question, Save
 from pipelines.endpoints.received import MESSAGES, RECEIVED
 from pipelines.loading import received
-from pipelines.loading.connection import attach, limit_memory, told_in_one_line
+from pipelines.loading.connection import attach, limit_memory
 from pipelines.loading.context import Commit
 from pipelines.loading.control import (
     attempts,
@@ -33,6 +33,7 @@ from pipelines.loading.control import (
 )
 from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
+from pipelines.loading.failures import told_in_one_line
 from pipelines.loading.forget import Forgotten, forget
 from pipelines.loading.migrate import FIRST, migrate
 from pipelines.loading.prepare import prepared
