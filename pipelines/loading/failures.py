@@ -9,15 +9,18 @@ import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 
-CAUSE_OF_THE_MACHINE = (
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.FatalException,
-    duckdb.TransactionException,
-    duckdb.SerializationException,
-    duckdb.InternalException,
+_OF_THE_STATEMENT = (
+    duckdb.DataError,
+    duckdb.IntegrityError,
+    duckdb.NotSupportedError,
+    duckdb.ProgrammingError,
+    duckdb.DependencyException,
+    duckdb.InterruptException,
+    duckdb.PermissionException,
+    duckdb.SequenceException,
 )
-"""What DuckDB raises if the disk, the memory or the bytes of a file are at fault."""
+"""What DuckDB raises if the SQL or a value is at fault. For all else the disk, the memory or the bytes of a file are:
+bytes that were damaged come as errors of many classes, some of them `duckdb.Error` itself."""
 
 _HELD = ("Could not set lock", "Unique file handle conflict")
 _NOT_WRITTEN = ("Could not write", "No space left")
@@ -30,8 +33,15 @@ def told_in_one_line(path: Path) -> Generator[None]:
     """Turn DuckDB's failures into a WarehouseError, but for those that only a fault of vetl's own SQL explains."""
     try:
         yield
-    except (*CAUSE_OF_THE_MACHINE, duckdb.DataError) as error:
-        raise as_warehouse_error(error, path) from None
+    except duckdb.Error as error:
+        if is_of_the_machine(error) or isinstance(error, duckdb.DataError):
+            raise as_warehouse_error(error, path) from None
+        raise
+
+
+def is_of_the_machine(error: duckdb.Error) -> bool:
+    """Return whether the disk, the memory or the bytes of a file are at fault, and not the statement."""
+    return not isinstance(error, _OF_THE_STATEMENT)
 
 
 def as_warehouse_error(error: duckdb.Error, path: Path, failed: str = "") -> WarehouseError:

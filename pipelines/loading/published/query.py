@@ -19,7 +19,7 @@ import duckdb
 
 from pipelines.core.errors import WarehouseError, WrongUse
 from pipelines.loading.connection import MEMORY_LIMIT, attach_shards, literal
-from pipelines.loading.failures import CAUSE_OF_THE_MACHINE, as_warehouse_error, first_line
+from pipelines.loading.failures import as_warehouse_error, first_line, is_of_the_machine
 from pipelines.loading.published.contacts import attach_contacts
 from pipelines.loading.published.marts import marts_of
 
@@ -236,9 +236,9 @@ class _Statement:
             while wait([future], timeout=0.1).not_done:
                 pass
             return future.result()
-        except CAUSE_OF_THE_MACHINE as error:
-            raise as_warehouse_error(error, self._file) from None
         except duckdb.Error as error:
+            if is_of_the_machine(error):
+                raise as_warehouse_error(error, self._file) from None
             raise WrongUse(_wording(error, self._connection)) from None
         finally:
             while not future.done():  # a signal came; DuckDB may not have begun yet
