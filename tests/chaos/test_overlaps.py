@@ -1,12 +1,13 @@
 """Commands that write at the same time, and are killed: the next plain `vetl run` finds all as it should be.
 
 Each seed is another story: two or three commands of all that write begin at random moments on one warehouse, some
-of them are killed (SIGKILL), some do not wait long for each other. Afterwards `vetl run` exits with 0, the raw rows
-are the platform's, the marts are those of one quiet run and a build in full, and no file is left that belongs to nobody.
+of them are killed (SIGKILL), some do not wait for each other. Afterwards `vetl run` exits with 0, the raw rows are
+those of the platform, the marts are those of one quiet run and a build in full, and no file is left over.
 `VETL_CHAOS_SEEDS` says how many stories there are, or from which to which (`20-200`).
 """
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -15,14 +16,18 @@ from random import Random
 
 import pytest
 from support import truth
+from support.deliveries import body_of, reminder
 from support.mart_builds import built_in_full, differences
 from support.overlapping import KILLED, Command, Ended, overlap
 
 import sandbox
+from pipelines.partner.webhooks import Channel
+from pipelines.receiving.inbox import Entry, Inbox
 
 FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "4").rpartition("-")
 SEEDS = range(int(FIRST or 0), int(LAST))
 DAYS = 6
+WEBHOOKS = 20
 END = timedelta(days=2, hours=3)
 """When each story ends, so that all end with the same marts."""
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -44,7 +49,7 @@ LEFT = {
 }
 """What is there at rest, beside the files that were published before."""
 
-OF_RUNS = {"marts.proof", "marts.report_revisions"}
+OF_RUNS = {"marts.proof", "marts.report_revisions", "intermediate.int_lists_certified"}
 """Marts that also depend on when something was read or built."""
 
 
@@ -67,7 +72,7 @@ def environment(platform: sandbox.Handle) -> dict[str, str]:
 def before(
     platform: sandbox.Handle, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A folder in which everything was done once."""
+    """A folder in which everything was done once, with half of the history."""
     folder = tmp_path_factory.mktemp("before")
     (practice,) = platform.practices
     (folder / "vetl.toml").write_text(
@@ -75,7 +80,7 @@ def before(
         '[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n'
         '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n'
         f'[[practices]]\nid = "{practice.id}"\nname = "{practice.name}"\ntime_zone = "{practice.time_zone}"\n'
-        f"history_start = {first_day(platform)}\n",
+        f"history_start = {first_day(platform) + timedelta(days=3)}\n",
         "utf-8",
     )
     for arguments in (("run",), ("webhooks", "drain"), ("lake", "export")):
@@ -89,7 +94,7 @@ def true_marts(
 ) -> Path:
     """The warehouse at the end of every story, if nothing happens in it: the marts are built in full."""
     folder = tmp_path_factory.mktemp("true") / "practice"
-    shutil.copytree(before, folder)
+    begin(platform, before, folder)
     platform.advance(END)
     done(("run",), folder, environment)
     platform.reset()
@@ -107,8 +112,8 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
 ) -> None:
     rng = Random(seed)
     folder = tmp_path / "practice"
-    shutil.copytree(before, folder)
     platform.reset()
+    begin(platform, before, folder)
     since = first_day(platform)
     moment = rng.uniform(0, 0.9) * END
     platform.advance(moment)
@@ -126,6 +131,22 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     warehouse = folder / "vetl.duckdb"
     assert truth.differences(platform, warehouse, {practice.id: practice.time_zone}, since=since) == [], replay
     assert differences(warehouse, true_marts).keys() <= OF_RUNS, replay
+
+
+def begin(platform: sandbox.Handle, before: Path, folder: Path) -> None:
+    """Make the folder of a story: the other half of the history is to be read, and webhooks have come."""
+    shutil.copytree(before, folder)
+    config = folder / "vetl.toml"
+    text = config.read_text("utf-8")
+    config.write_text(re.sub("history_start = .*", f"history_start = {first_day(platform)}", text), "utf-8")
+    received = platform.now()
+    with Inbox.open(folder / "inbox.sqlite") as inbox:
+        inbox.keep(
+            [
+                Entry(Channel.SERVICE_REMINDERS, "loc-001", body_of(reminder(f"g-{number}")), received)
+                for number in range(WEBHOOKS)
+            ]
+        )
 
 
 def first_day(platform: sandbox.Handle) -> date:

@@ -104,7 +104,7 @@ def _run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str],
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     dbt_process.COMMAND = warm_dbt.command()
-    accepted._COST["n"] = 2  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
+    accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
     retrying.FIRST_WAIT = 0.05
     ending.prepare()
     code = execute(arguments)
