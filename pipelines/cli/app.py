@@ -265,29 +265,35 @@ def execute(arguments: Sequence[str]) -> int:
     """Run one command; whatever happens becomes an exit code and at most one line on standard error."""
     try:
         code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
-    except VetlError as error:
+    except Exception as error:  # noqa: BLE001 - `_failed` names it
+        if not ending.is_of_interrupt(error):
+            return _failed(arguments, error)
+        code = ending.INTERRUPTED
+    if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
+        return code
+    message, code = ending.of_interrupt(arguments)
+    return _fail(arguments, message, code)
+
+
+def _failed(arguments: Sequence[str], error: Exception) -> int:
+    if isinstance(error, VetlError):
         return _fail(arguments, str(error), error.exit_code)
-    except TyperException as error:
+    if isinstance(error, TyperException):
         if (message := error.format_message()) == "Missing command.":
             message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
         return _fail(arguments, message, WrongUse.exit_code)
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         # Who read our output has seen enough; Python would complain once more when it flushes at exit.
         sys.stdout = None
         return 0
-    except Exception as error:
-        if full := ending.no_room(error):
-            return _fail(arguments, full, 1)
-        if "-vv" in arguments:
-            raise
-        place = extract_tb(error.__traceback__)[-1]
-        # The message is left out: an error that nobody foresaw may quote a row.
-        unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-        return _fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
-    if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
-        return code
-    why, code = ending.of_interrupt()
-    return _fail(arguments, f"{why}; what was committed stays", code)
+    if full := ending.no_room(error):
+        return _fail(arguments, full, 1)
+    if "-vv" in arguments:
+        raise error
+    place = extract_tb(error.__traceback__)[-1]
+    # The message is left out: an error that nobody foresaw may quote a row.
+    unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+    return _fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
 
 
 def _fail(arguments: Sequence[str], message: str, exit_code: int) -> int:

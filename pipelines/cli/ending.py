@@ -4,10 +4,15 @@ import errno
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 
 INTERRUPTED = 130
 TERMINATED = 143
+WRITING = frozenset(
+    ("sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine", "webhooks", "demo")
+)
+"""The commands that keep what they have done when a signal ends them."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _terminated: list[int] = []
@@ -31,9 +36,29 @@ def _terminate(number: int, _frame: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def of_interrupt() -> tuple[str, int]:
-    """What an interrupt was, and its exit code."""
-    return ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
+def is_of_interrupt(error: BaseException) -> bool:
+    """Return whether a signal is behind an error.
+
+    Libraries meet the signal in the middle of their work: DuckDB raises an error of its own, and what cleans up
+    behind Ctrl-C may fail because its work was cut off.
+    """
+    if _terminated:
+        return True
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause and cause not in seen:
+        if isinstance(cause, KeyboardInterrupt) or type(cause).__name__ == "InterruptException":
+            return True
+        seen.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
+def of_interrupt(arguments: Sequence[str]) -> tuple[str, int]:
+    """Return what a signal did to a command, and its exit code."""
+    why, code = ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
+    saves = not WRITING.isdisjoint(arguments)
+    return f"{why}. Progress saved; run again to continue" if saves else why, code
 
 
 def no_room(error: Exception) -> str | None:

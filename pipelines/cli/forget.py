@@ -7,14 +7,20 @@ from pipelines.cli.run import build_and_publish
 from pipelines.cli.terminal import count, print_json, print_line, say
 from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import renew_lakes
+from pipelines.jobs.one_writer import writing
 from pipelines.loading.published.kept import remove_kept
-from pipelines.settings import load_settings
+from pipelines.settings import Settings, load_settings
 
 
 def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
     """Take the person out of everything private, build in full, publish, and remove what was published before."""
     configure_logs(verbosity)
     settings = load_settings()
+    with writing(settings):
+        return _forget(settings, practice, client, as_json=as_json)
+
+
+def _forget(settings: Settings, practice: str, client: str, *, as_json: bool) -> int:
     person = forget_person(settings, practice, client)
     published = build_and_publish(settings, full_refresh=True, quiet=as_json)
     removed = remove_kept(settings.warehouse.published) if published["exit_code"] == 0 else []

@@ -24,6 +24,7 @@ COLUMNS = (
 
 def list_rows(*, as_json: bool) -> int:
     """`vetl quarantine list`: the payloads are shown whole, so this is for the warehouse's owner."""
+    configure_logs(0)
     held = held_rows(load_settings())
     if as_json:
         print_json({"exit_code": 0, "held": [asdict(row) for row in held]})

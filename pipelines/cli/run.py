@@ -15,7 +15,8 @@ from pipelines.core.errors import VetlError
 from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
 from pipelines.jobs.drain import run_drain
-from pipelines.jobs.sync import run_sync
+from pipelines.jobs.one_writer import writing
+from pipelines.jobs.sync import chosen_practices, run_sync
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.layout import written_files
 from pipelines.settings import Settings, load_settings
@@ -54,6 +55,7 @@ def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bo
 
 def publish(*, rollback: bool, as_json: bool) -> int:
     """`vetl publish`; with `rollback` the file of before takes the place of the published one."""
+    configure_logs(0)
     if rollback:
         settings = load_settings()
         before = roll_back_published(settings)
@@ -83,13 +85,23 @@ def run(practices: Sequence[str] | None, *, as_json: bool, verbosity: int) -> in
 def run_everything(settings: Settings, practices: Sequence[str] | None = None, *, quiet: bool) -> dict[str, Any]:
     """Sync, drain, build, publish; show each unless `quiet`. The report has the worst exit code.
 
-    `practices`: only these are synced; the marts are built of all. Nothing is built where no row changed and no
-    boundary of time was crossed. What webhooks brought is only drained where there is an inbox.
+    `practices`: only these are synced; the marts are built of all. Nothing is built if no row changed and no
+    boundary of time was crossed. Webhooks are drained if there is an inbox.
+
+    Raises:
+        ConfigurationError: a practice is named that is not configured, or `[privacy]` is wrong; nothing was done.
+        WarehouseBusy: another process still writes after `lock_wait_seconds`; nothing was done.
     """
+    chosen_practices(settings, practices)
+    treatments(settings)
+    with writing(settings):
+        return _everything(settings, practices, quiet=quiet)
+
+
+def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: bool) -> dict[str, Any]:
     report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
     codes: list[int] = []
     refuse_newer(settings.warehouse.path, bundled.migrations())
-    treatments(settings)  # before hours of reading: what `[privacy]` says can be done
     try:
         result = _sync(settings, practices)
         report["sync"] = result.as_json()
@@ -131,11 +143,12 @@ def build_and_publish(
     settings: Settings, *, full_refresh: bool = False, all_tests: bool = True, quiet: bool
 ) -> dict[str, Any]:
     """Build; publish only where every node was built, so that analysts never see half a build."""
-    with showing_nodes() as advance:
-        result = build_marts(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance)
-    if not quiet:
-        show_build(result)
-    published = None if result.failures else publish_marts(settings)
+    with writing(settings):
+        with showing_nodes() as advance:
+            result = build_marts(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance)
+        if not quiet:
+            show_build(result)
+        published = None if result.failures else publish_marts(settings)
     if published and not quiet:
         show_published(published)
     return {

@@ -91,7 +91,14 @@ class WarehouseError(Permanent):
 
 
 class WarehouseBusy(WarehouseError):
-    """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`."""
+    """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`.
+
+    `holder`: that process in words, such as "another vetl (PID 12573)".
+    """
+
+    def __init__(self, message: str, *, holder: str = "another process") -> None:
+        super().__init__(message)
+        self.holder = holder
 
 
 class LakeError(Permanent):

@@ -45,6 +45,13 @@ def text(value: object) -> str:
             return printable(str(value))
 
 
+def span(seconds: float) -> str:
+    """Return a span of time in words: "10 minutes", "90 seconds", "1 hour"."""
+    units = ((3600, "hour"), (60, "minute"))
+    size, unit = next((item for item in units if seconds and seconds % item[0] == 0), (1, "second"))
+    return f"{seconds / size:g} {unit}{'' if seconds == size else 's'}"
+
+
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table in Markdown; what would end a cell is escaped. Without columns it has no head: more of its rows."""
 

@@ -19,7 +19,8 @@ from pipelines.jobs.dbt_process import (
     dbt_build,
     fingerprint,
 )
-from pipelines.jobs.shards import parts
+from pipelines.jobs.one_writer import writing
+from pipelines.jobs.shards import is_to_be_moved, layout_of, parts
 from pipelines.loading.control.news import has_passed, news
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.contacts import remove_contacts, write_contacts
@@ -53,6 +54,13 @@ def build_marts(
     """
     existing(settings)
     treatments(settings)
+    with writing(settings):
+        return _built(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance, now=now)
+
+
+def _built(
+    settings: Settings, *, full_refresh: bool, all_tests: bool, advance: Advance, now: Callable[[], float]
+) -> BuildResult:
     path = settings.warehouse.path
     deadline = now() + settings.warehouse.lock_wait_seconds
     while True:
@@ -68,7 +76,7 @@ def build_marts(
                 limits=duckdb_limits(settings),
             )
         except WarehouseBusy:
-            # Someone was quicker between our look and dbt's start.
+            # A process that is no vetl, such as DuckDB's shell, opened the file between our look and dbt's start.
             if now() >= deadline:
                 raise
 
@@ -106,8 +114,9 @@ def whats_new(settings: Settings) -> str | None:
     """
     existing(settings)
     warehouse = settings.warehouse
-    gather(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds)
-    return news(warehouse.path, fingerprint(dbt_variables(settings)))
+    with writing(settings):
+        gather(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds)
+        return news(warehouse.path, fingerprint(dbt_variables(settings)))
 
 
 def publish_marts(settings: Settings) -> Published:
@@ -117,9 +126,14 @@ def publish_marts(settings: Settings) -> Published:
         ConfigurationError: `[privacy]` names a column that is not personal.
         WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
     """
+    existing(settings)
+    with writing(settings):
+        return _published(settings)
+
+
+def _published(settings: Settings) -> Published:
     warehouse = settings.warehouse
     key = warehouse.pii_key
-    existing(settings)
     published = publish_file(
         warehouse.path,
         warehouse.published,
@@ -168,8 +182,9 @@ def roll_back_published(settings: Settings) -> Path:
     Raises:
         WarehouseError: none is kept, or a file cannot be written.
     """
-    before = roll_back(settings.warehouse.published)
-    _publish_parquet(settings)
+    with writing(settings):
+        before = roll_back(settings.warehouse.published)
+        _publish_parquet(settings)
     return before
 
 
@@ -201,12 +216,14 @@ def wait_for_writer(settings: Settings, seconds: float, practices: Sequence[str]
     Raises:
         WarehouseBusy: it is still held after that many seconds.
     """
-    for file in (part.warehouse.path for part in parts(settings, practices)):
-        if file.exists():
-            with Warehouse.open(file, REGISTRY, lock_wait_seconds=seconds):
-                pass
-    if practices is None:
-        gather(settings.warehouse.path, lock_wait_seconds=seconds)
+    shared = practices is not None and bool(layout_of(settings)) and not is_to_be_moved(settings)
+    with writing(settings, seconds, shared=shared):
+        for file in (part.warehouse.path for part in parts(settings, practices)):
+            if file.exists():
+                with Warehouse.open(file, REGISTRY, lock_wait_seconds=seconds):
+                    pass
+        if practices is None:
+            gather(settings.warehouse.path, lock_wait_seconds=seconds)
 
 
 def existing(settings: Settings) -> None:

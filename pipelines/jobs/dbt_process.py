@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import bundled
-from pipelines.core.errors import BuildFailed, WarehouseBusy
+from pipelines.core.errors import BuildFailed
+from pipelines.loading.failures import busy_in
 from pipelines.loading.layout import shards_of
+from pipelines.loading.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], None]
 """Called with the nodes done and the nodes in all."""
@@ -100,8 +102,9 @@ def dbt_build(
     log = _Log()
     options = [*extra, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
     code = _run(warehouse, ["build", *options], log, advance, command, limits)
-    if any("Could not set lock" in error for error in log.errors):
-        raise WarehouseBusy(f"{warehouse}: another process holds the warehouse")
+    for error in log.errors:
+        if busy := busy_in(error, warehouse):
+            raise busy
     if log.errors or not results.exists():
         why = log.errors[0] if log.errors else f"dbt ended with exit code {code}"
         # A full disk is told by its number alone; this is where dbt writes.
@@ -192,6 +195,8 @@ def _run(
         command,
         cwd=state,
         env={**environment(warehouse), **as_variables(limits or {})},
+        # If this process is killed, dbt goes on: the lock of the warehouse must not be free before dbt has ended.
+        pass_fds=held_descriptors(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

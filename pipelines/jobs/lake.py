@@ -1,6 +1,7 @@
 """The lake: raw, history and control of the private file as Parquet, for other engines."""
 
 from pipelines.jobs.build import existing, ready_for_dbt
+from pipelines.jobs.one_writer import writing
 from pipelines.loading.lake.export import Exported, export_marts, export_private, read_manifest
 from pipelines.loading.lake.storage import S3Access, Storage
 from pipelines.settings import Settings
@@ -17,8 +18,9 @@ def run_export(settings: Settings, *, grace: bool = True) -> Exported:
     """
     path, seconds = settings.warehouse.path, settings.warehouse.lock_wait_seconds
     existing(settings)
-    ready_for_dbt(settings, seconds)
-    return export_private(path, private_lake(settings), lock_wait_seconds=seconds, grace=grace)
+    with writing(settings):
+        ready_for_dbt(settings, seconds)
+        return export_private(path, private_lake(settings), lock_wait_seconds=seconds, grace=grace)
 
 
 def renew_lakes(settings: Settings) -> list[str]:

@@ -1,7 +1,6 @@
 """Bad rows: which there are, and taking them in again."""
 
 import json
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -12,6 +11,7 @@ from pipelines.core.results import ReportProgress
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.build import existing
+from pipelines.jobs.one_writer import writing
 from pipelines.jobs.shards import OpenWarehouse, opened
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.quarantine import Held
@@ -40,7 +40,8 @@ def held_rows(settings: Settings) -> list[Held]:
     Raises:
         WarehouseError: there is no warehouse yet, or another process holds it.
     """
-    with _existing(settings) as warehouse:
+    existing(settings)
+    with opened(settings) as warehouse:
         return warehouse.held()
 
 
@@ -51,7 +52,13 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
         WarehouseError: there is no warehouse yet, or another process holds it.
         Unreachable: calls are to be read again and the platform does not answer.
     """
-    with _existing(settings) as warehouse:
+    existing(settings)
+    with writing(settings):
+        return _retried(settings, progress)
+
+
+def _retried(settings: Settings, progress: ReportProgress) -> Retried:
+    with opened(settings) as warehouse:
         before = warehouse.held()
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
     by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
@@ -107,8 +114,3 @@ def _delivery(row: Held) -> tuple[bytes, datetime]:
 
 def _run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(4)}"
-
-
-def _existing(settings: Settings) -> AbstractContextManager[OpenWarehouse]:
-    existing(settings)
-    return opened(settings)

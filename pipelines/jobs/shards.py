@@ -12,19 +12,20 @@ from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
 from pipelines.core.steps import Save
 from pipelines.endpoints import REGISTRY
+from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.quarantine import Held
 from pipelines.loading.layout import Layout, read_layout, shard_file
 from pipelines.loading.received import Intake
-from pipelines.loading.shards import arrange
+from pipelines.loading.shards import arrange, is_arranged
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import Settings
 
 
 def parts(settings: Settings, practices: Sequence[str] | None = None) -> list[Settings]:
-    """The settings of each shard that one of these practices is in: its file and its practices alone.
+    """Return the settings of each shard that one of these practices is in: its file and its practices alone.
 
-    Where `vetl.toml` has changed, practices are moved to where they belong first. With one file for all these are
-    the settings themselves.
+    If `vetl.toml` has changed, practices are moved to where they belong first. With one file for all these are the
+    settings themselves. The caller holds the lock of the warehouse.
 
     Raises:
         WarehouseBusy: practices are to be moved, and another process holds a file.
@@ -51,6 +52,7 @@ def opened(settings: Settings) -> Generator["OpenWarehouse"]:
         WarehouseError: a file cannot be opened.
     """
     with ExitStack() as stack:
+        stack.enter_context(writing(settings))
         homes: dict[str, Warehouse] = {}
         files: list[Warehouse] = []
         for part in parts(settings):
@@ -112,6 +114,11 @@ class OpenWarehouse:
     def held(self) -> list[Held]:
         """The rows in quarantine."""
         return [row for file in self.files for row in file.held()]
+
+
+def is_to_be_moved(settings: Settings) -> bool:
+    """Return whether practices lie elsewhere than `vetl.toml` says."""
+    return not is_arranged(read_layout(settings.warehouse.path), layout_of(settings))
 
 
 def layout_of(settings: Settings) -> Layout:

@@ -17,6 +17,8 @@ from pipelines.core.errors import BuildFailed, ConfigurationError, LakeError
 from pipelines.jobs.build import dbt_variables, treatments
 from pipelines.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
 from pipelines.jobs.lake import lake_of_marts, private_lake
+from pipelines.jobs.one_writer import writing
+from pipelines.loading import writer_lock
 from pipelines.loading.lake.export import Exported, export_marts, read_manifest
 from pipelines.loading.lake.manifest import Manifest
 from pipelines.loading.lake.marts import write_views
@@ -61,11 +63,14 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
     treatments(settings)
     _refuse_without_spark(settings.spark.master or "")
     work = settings.spark.scratch / "build"
-    result = dbt_on_spark(settings, work, advance=advance)
-    if result.failures:
-        return SparkBuild(result, None, None)
-    published, marts = publish_from(settings, work)
-    shutil.rmtree(work)
+    # The build reads the lake and not the warehouse, which others may write to meanwhile.
+    with writer_lock.writing(work, lock_wait_seconds=settings.warehouse.lock_wait_seconds):
+        result = dbt_on_spark(settings, work, advance=advance)
+        if result.failures:
+            return SparkBuild(result, None, None)
+        with writing(settings):
+            published, marts = publish_from(settings, work)
+        shutil.rmtree(work)
     return SparkBuild(result, published, marts)
 
 

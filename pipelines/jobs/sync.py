@@ -18,8 +18,9 @@ from pipelines.engine.runner import Order, Run
 from pipelines.engine.sync import sync
 from pipelines.jobs.client import partner_client, query_names
 from pipelines.jobs.clock import believed_clock
+from pipelines.jobs.one_writer import writing
 from pipelines.jobs.processes import ShardRead, side_by_side
-from pipelines.jobs.shards import parts
+from pipelines.jobs.shards import is_to_be_moved, layout_of, parts
 from pipelines.loading.control.snapshot import note_not_started
 from pipelines.loading.phone_calls.frames import parse_calls
 from pipelines.loading.warehouse import Warehouse
@@ -43,18 +44,23 @@ def run_sync(
 
     Raises:
         ConfigurationError: an unknown practice or endpoint is named, or the credentials are refused.
+        WarehouseBusy: another process still writes after `lock_wait_seconds`.
         WarehouseError: the warehouse cannot be opened or written.
         Unreachable: the platform cannot be signed in to.
     """
     chosen = [practice.id for practice in chosen_practices(settings, practices)]
     names = [endpoint.name for endpoint in chosen_endpoints(endpoints)]
-    reads = [
-        ShardRead(
-            part, tuple(item.id for item in part.practices if item.id in chosen), tuple(names), since, reconcile
-        )
-        for part in parts(settings, chosen)
-    ]
-    result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
+    # Each shard is a file with a writer of its own: syncs of several shards need not wait for each other.
+    shared = bool(layout_of(settings)) and not is_to_be_moved(settings)
+    with writing(settings, shared=shared):
+        reads = [
+            ShardRead(
+                *(part, tuple(item.id for item in part.practices if item.id in chosen)),
+                *(tuple(names), since, reconcile),
+            )
+            for part in parts(settings, chosen)
+        ]
+        result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
     return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
-from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, first_line, literal
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, literal
+from pipelines.loading.failures import as_warehouse_error
 
 
 def rewrite(path: Path) -> None:
@@ -33,9 +34,7 @@ def rewrite(path: Path) -> None:
     except OSError as error:
         raise WarehouseError(f"{path}: cannot be rewritten: {error.strerror}") from None
     except duckdb.Error as error:
-        if "Could not set lock" in str(error):
-            raise WarehouseBusy(f"{path}: another process writes to it; try again when it is done") from None
-        raise WarehouseError(f"{path}: cannot be rewritten: {first_line(error)}") from None
+        raise as_warehouse_error(error, path, "cannot be rewritten") from None
     finally:
         _remove(draft)
 

@@ -1,9 +1,8 @@
-"""The private file: one writer, found busy for a while or for good, and DuckDB's failures in one line."""
+"""The private file: how it is opened, also if another process holds it, and names in SQL."""
 
-import re
 import time
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +11,8 @@ import duckdb
 import structlog
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.text import span
+from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.layout import shards_of
 
 ROW_GROUP_SIZE = 30_720
@@ -38,16 +39,8 @@ LOOKED_UP_AT_MOST = 2_000
 Its own bound of 50 is less than one page of a list."""
 
 _LOOK_AGAIN_SECONDS = 0.25
-_WAITS_UNTOLD = 4 * _LOOK_AGAIN_SECONDS
-"""A command that is silent for longer looks dead."""
-_HELD = ("Could not set lock", "Unique file handle conflict")
-_NOT_WRITTEN = "Could not write"
-CAUSE_OF_THE_MACHINE = (
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.FatalException,
-    duckdb.TransactionException,
-)
+_SILENT_SECONDS = 4 * _LOOK_AGAIN_SECONDS
+"""A command that waits and is silent for longer looks dead."""
 
 Opened = TypeVar("Opened")
 
@@ -90,12 +83,17 @@ def waiting(
         try:
             return opened()
         except duckdb.Error as error:
-            if not any(sign in str(error) for sign in _HELD):
-                raise WarehouseError(f"{path}: cannot be opened: {first_line(error)}") from None
+            failure = as_warehouse_error(error, path, "cannot be opened")
+            if not isinstance(failure, WarehouseBusy):
+                raise failure from None
+            holder, longest = failure.holder, span(lock_wait_seconds)
             if waited >= lock_wait_seconds:
-                raise WarehouseBusy(_busy(path, str(error), lock_wait_seconds)) from None
-            if waited == _WAITS_UNTOLD:
-                _log.warning("warehouse_held", path=str(path), by=_holder(str(error)), seconds=lock_wait_seconds)
+                raise WarehouseBusy(
+                    f"{path}: {holder} holds it, after {longest} of waiting; try again when it is done",
+                    holder=holder,
+                ) from None
+            if waited == _SILENT_SECONDS:
+                _log.warning("warehouse_held", path=str(path), holder=holder, longest=longest)
         pause = min(_LOOK_AGAIN_SECONDS, lock_wait_seconds - waited)
         wait(pause)
         waited += pause
@@ -136,31 +134,6 @@ def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"set memory_limit = '{MEMORY_LIMIT + indexes}B'")
 
 
-def _busy(path: Path, message: str, waited: float) -> str:
-    return f"{path}: {_holder(message)} holds it, after {waited:g} s of waiting; try again when it is done"
-
-
-def _holder(message: str) -> str:
-    pid = re.search(r"PID (\d+)", message)
-    return f"process {pid[1]}" if pid else "another connection"
-
-
-@contextmanager
-def told_in_one_line(path: Path) -> Generator[None]:
-    """Turn the machine's failures (full disk, no memory) into a WarehouseError.
-
-    DuckDB quotes values in its messages about data, which may be personal: of those only the kind is told.
-    """
-    try:
-        yield
-    except CAUSE_OF_THE_MACHINE as error:
-        line = first_line(error)
-        remedy = "; make room and run it again, what was committed is kept" if _NOT_WRITTEN in line else ""
-        raise WarehouseError(f"{path}: {line}{remedy}") from None
-    except duckdb.DataError as error:
-        raise WarehouseError(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
-
-
 def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, lock_wait_seconds: float = 0.0) -> None:
     """Make the shards of an open file known to its connection, read-only, for the views in it.
 
@@ -181,12 +154,6 @@ def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
     for (schema,) in schemas:
         if schema not in (*PRIVATE, "main"):
             connection.execute(f"drop schema {quoted(database)}.{quoted(schema)} cascade")
-
-
-def first_line(error: Exception) -> str:
-    """The first line of a message, without the kind that DuckDB puts before it."""
-    lines = str(error).strip().splitlines()
-    return lines[0].split(" Error: ", 1)[-1] if lines else type(error).__name__
 
 
 def quoted(name: str) -> str:

@@ -19,10 +19,10 @@ from pipelines.loading.connection import (
     limit_memory,
     literal,
     quoted,
-    told_in_one_line,
 )
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.control.state import SALT
+from pipelines.loading.failures import told_in_one_line
 from pipelines.loading.layout import (
     Layout,
     read_layout,
@@ -48,7 +48,7 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
         WarehouseError: a file cannot be opened or written.
     """
     held = read_layout(path)
-    if _is_arranged(held, wanted):
+    if is_arranged(held, wanted):
         return
     first = next(iter(held or wanted))
     snapshot_path(path).unlink(missing_ok=True)
@@ -62,6 +62,8 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
         _rename(path, shard_file(path, first), path, lock_wait_seconds)
     for file in (shard_file(path, name) for name in there.keys() - wanted.keys()):
         file.unlink(missing_ok=True)
+        # An attempt that was killed may have left the log; another shard of this name would take it for its own.
+        file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
         snapshot_path(file).unlink(missing_ok=True)
     for file in [shard_file(path, name) for name in wanted] or [path]:
         with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds) as warehouse:
@@ -113,7 +115,7 @@ def forget_derived(path: Path, *, lock_wait_seconds: float) -> None:
     gather(path, lock_wait_seconds=lock_wait_seconds)
 
 
-def _is_arranged(held: Layout, wanted: Layout) -> bool:
+def is_arranged(held: Layout, wanted: Layout) -> bool:
     """Nothing is where it does not belong. A practice that is not configured any more stays where it is."""
     places = {practice: name for name, practices in held.items() for practice in practices}
     homes = {practice: name for name, practices in wanted.items() for practice in practices}

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from pipelines.core.practice import Practice
 from pipelines.core.steps import Question, Save
 from pipelines.endpoints.received import MESSAGES, RECEIVED
 from pipelines.loading import received
-from pipelines.loading.connection import attach, limit_memory, told_in_one_line
+from pipelines.loading.connection import attach, limit_memory
 from pipelines.loading.context import Commit
 from pipelines.loading.control import (
     attempts,
@@ -33,6 +33,7 @@ from pipelines.loading.control import (
 )
 from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
+from pipelines.loading.failures import told_in_one_line
 from pipelines.loading.forget import Forgotten, forget
 from pipelines.loading.migrate import FIRST, migrate
 from pipelines.loading.prepare import prepared
@@ -103,9 +104,8 @@ class Warehouse:
 
     def close(self) -> None:
         """Let the file go."""
-        with self._turn:
+        with self._reading(), closing(self._connection):
             self._status.write_rest(self._path)
-            self._connection.close()
 
     def set_practices(self, configured: Sequence[Practice]) -> None:
         """Keep the practices as configured; where a time zone was corrected, derive anew what follows from it."""
@@ -137,7 +137,7 @@ class Warehouse:
 
     def last_clock(self) -> datetime | None:
         """The platform's clock at the last run that reached it."""
-        with self._turn:
+        with self._reading():
             return state.last_clock(self._connection)
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
@@ -187,12 +187,12 @@ class Warehouse:
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
         """Messages to get by id, see `poll_schedule.due_messages`."""
-        with self._turn:
+        with self._reading():
             return poll_schedule.due_messages(self._context("", MESSAGES, {}), practice_id, now, limit)
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
         """Outreach requests to get by id, see `poll_schedule.due_requests`."""
-        with self._turn:
+        with self._reading():
             return poll_schedule.due_requests(self._context("", endpoint, {}), practice_id, now, limit)
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
@@ -206,24 +206,24 @@ class Warehouse:
 
     def answer_all(self, asked: Sequence[questions.Asked]) -> list[Any]:
         """The answers to strategies' questions (`steps.Question`), in order; they see what is committed."""
-        with self._turn:
+        with self._reading():
             return questions.answers(self._connection, self._tables, asked)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
         """By practice: rows of a list that the source has, as far as vetl knows, and rows in quarantine."""
-        with self._turn:
+        with self._reading():
             rows = questions.row_counts(self._connection, self._tables[endpoint.name], practices)
             held = quarantine.held_counts(self._connection, endpoint.name)
         return {name: (rows.get(name, (0, 0))[0], held.get(name, 0)) for name in practices}
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
         """The endpoint's cursor; `None` before the first."""
-        with self._turn:
+        with self._reading():
             return self._beginnings.cursor(practice_id, endpoint_name)
 
     def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
         """What the source was seen to do on this list, by name."""
-        with self._turn:
+        with self._reading():
             return self._beginnings.capabilities(practice_id, endpoint_name)
 
     def forget(self, practice_id: str, client_id: str) -> Forgotten:
@@ -237,7 +237,7 @@ class Warehouse:
 
     def status(self) -> list[dict[str, Any]]:
         """How every list of every practice stands, in plain JSON values."""
-        with self._turn:
+        with self._reading():
             return self._status.lists()
 
     @property
@@ -251,7 +251,7 @@ class Warehouse:
 
     def held(self) -> list[quarantine.Held]:
         """The rows in quarantine."""
-        with self._turn:
+        with self._reading():
             return quarantine.held(self._connection)
 
     def _context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
@@ -266,19 +266,25 @@ class Warehouse:
         )
 
     def _write_status(self, *, at_once: bool = False) -> None:
-        with self._turn:
+        with self._reading():
             self._status.write(self._path, at_once=at_once)
 
     def _limit_memory(self, changes: Sequence[Changes]) -> None:
-        with self._turn:
+        with self._reading():
             self._written += sum(change.inserted + change.updated for change in changes)
             if self._written >= MEMORY_FREED_AFTER:
                 limit_memory(self._connection)
                 self._written = 0
 
     @contextmanager
+    def _reading(self) -> Generator[None]:
+        """One caller at a time, who hears of a damaged file in one line."""
+        with self._turn, told_in_one_line(self._path):
+            yield
+
+    @contextmanager
     def _writing(self) -> Generator[None]:
-        with self._turn, told_in_one_line(self._path), transaction(self._connection):
+        with self._reading(), transaction(self._connection):
             yield
 
 

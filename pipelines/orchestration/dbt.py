@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from dagster_dbt import (
 from pipelines import bundled
 from pipelines.jobs.build import dbt_variables, duckdb_limits, existing, options_of, ready_for_dbt, whats_new
 from pipelines.jobs.dbt_process import as_options, as_variables, dbt_parse, known_to_dbt, state_folder
+from pipelines.jobs.one_writer import writing
+from pipelines.loading.failures import busy_in
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.metadata import code_in, documented_in
 from pipelines.orchestration.read_config import reads_again
@@ -32,8 +34,6 @@ from pipelines.settings import Settings
 
 ONLY_NEWS = ("everything", "after_lists", "drain")
 """Jobs that build only where something changed, and then test what is published; others were asked to build."""
-
-_HELD = "Could not set lock"
 
 
 class _Translator(DagsterDbtTranslator):
@@ -92,17 +92,22 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
         deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
         with as_failures():
             existing(settings)
-        while True:
+        with as_failures():
+            wait_aloud(settings, context.log.info)
+        with ExitStack() as turn:
             with as_failures():
-                wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
-                ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
-            invocation = _started(context, dbt, settings)
-            yield from invocation.stream()
-            if invocation.is_successful():
-                return
-            # Somebody may have been quicker between our look and dbt's start: nothing was built, we wait on.
-            if not _was_locked_out(invocation) or time.monotonic() >= deadline:
-                raise dg.Failure(str(invocation.get_error()), allow_retries=False)
+                turn.enter_context(writing(settings))
+            while True:
+                with as_failures():
+                    wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
+                    ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
+                invocation = _started(context, dbt, settings)
+                yield from invocation.stream()
+                if invocation.is_successful():
+                    return
+                # A process that is no vetl may have opened the file before dbt did: nothing was built, wait on.
+                if not _was_locked_out(invocation, settings.warehouse.path) or time.monotonic() >= deadline:
+                    raise dg.Failure(str(invocation.get_error()), allow_retries=False)
 
     return models
 
@@ -126,8 +131,8 @@ def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: S
         return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
 
 
-def _was_locked_out(invocation: DbtCliInvocation) -> bool:
-    return _HELD in str(invocation.get_error())
+def _was_locked_out(invocation: DbtCliInvocation, warehouse: Path) -> bool:
+    return busy_in(str(invocation.get_error()), warehouse) is not None
 
 
 def dbt_resource() -> dg.ResourceDefinition:

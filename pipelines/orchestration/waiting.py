@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pipelines.core.errors import WarehouseBusy
+from pipelines.core.text import span
 from pipelines.jobs.build import wait_for_writer
 from pipelines.settings import Settings
 
@@ -27,8 +28,7 @@ def wait_aloud(
     try:
         wait_for_writer(settings, 0, practices)
     except WarehouseBusy as error:
-        holder = str(error).split(" holds it", 1)[0]
-        say(f"{holder} holds the warehouse; waiting for it, at most {patience:g} s")
+        say(f"Waiting for {error.holder}, up to {span(patience)}")
         wait_for_writer(settings, patience, practices)
 
 

@@ -41,7 +41,7 @@ class DaysCursor(_Cursor):
 
     `recent_on`, `whole_on`: when the daily and the weekly re-read were last done. `tried`: calls of a day that
     the JSON list did not explain, not to be asked for again the same day. `looked`: when a day that does not fit
-    a page was last read. `zone`: a time zone, and what contradicts it.
+    a page was last read. `zone`: a time zone, and what contradicts it. `read_in`: the time zone of the last sync.
     """
 
     covered: tuple[tuple[date, date], ...] = ()
@@ -50,3 +50,4 @@ class DaysCursor(_Cursor):
     tried: dict[date, int] = {}
     looked: dict[date, _Instant] = {}
     zone: tuple[str, str] | None = None
+    read_in: str | None = None

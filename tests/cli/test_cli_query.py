@@ -130,7 +130,7 @@ def test_a_file_that_another_process_writes_to_is_said_to_be_busy(capsys: pytest
         process.communicate("")
 
     assert code == 1
-    assert "another process writes to it" in capsys.readouterr().err
+    assert f"process {process.pid} holds it" in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_database_is_one_line(published: Path, capsys: pytest.CaptureFixture[str]) -> None:

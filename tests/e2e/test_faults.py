@@ -104,7 +104,7 @@ def test_of_two_syncs_at_once_the_second_leaves_with_one_line(opened: Opened) ->
     practices = opened(**SMALL)
     with (
         Warehouse.open(practices.warehouse, REGISTRY, lock_wait_seconds=0),
-        pytest.raises(WarehouseBusy, match="holds it, after 0 s of waiting") as caught,
+        pytest.raises(WarehouseBusy, match="holds it, after 0 seconds of waiting") as caught,
     ):
         practices.sync()
 

@@ -48,7 +48,7 @@ def test_a_file_that_stays_held_is_busy_and_its_holder_named(tmp_path: Path) -> 
     holder = hold(path)
     try:
         with pytest.raises(
-            WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 s"
+            WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 seconds"
         ) as busy:
             opened(path, 0.6, wait=waits.append)
     finally:

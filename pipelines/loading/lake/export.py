@@ -13,7 +13,8 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.loading.connection import PRIVATE, attach, attach_shards, told_in_one_line
+from pipelines.loading.connection import PRIVATE, attach, attach_shards
+from pipelines.loading.failures import told_in_one_line
 from pipelines.loading.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
 from pipelines.loading.lake.storage import Storage
 from pipelines.loading.lake.tables import LakeTable, lake_tables

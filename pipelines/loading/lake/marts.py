@@ -7,7 +7,8 @@ from typing import Any
 
 import duckdb
 
-from pipelines.loading.connection import literal, quoted, told_in_one_line
+from pipelines.loading.connection import literal, quoted
+from pipelines.loading.failures import told_in_one_line
 
 
 def write_views(file: Path, tables: Path, manifest: Path) -> None:

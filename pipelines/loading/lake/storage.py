@@ -10,7 +10,7 @@ from pathlib import Path
 from pyarrow import fs
 
 from pipelines.core.errors import LakeError
-from pipelines.loading.connection import first_line
+from pipelines.loading.failures import first_line
 
 _CHUNK = 1 << 22
 _S3 = "s3://"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
-from pipelines.loading.connection import first_line, literal
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.connection import literal
+from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.forget import FAKE_NUMBER
 
 _MODE = 0o640
@@ -64,9 +65,7 @@ def write_contacts(private: Path, published: Path) -> Path:
     except OSError as error:
         raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
     except duckdb.Error as error:
-        if "Could not set lock" in str(error):
-            raise WarehouseBusy(f"{private}: another process writes to it; try again when it is done") from None
-        raise WarehouseError(f"{file}: cannot be written: {first_line(error)}") from None
+        raise as_warehouse_error(error, file, "cannot be written") from None
     finally:
         draft.unlink(missing_ok=True)
     return file

@@ -13,7 +13,8 @@ from typing import Any
 import duckdb
 
 from pipelines.core.errors import WarehouseError
-from pipelines.loading.connection import first_line, literal, quoted
+from pipelines.loading.connection import literal, quoted
+from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.published.marts import count, marts_of
 
 MANIFEST = "manifest.json"
@@ -51,7 +52,7 @@ def write_parquet(published: Path, files: int) -> Path:
     except OSError as error:
         raise WarehouseError(f"{folder}: cannot be written: {error.strerror}") from None
     except duckdb.Error as error:
-        raise WarehouseError(f"{folder}: cannot be written: {first_line(error)}") from None
+        raise as_warehouse_error(error, folder, "cannot be written") from None
     return folder
 
 

@@ -13,9 +13,10 @@ from secrets import token_hex
 import duckdb
 
 from pipelines import bundled
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
-from pipelines.loading.connection import first_line, literal
+from pipelines.loading.connection import literal
+from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.migrate import refuse_newer
 from pipelines.loading.published.kept import keep_before, remove_kept
 from pipelines.loading.published.marts import (
@@ -38,7 +39,6 @@ _PUBLISHED_MODE = 0o644
 """Of a file that is published for the first time; its folder decides who comes near it."""
 
 _STALE_SECONDS = 24 * 3600
-_HELD = ("Could not set lock", "Unique file handle conflict")
 
 Grains = Mapping[str, tuple[str, ...]]
 """The columns that tell the rows of a mart apart, by mart."""
@@ -97,9 +97,7 @@ def publish(
     except OSError as error:
         raise WarehouseError(f"{published}: cannot be written: {error.strerror}") from None
     except duckdb.Error as error:
-        if any(sign in str(error) for sign in _HELD):
-            raise WarehouseBusy(f"{private}: another process writes to it; try again when it is done") from None
-        raise WarehouseError(f"{published}: cannot be published: {_safe(error)}") from None
+        raise as_warehouse_error(error, published, "cannot be published") from None
 
 
 def _publish(
@@ -242,8 +240,3 @@ def _remove_stale(published: Path) -> None:
     for file in published.parent.glob(f".{published.name}.*"):
         if time.time() - file.stat().st_mtime > _STALE_SECONDS:
             file.unlink(missing_ok=True)
-
-
-def _safe(error: duckdb.Error) -> str:
-    """DuckDB quotes values in its messages about data."""
-    return type(error).__name__ if isinstance(error, duckdb.DataError) else first_line(error)

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError, WrongUse
-from pipelines.loading.connection import CAUSE_OF_THE_MACHINE, MEMORY_LIMIT, attach_shards, first_line, literal
+from pipelines.core.errors import WarehouseError, WrongUse
+from pipelines.loading.connection import MEMORY_LIMIT, attach_shards, literal
+from pipelines.loading.failures import as_warehouse_error, first_line, is_of_the_machine
 from pipelines.loading.published.contacts import attach_contacts
 from pipelines.loading.published.marts import marts_of
 
@@ -163,9 +164,7 @@ def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConn
                 str(file), read_only=True, config={"memory_limit": f"{MEMORY_LIMIT}B", "temp_directory": spilled}
             )
         except duckdb.Error as error:
-            if "Could not set lock" in str(error):
-                raise WarehouseBusy(f"{file}: another process writes to it; try again when it is done") from None
-            raise WarehouseError(f"{file}: {first_line(error)}") from None
+            raise as_warehouse_error(error, file) from None
         with closing(connection):
             connection.execute("set TimeZone = 'UTC'")
             connection.execute("set arrow_lossless_conversion = true")
@@ -237,9 +236,9 @@ class _Statement:
             while wait([future], timeout=0.1).not_done:
                 pass
             return future.result()
-        except CAUSE_OF_THE_MACHINE as error:
-            raise WarehouseError(f"{self._file}: {first_line(error)}") from None
         except duckdb.Error as error:
+            if is_of_the_machine(error):
+                raise as_warehouse_error(error, self._file) from None
             raise WrongUse(_wording(error, self._connection)) from None
         finally:
             while not future.done():  # a signal came; DuckDB may not have begun yet

@@ -74,7 +74,9 @@ class _State:
         self.looked = {day: at for day, at in cursor.looked.items() if day >= recent}
         self.crowded: set[date] = set()
         self.reading = reading
-        self.daily = self.recent_on != self.today or reading.reconcile != "no"
+        # In a wrong zone most calls were looked for in vain, and what was attached is not valid any more.
+        corrected = cursor.read_in not in (None, reading.time_zone.key)
+        self.daily = self.recent_on != self.today or reading.reconcile != "no" or corrected
         self.weekly = reading.reconcile == "full" or (
             self.whole_on is not None and self.today - self.whole_on >= reading.margins.whole_every
         )
@@ -107,6 +109,7 @@ class _State:
             tried=self.tried,
             looked=self.looked,
             zone=self.zone,
+            read_in=self.reading.time_zone.key,
         ).move()
 
 

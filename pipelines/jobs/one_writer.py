@@ -1,0 +1,20 @@
+"""The turn of a command that writes: see `loading/writer_lock.py`."""
+
+from contextlib import AbstractContextManager
+
+from pipelines.loading import writer_lock
+from pipelines.settings import Settings
+
+
+def writing(
+    settings: Settings, seconds: float | None = None, *, shared: bool = False
+) -> AbstractContextManager[None]:
+    """Hold the lock of the warehouse; wait for it `seconds` at most, by default `lock_wait_seconds`.
+
+    Raises:
+        WarehouseBusy: another process still holds it.
+        WarehouseError: it cannot be made.
+    """
+    warehouse = settings.warehouse
+    patience = warehouse.lock_wait_seconds if seconds is None else seconds
+    return writer_lock.writing(warehouse.path, lock_wait_seconds=patience, shared=shared)

@@ -1,0 +1,80 @@
+"""DuckDB's errors as vetl's: one line each, which says what happened, to which file, and what to do."""
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+
+_OF_THE_STATEMENT = (
+    duckdb.DataError,
+    duckdb.IntegrityError,
+    duckdb.NotSupportedError,
+    duckdb.ProgrammingError,
+    duckdb.DependencyException,
+    duckdb.InterruptException,
+    duckdb.PermissionException,
+    duckdb.SequenceException,
+)
+"""What DuckDB raises if the SQL or a value is at fault. For all else the disk, the memory or the bytes of a file are:
+bytes that were damaged come as errors of many classes, some of them `duckdb.Error` itself."""
+
+_HELD = ("Could not set lock", "Unique file handle conflict")
+_NOT_WRITTEN = ("Could not write", "No space left")
+_FILE = re.compile(r'on file "([^"]+)"')
+_PID = re.compile(r"PID (\d+)")
+
+
+@contextmanager
+def told_in_one_line(path: Path) -> Generator[None]:
+    """Turn DuckDB's failures into a WarehouseError, but for those that only a fault of vetl's own SQL explains."""
+    try:
+        yield
+    except duckdb.Error as error:
+        if is_of_the_machine(error) or isinstance(error, duckdb.DataError):
+            raise as_warehouse_error(error, path) from None
+        raise
+
+
+def is_of_the_machine(error: duckdb.Error) -> bool:
+    """Return whether the disk, the memory or the bytes of a file are at fault, and not the statement."""
+    return not isinstance(error, _OF_THE_STATEMENT)
+
+
+def as_warehouse_error(error: duckdb.Error, path: Path, failed: str = "") -> WarehouseError:
+    """Return vetl's error for one of DuckDB's; `failed` is what did not succeed, such as "cannot be opened".
+
+    DuckDB quotes values in its messages about data, and these may be personal: of such an error only the kind is
+    named.
+    """
+    if busy := busy_in(str(error), path):
+        return busy
+    about = f"{path}: {failed}: " if failed else f"{path}: "
+    if isinstance(error, duckdb.DataError):
+        return WarehouseError(f"{about}DuckDB refuses a value ({type(error).__name__})")
+    full = any(sign in str(error) for sign in _NOT_WRITTEN)
+    remedy = "; make room and run it again, what was committed is kept" if full else ""
+    return WarehouseError(f"{about}{first_line(error)}{remedy}")
+
+
+def busy_in(message: str, path: Path) -> WarehouseBusy | None:
+    """Return the error for a file that another process holds, if DuckDB's message says so.
+
+    The message names the file; `path` is used if it does not.
+    """
+    if not any(sign in message for sign in _HELD):
+        return None
+    file, pid = _FILE.search(message), _PID.search(message)
+    holder = f"process {pid[1]}" if pid else "another connection"
+    return WarehouseBusy(
+        f"{file[1] if file else path}: {holder} holds it; try again when it is done", holder=holder
+    )
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of a message, without the kind that DuckDB puts before it."""
+    lines = str(error).strip().splitlines()
+    return lines[0].split(" Error: ", 1)[-1] if lines else type(error).__name__

@@ -1,0 +1,179 @@
+"""Commands that write at the same time, and are killed: the next plain `vetl run` finds all as it should be.
+
+Each seed is another story: two or three commands of all that write begin at random moments on one warehouse, some
+of them are killed (SIGKILL), some do not wait for each other. Afterwards `vetl run` exits with 0, the raw rows are
+those of the platform, the marts are those of one quiet run and a build in full, and no file is left over.
+`VETL_CHAOS_SEEDS` says how many stories there are, or from which to which (`20-200`).
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+from support import truth
+from support.deliveries import body_of, reminder
+from support.mart_builds import built_in_full, differences
+from support.overlapping import KILLED, Command, Ended, overlap
+
+import sandbox
+from pipelines.partner.webhooks import Channel
+from pipelines.receiving.inbox import Entry, Inbox
+
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "4").rpartition("-")
+SEEDS = range(int(FIRST or 0), int(LAST))
+DAYS = 6
+WEBHOOKS = 20
+END = timedelta(days=2, hours=3)
+"""When each story ends, so that all end with the same marts."""
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("run",),
+    ("run",),
+    ("sync",),
+    ("build",),
+    ("build", "--full-refresh"),
+    ("publish",),
+    ("reconcile",),
+    ("webhooks", "drain"),
+    ("lake", "export"),
+    ("quarantine", "retry"),
+)
+"""All commands that write. `forget` has a story of its own."""
+LEFT = {
+    *("vetl.toml", "vetl.duckdb", "vetl.duckdb.lock", "vetl.duckdb.dbt", "vetl.duckdb.status.json"),
+    *("vetl.duckdb.accepted.json", "vetl.duckdb.published.json", "analytics.duckdb", "inbox.sqlite", "lake"),
+}
+"""What is there at rest, beside the files that were published before."""
+
+OF_RUNS = {"marts.proof", "marts.report_revisions", "intermediate.int_lists_certified"}
+"""Marts that also depend on when something was read or built."""
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[sandbox.Handle]:
+    with sandbox.running(practices=1, days=DAYS, calls=60, seed=11, frozen=True) as handle:
+        yield handle
+
+
+@pytest.fixture(scope="module")
+def environment(platform: sandbox.Handle) -> dict[str, str]:
+    return {
+        "VETL_PARTNER__USERNAME": platform.username,
+        "VETL_PARTNER__PASSWORD": platform.password,
+        "VETL_PARTNER__ROLE": platform.role,
+    }
+
+
+@pytest.fixture(scope="module")
+def before(
+    platform: sandbox.Handle, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder in which everything was done once, with half of the history."""
+    folder = tmp_path_factory.mktemp("before")
+    (practice,) = platform.practices
+    (folder / "vetl.toml").write_text(
+        f'[partner]\nbase_url = "{platform.base_url}"\n'
+        '[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n'
+        '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n'
+        f'[[practices]]\nid = "{practice.id}"\nname = "{practice.name}"\ntime_zone = "{practice.time_zone}"\n'
+        f"history_start = {first_day(platform) + timedelta(days=3)}\n",
+        "utf-8",
+    )
+    for arguments in (("run",), ("webhooks", "drain"), ("lake", "export")):
+        done(arguments, folder, environment)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def true_marts(
+    platform: sandbox.Handle, environment: dict[str, str], before: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The warehouse at the end of every story, if nothing happens in it: the marts are built in full."""
+    folder = tmp_path_factory.mktemp("true") / "practice"
+    begin(platform, before, folder)
+    platform.advance(END)
+    done(("run",), folder, environment)
+    platform.reset()
+    return built_in_full(folder / "vetl.duckdb")
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed-{seed}-")
+def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
+    platform: sandbox.Handle,
+    environment: dict[str, str],
+    before: Path,
+    true_marts: Path,
+    tmp_path: Path,
+    seed: int,
+) -> None:
+    rng = Random(seed)
+    folder = tmp_path / "practice"
+    platform.reset()
+    begin(platform, before, folder)
+    since = first_day(platform)
+    moment = rng.uniform(0, 0.9) * END
+    platform.advance(moment)
+    commands = [drawn(rng) for _ in range(rng.randint(2, 3))]
+    replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest tests/chaos; drawn: {commands}"
+
+    for ended in overlap(commands, folder, environment):
+        assert as_it_may_end(ended), (replay, ended)
+    platform.advance(END - moment)
+    done(("run",), folder, environment)
+
+    there = {path.name for path in folder.iterdir()}
+    assert {name for name in there if not name.startswith(("analytics.", "said."))} <= LEFT, replay
+    (practice,) = platform.practices
+    warehouse = folder / "vetl.duckdb"
+    assert truth.differences(platform, warehouse, {practice.id: practice.time_zone}, since=since) == [], replay
+    assert differences(warehouse, true_marts).keys() <= OF_RUNS, replay
+
+
+def begin(platform: sandbox.Handle, before: Path, folder: Path) -> None:
+    """Make the folder of a story: the other half of the history is to be read, and webhooks have come."""
+    shutil.copytree(before, folder)
+    config = folder / "vetl.toml"
+    text = config.read_text("utf-8")
+    config.write_text(re.sub("history_start = .*", f"history_start = {first_day(platform)}", text), "utf-8")
+    received = platform.now()
+    with Inbox.open(folder / "inbox.sqlite") as inbox:
+        inbox.keep(
+            [
+                Entry(Channel.SERVICE_REMINDERS, "loc-001", body_of(reminder(f"g-{number}")), received)
+                for number in range(WEBHOOKS)
+            ]
+        )
+
+
+def first_day(platform: sandbox.Handle) -> date:
+    return platform.now().date() - timedelta(days=DAYS + 1)
+
+
+def done(arguments: tuple[str, ...], folder: Path, environment: dict[str, str]) -> None:
+    """Run a command alone; it exits with 0."""
+    (ended,) = overlap([Command(arguments)], folder, environment)
+    assert ended.exit_code == 0, ended
+
+
+def drawn(rng: Random) -> Command:
+    """A command that begins in the first second; one of three is killed, one of four waits for nobody."""
+    starts = rng.choice((0.0, rng.uniform(0, 1)))
+    return Command(
+        rng.choice(COMMANDS),
+        starts,
+        killed=starts + rng.uniform(0, 6) if rng.random() < 1 / 3 else None,
+        patience=rng.choice((0, 600, 600, 600)),
+    )
+
+
+def as_it_may_end(ended: Ended) -> bool:
+    """Done, killed if it was to be, or one line on the vetl that was at work before."""
+    if ended.exit_code == KILLED:
+        return ended.command.killed is not None
+    if ended.exit_code == 1 and ended.command.patience == 0:
+        return "another vetl (PID " in ended.said.splitlines()[-1]
+    return ended.exit_code == 0

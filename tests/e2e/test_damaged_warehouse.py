@@ -1,0 +1,88 @@
+"""A private file whose bytes are not those that DuckDB wrote: each command ends with one line and no traceback."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import sandbox
+from pipelines.cli.app import execute
+from pipelines.partner import retrying
+
+DAYS = 10
+COMMANDS = (
+    *(["sync"], ["reconcile"], ["publish"], ["lake", "export"], ["quarantine", "list"], ["quarantine", "retry"]),
+    *(["webhooks", "drain"], ["query", "--private", "from raw.phone_calls"]),
+)
+HEADERS = 12_288
+"""Bytes that say where the blocks are: damage of these is found when the file is opened."""
+
+
+def at_random(content: bytes, rng: Random) -> bytes:
+    """Nothing of the file is left."""
+    return rng.randbytes(len(content))
+
+
+def cut_off(content: bytes, rng: Random) -> bytes:
+    """The end of the file is missing."""
+    return content[: rng.randrange(len(content))]
+
+
+def flipped(content: bytes, rng: Random) -> bytes:
+    """Some bits of the blocks are others."""
+    damaged = bytearray(content)
+    for _ in range(rng.choice((5, 400))):
+        damaged[rng.randrange(HEADERS, len(damaged))] ^= 1 << rng.randrange(8)
+    return bytes(damaged)
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Make a folder with settings, after a first sync; its platform still answers."""
+    folder = tmp_path_factory.mktemp("synced")
+    with (
+        sandbox.running(practices=1, days=DAYS, calls=300, seed=5, frozen=True) as platform,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        (practice,) = platform.practices
+        start = platform.now().date() - timedelta(days=DAYS)
+        (folder / "vetl.toml").write_text(
+            f'[partner]\nbase_url = "{platform.base_url}"\n'
+            '[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n'
+            '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n'
+            f'[[practices]]\nid = "{practice.id}"\nname = "{practice.name}"\n'
+            f'time_zone = "{practice.time_zone}"\nhistory_start = {start}\n',
+            "utf-8",
+        )
+        for name in ("username", "password", "role"):
+            patch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
+        patch.setattr(retrying, "FIRST_WAIT", 0.01)
+        patch.chdir(folder)
+        assert execute(["sync"]) == 0
+        yield folder
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("damage", [at_random, cut_off, flipped])
+def test_every_command_ends_with_one_line(
+    synced: Path, damage: Callable[[bytes, Random], bytes], seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A command that does not come to the damaged bytes may succeed; the file is never repaired by a guess."""
+    file = synced / "vetl.duckdb"
+    whole = file.read_bytes()
+    damaged = damage(whole, Random(seed))
+    try:
+        for command in COMMANDS:
+            file.write_bytes(damaged)
+            code = execute(command)
+            said = capsys.readouterr().err
+            assert "internal error" not in said, (command, said)
+            assert code in (0, 1, 3), (command, said)
+            if damage is at_random:
+                assert code == 1
+                assert "vetl.duckdb" in said.splitlines()[-1], command
+    finally:
+        file.write_bytes(whole)
+        file.with_name("vetl.duckdb.wal").unlink(missing_ok=True)

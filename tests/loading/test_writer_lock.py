@@ -1,0 +1,133 @@
+"""The lock of a warehouse: who has it, who waits, and when it is free again."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.loading.writer_lock import held_descriptors, writing
+
+HOLD = (
+    "import sys; from pathlib import Path; from pipelines.loading.writer_lock import writing\n"
+    "with writing(Path(sys.argv[1]), lock_wait_seconds=0, shared=sys.argv[2] == 'shared'):\n"
+    "    print('held', flush=True); sys.stdin.read()"
+)
+
+
+@contextmanager
+def another_vetl(path: Path, kind: str = "alone") -> Generator[subprocess.Popen[str]]:
+    """Another process that holds the lock until its input ends."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def is_free(path: Path, *, shared: bool = False) -> bool:
+    try:
+        with writing(path, lock_wait_seconds=0, shared=shared):
+            return True
+    except WarehouseBusy:
+        return False
+
+
+def test_the_holder_is_named_to_a_command_that_waited_in_vain(tmp_path: Path) -> None:
+    path, waits = tmp_path / "vetl.duckdb", list[float]()
+    with (
+        another_vetl(path) as holder,
+        pytest.raises(WarehouseBusy) as busy,
+        writing(path, lock_wait_seconds=0.6, wait=waits.append),
+    ):
+        pass
+    assert busy.value.holder == f"another vetl (PID {holder.pid})"
+    assert str(busy.value) == (
+        f"{path}: another vetl (PID {holder.pid}) is still writing to it after 0.6 seconds of waiting;"
+        " try again later"
+    )
+    assert sum(waits) == pytest.approx(0.6)
+
+
+def test_a_command_that_waits_says_for_whom_and_how_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "vetl.duckdb"
+    with another_vetl(path) as holder:
+
+        def let_go(_seconds: float) -> None:
+            holder.communicate("")
+
+        with writing(path, lock_wait_seconds=600, wait=let_go):
+            assert (tmp_path / "vetl.duckdb.lock").read_text() == str(os.getpid())
+    said = capsys.readouterr().out
+    assert said.count("another_vetl_writes") == 1
+    assert f"another vetl (PID {holder.pid})" in said
+    assert "10 minutes" in said
+
+
+def test_the_kernel_frees_the_lock_of_a_killed_command(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    with another_vetl(path) as holder:
+        assert not is_free(path)
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.wait()
+        assert is_free(path)
+
+
+def test_a_child_keeps_the_lock_of_a_killed_command(tmp_path: Path) -> None:
+    """Dbt goes on building after `vetl run` was killed: until dbt has ended nobody else may write."""
+    path = tmp_path / "vetl.duckdb"
+    with writing(path, lock_wait_seconds=0):
+        child = subprocess.Popen(
+            [sys.executable, "-c", "import sys; sys.stdin.read()"],
+            stdin=subprocess.PIPE,
+            pass_fds=held_descriptors(),
+        )
+    assert not is_free(path)
+    child.communicate(b"")
+    assert is_free(path)
+
+
+def test_within_the_turn_of_a_command_its_parts_do_not_wait(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    with writing(path, lock_wait_seconds=0):
+        with writing(path, lock_wait_seconds=0), writing(path, lock_wait_seconds=0, shared=True):
+            pass
+        assert is_taken_for_others(path)
+    assert held_descriptors() == ()
+    assert is_free(path)
+
+
+def is_taken_for_others(path: Path) -> bool:
+    """Return whether another process finds the lock taken."""
+    done = subprocess.run(
+        [sys.executable, "-c", HOLD, str(path), "alone"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return b"WarehouseBusy" in done.stderr
+
+
+def test_syncs_of_different_shards_share_the_lock_and_nobody_else_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    with another_vetl(path, "shared"):
+        assert is_free(path, shared=True)
+        assert not is_free(path)
+
+
+def test_a_lock_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(WarehouseError, match=r"vetl\.duckdb\.lock: cannot be made"),
+        writing(tmp_path / "file" / "vetl.duckdb", lock_wait_seconds=0),
+    ):
+        pass

@@ -1,0 +1,112 @@
+"""Commands of vetl that run at the same time, each in a process of its own, which may be killed in the middle.
+
+The processes are forked from one that has imported vetl: a command starts in milliseconds, not in a second.
+"""
+
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from support import warm_dbt
+
+from pipelines.cli import ending
+from pipelines.cli.app import execute
+from pipelines.jobs import dbt_process
+from pipelines.partner import accepted, retrying
+
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(
+    [
+        *("support.overlapping", "pipelines.cli.forget", "pipelines.cli.lake", "pipelines.cli.quarantine"),
+        *("pipelines.cli.reconcile", "pipelines.cli.run", "pipelines.cli.webhooks", "pipelines.jobs.drain"),
+    ]
+)
+
+KILLED = -9
+"""The exit code of a process that SIGKILL ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line of vetl, the second at which it starts, and that at which it is killed, if it is."""
+
+    arguments: tuple[str, ...]
+    starts: float = 0.0
+    killed: float | None = None
+    patience: float = 600
+    """How long it waits for others (`lock_wait_seconds`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended."""
+
+    command: Command
+    exit_code: int
+    said: str
+    """Its standard output and standard error."""
+
+
+def overlap(commands: Sequence[Command], folder: Path, environment: Mapping[str, str]) -> list[Ended]:
+    """Run commands of one folder side by side, and return how each ended."""
+    begun = time.monotonic()
+    moments: list[tuple[float, int, bool]] = []
+    for number, command in enumerate(commands):
+        moments.append((command.starts, number, True))
+        if command.killed is not None:
+            moments.append((command.killed, number, False))
+    running: dict[int, BaseProcess] = {}
+    for moment, number, starts in sorted(moments):
+        _wait_until(begun + moment, list(running.values()))
+        if starts:
+            running[number] = _start(commands[number], folder, environment, number)
+        else:
+            running[number].kill()
+    for process in running.values():
+        process.join()
+    return [
+        Ended(command, running[number].exitcode or 0, (folder / f"said.{number}").read_text("utf-8"))
+        for number, command in enumerate(commands)
+    ]
+
+
+def _wait_until(moment: float, running: Sequence[BaseProcess]) -> None:
+    """Wait for the moment, or until nothing is at work any more."""
+    while (left := moment - time.monotonic()) > 0 and any(process.is_alive() for process in running):
+        next(process for process in running if process.is_alive()).join(left)
+
+
+def _start(command: Command, folder: Path, environment: Mapping[str, str], number: int) -> BaseProcess:
+    own = {
+        **environment,
+        warm_dbt.ADDRESS: os.environ[warm_dbt.ADDRESS],
+        "VETL_WAREHOUSE__LOCK_WAIT_SECONDS": str(command.patience),
+    }
+    said = folder / f"said.{number}"
+    said.write_text("", "utf-8")
+    process = processes.Process(target=_run, args=(command.arguments, folder, own, said))
+    process.start()
+    return process
+
+
+def _run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str], said: Path) -> None:
+    """What the process does: the command, as a shell runs it."""
+    os.chdir(folder)
+    os.environ.update(environment)
+    output = os.open(said, os.O_WRONLY)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    dbt_process.COMMAND = warm_dbt.command()
+    accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
+    retrying.FIRST_WAIT = 0.05
+    ending.prepare()
+    code = execute(arguments)
+    sys.stdout.flush()
+    os._exit(code)
