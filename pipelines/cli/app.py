@@ -26,9 +26,11 @@ from pipelines.cli.options import (
     Lists,
     Practice,
     Practices,
+    Release,
     Rollback,
     Since,
     Verbose,
+    Watch,
     options_first,
 )
 from pipelines.core.errors import VetlError, WrongUse
@@ -153,23 +155,27 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 @app.command()
-def publish(rollback: Rollback = False, as_json: AsJson = False) -> int:
+def publish(rollback: Rollback = False, release: Release = False, as_json: AsJson = False) -> int:
     """Replace the published file by the marts as they are."""
     from pipelines.cli.run import publish
 
-    return publish(rollback=rollback, as_json=as_json)
+    return publish(rollback=rollback, release=release, as_json=as_json)
 
 
 @app.command()
 def status(
     practice: Practices = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")] = False,
+    watch: Watch = False,
+    problems: Annotated[bool, typer.Option("--problems", help="Only lists with a problem.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every list, however many practices there are.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Show how each list stands, also while a sync runs."""
     from pipelines.cli.status import status
 
-    return status(practice, watch=watch, as_json=as_json)
+    return status(practice, watch=watch, problems=problems, everything=everything, as_json=as_json)
 
 
 @app.command("open")

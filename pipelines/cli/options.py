@@ -12,7 +12,11 @@ PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
-Rollback = Annotated[bool, typer.Option("--rollback", help="Publish the file of before again.")]
+Rollback = Annotated[bool, typer.Option("--rollback", help="Publish the file of before again, until --release.")]
+Release = Annotated[bool, typer.Option("--release", help="End a rollback, and publish.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")]
+Problems = Annotated[bool, typer.Option("--problems", help="Only lists with a problem.")]
+EveryList = Annotated[bool, typer.Option("--all", help="Every list, however many practices there are.")]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build incremental models anew.")]
 Engine = Annotated[
     Literal["duckdb", "spark"], typer.Option(help="Who builds: DuckDB the private file, Spark the lake.")

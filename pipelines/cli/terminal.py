@@ -34,7 +34,7 @@ LONGEST_WORD = 30
 STATES = {
     **dict.fromkeys(("certified", "honoured", "agrees"), "green"),
     **dict.fromkeys(("failed", "WRONG", "REFUSED"), "bold red"),
-    **dict.fromkeys(("uncertified", "ignored", "cannot tell"), "yellow"),
+    **dict.fromkeys(("uncertified", "partly read", "ignored", "cannot tell"), "yellow"),
     **dict.fromkeys(("withdrawn", "received", "not read"), "dim"),
 }
 """The colour of a state, wherever one is shown; `NO_COLOR` takes all of them away."""

@@ -21,6 +21,7 @@ from pipelines.loading.connection import (
     quoted,
     told_in_one_line,
 )
+from pipelines.loading.control.activity import activity_path
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.control.state import SALT
 from pipelines.loading.layout import (
@@ -63,6 +64,7 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
     for file in (shard_file(path, name) for name in there.keys() - wanted.keys()):
         file.unlink(missing_ok=True)
         snapshot_path(file).unlink(missing_ok=True)
+        activity_path(file, "sync").unlink(missing_ok=True)
     for file in [shard_file(path, name) for name in wanted] or [path]:
         with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds) as warehouse:
             warehouse.write_status()
