@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from traceback import extract_tb
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -24,9 +24,11 @@ from pipelines.cli.options import (
     Format,
     FullRefresh,
     Lists,
+    LogFile,
+    LogFormat,
     Practice,
     Practices,
-    Release,
+    Problems,
     Rollback,
     Since,
     Verbose,
@@ -52,12 +54,8 @@ def options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Tell the version and end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what is wrong.")] = False,
-    log_file: Annotated[
-        Path | None, typer.Option("--log-file", metavar="FILE", help="Also write there what is said, with times.")
-    ] = None,
-    log_format: Annotated[
-        Literal["text", "json"], typer.Option("--log-format", help="JSON: one object a line, for a log collector.")
-    ] = "text",
+    log_file: LogFile = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """What every command takes, before or after its name."""
     from pipelines.cli.output import direct
@@ -155,27 +153,21 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 @app.command()
-def publish(rollback: Rollback = False, release: Release = False, as_json: AsJson = False) -> int:
+def publish(rollback: Rollback = None, as_json: AsJson = False) -> int:
     """Replace the published file by the marts as they are."""
     from pipelines.cli.run import publish
 
-    return publish(rollback=rollback, release=release, as_json=as_json)
+    return publish(rollback=rollback, as_json=as_json)
 
 
 @app.command()
 def status(
-    practice: Practices = None,
-    watch: Watch = False,
-    problems: Annotated[bool, typer.Option("--problems", help="Only lists with a problem.")] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every list, however many practices there are.")
-    ] = False,
-    as_json: AsJson = False,
+    practice: Practices = None, problems: Problems = None, watch: Watch = False, as_json: AsJson = False
 ) -> int:
     """Show how each list stands, also while a sync runs."""
     from pipelines.cli.status import status
 
-    return status(practice, watch=watch, problems=problems, everything=everything, as_json=as_json)
+    return status(practice, problems=problems, watch=watch, as_json=as_json)
 
 
 @app.command("open")

@@ -12,7 +12,7 @@ from pipelines.cli.progress import showing_lists, showing_nodes
 from pipelines.cli.terminal import mention, print_json, say, short
 from pipelines.cli.times import local, zone
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
-from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError, WrongUse
+from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError
 from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
 from pipelines.jobs.dbt_process import log_file
@@ -38,11 +38,12 @@ def sync(
 ) -> int:
     """`vetl sync`."""
     configure_logs(verbosity)
-    result = _sync(load_settings(), practices, endpoints, since)
+    settings = load_settings()
+    result = _sync(settings, practices, endpoints, since)
     if as_json:
         print_json(result.as_json())
     else:
-        show_sync(result)
+        show_sync(result, settings.practices)
     return result.exit_code
 
 
@@ -57,10 +58,8 @@ def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bo
     return report["exit_code"]
 
 
-def publish(*, rollback: bool, release: bool, as_json: bool) -> int:
-    """`vetl publish`. `rollback`: publish the file of before, which stays; `release`: end that, and publish."""
-    if rollback and release:
-        raise WrongUse("--rollback and --release exclude each other")
+def publish(*, rollback: bool | None, as_json: bool) -> int:
+    """`vetl publish`. `rollback`: publish the file of before, which stays; if `False`, end that, and publish."""
     settings = load_settings()
     if rollback:
         held = roll_back_published(settings)
@@ -70,7 +69,7 @@ def publish(*, rollback: bool, release: bool, as_json: bool) -> int:
             mention(f"Rolled back to the file of {local(held.published_at)} ({zone()}). It stays until")
             mention("`vetl publish --release`; runs until then build the marts, but do not publish them.")
         return 0
-    if release and not release_hold(settings.warehouse.path):
+    if rollback is False and not release_hold(settings.warehouse.path):
         mention("nothing was rolled back")
     published = publish_marts(settings)
     if as_json:
@@ -104,7 +103,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
         report["sync"] = result.as_json()
         codes.append(result.exit_code)
         if not quiet:
-            show_sync(result)
+            show_sync(result, settings.practices)
     except VetlError as error:
         report["error"] = str(error)
         codes.append(error.exit_code)

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from pipelines.cli.terminal import (
+    MANY_PRACTICES,
     TableColumn,
     count,
     print_aside,
@@ -19,7 +21,7 @@ from pipelines.cli.terminal import (
     say,
     short,
 )
-from pipelines.cli.times import ago, in_words, local, zone
+from pipelines.cli.times import WHOLE_DAYS, ago, in_words, local, zone
 from pipelines.core.errors import WrongUse
 from pipelines.jobs.status import StatusReport, read_status
 from pipelines.loading.control.list_status import ListStatus
@@ -28,11 +30,9 @@ from pipelines.settings import Settings, load_settings
 _LOOKS_EVERY = 2.0
 """Seconds, with `--watch`."""
 _WORST_FIRST = ("failed", "uncertified", "partly read", "not read", "withdrawn", "certified", "received")
-MANY_PRACTICES = 5
-"""With more of them the table has a row for each practice: 30 practices have 210 lists."""
 _ROWS_BESIDE_THE_TABLE = 8
 """Of `--watch`: summary, header, asides, and a line that says how many rows are left out."""
-_MEGABYTE = 1_000_000
+_UNCHANGED_AFTER = timedelta(minutes=1)
 
 COLUMNS = (
     "practice",
@@ -49,9 +49,9 @@ COLUMNS = (
 )
 PRACTICE_COLUMNS = (
     "practice",
-    TableColumn("name", 2, least=12),
+    TableColumn("name", 1),
     "state",
-    TableColumn("lists", 1),
+    TableColumn("certified", 2),
     "certified until",
     TableColumn("last read", 4),
     TableColumn("rows", 3),
@@ -59,26 +59,22 @@ PRACTICE_COLUMNS = (
 _QUARANTINED = TableColumn("quarantined")
 
 
-def status(
-    practices: Sequence[str] | None, *, watch: bool, problems: bool, everything: bool, as_json: bool
-) -> int:
-    """`vetl status`: what the last commit left beside the warehouse. The exit code says the worst of it."""
+def status(practices: Sequence[str] | None, *, problems: bool | None, watch: bool, as_json: bool) -> int:
+    """`vetl status`. `problems`: only lists with a problem; if `False`, every list of however many practices."""
     if watch and as_json:
         raise WrongUse("--watch is for people; with --json, ask as often as you like")
-    if problems and everything:
-        raise WrongUse("--problems and --all exclude each other")
     settings = load_settings()
     if watch:
-        return _watch(settings, practices, problems=problems, everything=everything)
+        return _watch(settings, practices, problems=problems)
     report = read_status(settings, practices)
     if as_json:
         print_json(report.as_json(summary(report)))
     else:
-        show(report, problems=problems, everything=everything)
+        show(report, problems=problems)
     return report.exit_code
 
 
-def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: bool, everything: bool) -> int:
+def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: bool | None) -> int:
     """Show it again and again until interrupted, which is how it is meant to end."""
     code = 0
     console = Console()
@@ -87,7 +83,7 @@ def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: boo
             report = read_status(settings, practices)
             console.clear()
             lines = max(1, console.height - _ROWS_BESIDE_THE_TABLE - len(report.problems))
-            show(report, problems=problems, everything=everything, most=lines if console.is_terminal else None)
+            show(report, problems=problems, most=lines if console.is_terminal else None)
             sys.stdout.flush()
             code = report.exit_code
             time.sleep(_LOOKS_EVERY)
@@ -105,14 +101,12 @@ def summary(report: StatusReport) -> str:
     return f"{lists}; {_last_sync(report)}"
 
 
-def show(
-    report: StatusReport, *, problems: bool = False, everything: bool = False, most: int | None = None
-) -> None:
+def show(report: StatusReport, *, problems: bool | None = None, most: int | None = None) -> None:
     """Print the summary, a table, and below it everything that has a problem. `most`: rows of the table."""
     lists = report.snapshot.lists
     shown = [item for item in lists if item.has_problem] if problems else lists
     many = len({item.practice_id for item in shown}) > MANY_PRACTICES
-    if many and not (problems or everything):
+    if many and problems is None:
         _print_practices(summary(report), shown, most)
     else:
         _print_lists(summary(report), shown, most)
@@ -194,7 +188,7 @@ def _print_some(
 def _explain_whole_days(lists: Sequence[ListStatus]) -> None:
     """Phone calls are certified until a midnight of their practice, which looks odd in another zone."""
     if any(item.endpoint == "phone_calls" and item.certified_through for item in lists):
-        print_aside("phone_calls are certified by whole days, so until a midnight of the practice's own zone")
+        print_aside(WHOLE_DAYS)
 
 
 def _quarantined(lists: Sequence[ListStatus]) -> list[str]:
@@ -224,11 +218,11 @@ def _show_published(report: StatusReport) -> None:
     if report.build and report.build.succeeded_at:
         parts.append(f"built {ago(report.build.succeeded_at)}")
     if report.published:
-        file = report.published
-        size = f"{file.bytes / _MEGABYTE:,.1f} MB"
-        checked = report.publication.succeeded_at if report.publication else None
-        parts += [f"up to date {ago(checked)}"] if checked and not report.held else []
-        parts += [f"published {local(file.made_at)}, {size}: {short(file.path)}"]
+        file, done = report.published, report.publication and report.publication.succeeded_at
+        parts.append(f"published {ago(done or file.made_at)}")
+        if done and datetime.fromisoformat(done) - file.made_at > _UNCHANGED_AFTER:
+            parts[-1] += f" (not changed since {local(file.made_at)})"
+        parts[-1] += f": {short(file.path)}"
     if parts:
         print_line(", ".join(parts))
 

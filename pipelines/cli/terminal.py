@@ -14,6 +14,7 @@ from pipelines.cli.output import OUTPUT, mention, say
 from pipelines.core.text import text
 
 __all__ = [
+    "MANY_PRACTICES",
     "TableColumn",
     "count",
     "mention",
@@ -25,6 +26,8 @@ __all__ = [
     "short",
 ]
 
+MANY_PRACTICES = 5
+"""With more practices a table has a row for each of them: 30 practices have 210 lists."""
 NUMBERS = (int, float)
 GAP = 2
 """Spaces between columns."""

@@ -3,6 +3,9 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+WHOLE_DAYS = "phone_calls are certified by whole days of the practice's own time zone"
+"""The reason why one list of a table is certified until a midnight, which looks odd in another zone."""
+
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
