@@ -14,7 +14,7 @@ from pipelines.cli.times import local, zone
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
 from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError
 from pipelines.core.results import SyncResult
-from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
+from pipelines.jobs.build import build_marts, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.sync import run_sync
@@ -111,7 +111,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     if settings.webhooks.inbox.exists():
         codes.append(_drain(settings, report, quiet=quiet))
     if written_files(settings.warehouse.path):
-        if not any(codes) and whats_new(settings) is None:
+        if not any(codes) and is_built(settings):
             # It may have been removed since, or `[privacy]` says something else.
             published, code = _publish_unless_held(settings)
             if published:

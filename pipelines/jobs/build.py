@@ -19,7 +19,7 @@ from pipelines.jobs.dbt_process import (
     fingerprint,
 )
 from pipelines.jobs.shards import parts
-from pipelines.loading.control.activity import recorded
+from pipelines.loading.control.activity import read_activity, recorded
 from pipelines.loading.control.news import has_passed, news
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.contacts import remove_contacts, write_contacts
@@ -170,9 +170,19 @@ def published_clear(settings: Settings) -> list[str]:
     return [clause + ", ".join(clear)] if clear else []
 
 
+def is_built(settings: Settings) -> bool:
+    """Whether the last build succeeded, and another one would make the same marts.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    last = read_activity(settings.warehouse.path, "build")
+    return (last is None or last.outcome == "done") and whats_new(settings) is None
+
+
 def is_up_to_date(settings: Settings) -> bool:
     """Whether the published file shows the marts that a build would make now; if so, record it as published."""
-    if not settings.warehouse.published.exists() or whats_new(settings) is not None:
+    if not settings.warehouse.published.exists() or not is_built(settings):
         return False
     with recorded(settings.warehouse.path, "publication", "publish"):
         return True
