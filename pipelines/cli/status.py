@@ -194,8 +194,8 @@ def _explain_whole_days(lists: Sequence[ListStatus]) -> None:
 def _quarantined(lists: Sequence[ListStatus]) -> list[str]:
     held = sum(item.quarantined for item in lists)
     acknowledged = sum(item.acknowledged for item in lists)
-    known = f" ({acknowledged} acknowledged)" if acknowledged else ""
-    return [f"{count(held, 'row')} quarantined{known}"] if held else []
+    of_these = f" ({acknowledged} acknowledged)" if acknowledged else ""
+    return [f"{count(held, 'row')} quarantined{of_these}"] if held else []
 
 
 def _last_sync(report: StatusReport) -> str:

@@ -135,7 +135,9 @@ def _problems(
     yield from _of_activity("sync", report.sync)
     yield from _of_lists(settings, report, practices, now)
     yield from _of_activity("build", report.build)
-    if report.build is None and report.published is None:
+    # During a first sync nothing can be built yet; its lists say that they are not read.
+    has_read = any(item.attempt for item in report.snapshot.lists)
+    if has_read and report.build is None and report.published is None:
         yield Problem(3, "the marts were never built; run `vetl build`")
     yield from _of_activity("publication", report.publication)
     yield from _of_published(settings, report, now)
@@ -211,10 +213,10 @@ def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
     Raises:
         ConfigurationError: there is nothing of one of them.
     """
-    known = dict.fromkeys(item.practice_id for item in snapshot.lists)
+    ids = dict.fromkeys(item.practice_id for item in snapshot.lists)
     for name in practices or ():
-        if name not in known:
-            raise ConfigurationError(f"practice {name} has nothing in the warehouse; known are {', '.join(known)}")
+        if name not in ids:
+            raise ConfigurationError(f"practice {name} has nothing in the warehouse; known are {', '.join(ids)}")
     return replace(
         snapshot, lists=[item for item in snapshot.lists if not practices or item.practice_id in practices]
     )

@@ -26,7 +26,7 @@ SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
 def rows_told(warehouse: Path) -> int:
     """The rows that were committed so far."""
     snapshot = read_snapshot(warehouse, bundled.migrations())
-    return sum(item["rows"] for item in snapshot.lists) if snapshot else 0
+    return sum(item.rows for item in snapshot.lists) if snapshot else 0
 
 
 @pytest.fixture(scope="module")

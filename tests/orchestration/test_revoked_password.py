@@ -11,10 +11,10 @@ from support.practice_site import site
 from pipelines.engine import runner
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.checks import check_lists
+from pipelines.orchestration.list_status import list_statuses
 from pipelines.orchestration.lists import list_assets, raw_key
 from pipelines.orchestration.received import received_tables
 from pipelines.orchestration.resources import VetlResource
-from pipelines.orchestration.list_status import list_statuses
 from pipelines.partner import retrying
 from pipelines.settings import load_settings
 from sandbox import Fault

@@ -28,8 +28,8 @@ from support.processes import until
 from pipelines.jobs.build import build_marts, publish_marts
 from pipelines.jobs.logs import configure_logs
 from pipelines.jobs.shards import parts
-from pipelines.orchestration.schedules import AFTER_LISTS, LISTS
 from pipelines.orchestration.list_status import list_statuses
+from pipelines.orchestration.schedules import AFTER_LISTS, LISTS
 from pipelines.settings import Settings, load_settings
 
 PATIENCE = 3600
