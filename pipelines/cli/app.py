@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from traceback import extract_tb
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -24,11 +24,15 @@ from pipelines.cli.options import (
     Format,
     FullRefresh,
     Lists,
+    LogFile,
+    LogFormat,
     Practice,
     Practices,
+    Problems,
     Rollback,
     Since,
     Verbose,
+    Watch,
     options_first,
 )
 from pipelines.core.errors import VetlError, WrongUse
@@ -50,12 +54,8 @@ def options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Tell the version and end.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what is wrong.")] = False,
-    log_file: Annotated[
-        Path | None, typer.Option("--log-file", metavar="FILE", help="Also write there what is said, with times.")
-    ] = None,
-    log_format: Annotated[
-        Literal["text", "json"], typer.Option("--log-format", help="JSON: one object a line, for a log collector.")
-    ] = "text",
+    log_file: LogFile = None,
+    log_format: LogFormat = "text",
 ) -> None:
     """What every command takes, before or after its name."""
     from pipelines.cli.output import direct
@@ -153,7 +153,7 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 @app.command()
-def publish(rollback: Rollback = False, as_json: AsJson = False) -> int:
+def publish(rollback: Rollback = None, as_json: AsJson = False) -> int:
     """Replace the published file by the marts as they are."""
     from pipelines.cli.run import publish
 
@@ -162,14 +162,12 @@ def publish(rollback: Rollback = False, as_json: AsJson = False) -> int:
 
 @app.command()
 def status(
-    practice: Practices = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")] = False,
-    as_json: AsJson = False,
+    practice: Practices = None, problems: Problems = None, watch: Watch = False, as_json: AsJson = False
 ) -> int:
     """Show how each list stands, also while a sync runs."""
     from pipelines.cli.status import status
 
-    return status(practice, watch=watch, as_json=as_json)
+    return status(practice, problems=problems, watch=watch, as_json=as_json)
 
 
 @app.command("open")

@@ -8,6 +8,7 @@ from pipelines.cli.terminal import count, print_json, print_line, say
 from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import renew_lakes
 from pipelines.jobs.one_writer import writing
+from pipelines.loading.published.hold import release as release_hold
 from pipelines.loading.published.kept import remove_kept
 from pipelines.settings import Settings, load_settings
 
@@ -22,6 +23,8 @@ def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
 
 def _forget(settings: Settings, practice: str, client: str, *, as_json: bool) -> int:
     person = forget_person(settings, practice, client)
+    if release_hold(settings.warehouse.path):
+        say("the rollback of the published file is released: that file holds the person")
     published = build_and_publish(settings, full_refresh=True, quiet=as_json)
     removed = remove_kept(settings.warehouse.published) if published["exit_code"] == 0 else []
     lakes = renew_lakes(settings) if published["exit_code"] == 0 else []

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli.options import AsJson, Verbose
+from pipelines.cli.options import AsJson, Lists, Practices, Verbose
 
 lake_app = typer.Typer(help="Raw, history and control as Parquet, for other engines.", rich_markup_mode=None)
 quarantine_app = typer.Typer(help="Bad rows: why, and taking them in again.", rich_markup_mode=None)
@@ -39,6 +39,20 @@ def quarantine_retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
     from pipelines.cli.quarantine import retry
 
     return retry(as_json=as_json, verbosity=verbose)
+
+
+@quarantine_app.command("acknowledge")
+def quarantine_acknowledge(
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why they may stay; shown with them.")],
+    practice: Practices = None,
+    endpoint: Lists = None,
+    row: Annotated[list[str] | None, typer.Option("--row", metavar="ID", help="Only this; repeatable.")] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Mark bad rows as known: exit codes do not count them any more."""
+    from pipelines.cli.quarantine import acknowledge
+
+    return acknowledge(reason, practice, endpoint, row, as_json=as_json)
 
 
 @sandbox_app.command()

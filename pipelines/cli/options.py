@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -12,10 +13,25 @@ PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
-Rollback = Annotated[bool, typer.Option("--rollback", help="Publish the file of before again.")]
+Rollback = Annotated[
+    bool | None,
+    typer.Option("--rollback/--release", help="Publish the file of before again; end that, and publish."),
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")]
+Problems = Annotated[
+    bool | None,
+    typer.Option("--problems/--all", help="Only lists with a problem; every list, however many practices."),
+]
 FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build incremental models anew.")]
 Engine = Annotated[
     Literal["duckdb", "spark"], typer.Option(help="Who builds: DuckDB the private file, Spark the lake.")
+]
+
+LogFile = Annotated[
+    Path | None, typer.Option("--log-file", metavar="FILE", help="Also write there what is said, with times.")
+]
+LogFormat = Annotated[
+    Literal["text", "json"], typer.Option("--log-format", help="JSON: one object a line, for a log collector.")
 ]
 
 

@@ -23,6 +23,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from pipelines.cli.output import OUTPUT, say
+from pipelines.cli.terminal import count
 from pipelines.core import results
 from pipelines.jobs.dbt_process import Advance
 
@@ -64,6 +65,13 @@ class Tally:
     def practices(self, endpoint: str) -> int:
         """How many practices a list has."""
         return self.expected or len(self.latest[endpoint])
+
+    def brought(self, endpoint: str) -> str:
+        """Return `992 rows new, 0 changed, 40 requests`; a row that was read twice counts once."""
+        parts = self.latest[endpoint].values()
+        new, changed = sum(part.new for part in parts), sum(part.changed for part in parts)
+        requests = sum(part.requests for part in parts)
+        return f"{count(new, 'row')} new, {changed:,} changed, {count(requests, 'request')}"
 
     def is_through(self, endpoint: str) -> bool:
         """Every practice is through with this list."""
@@ -232,9 +240,9 @@ class _Lines:
     def _read(self, progress: results.Progress) -> None:
         name, tally = progress.endpoint, self._tally
         if progress.phase in ENDED and tally.is_through(name) and tally.practices(name) > 1:
-            say(f"{name}: all {tally.practices(name)} practices done, {tally.done(name):,} rows read")
+            say(f"{name}: all {tally.practices(name)} practices done, {tally.brought(name)}")
         elif progress.phase in ENDED and tally.expected == 1:
-            say(f"{name}: {progress.phase}, {progress.done:,} rows read")
+            say(f"{name}: {progress.phase}, {tally.brought(name)}")
         elif self._clock() >= self._due:
             self._due = self._clock() + LINES_EVERY
             say(_in_short(tally))

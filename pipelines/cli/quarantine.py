@@ -1,12 +1,14 @@
-"""`vetl quarantine`: bad rows, why, and taking them in again."""
+"""`vetl quarantine`: list rejected rows, acknowledge them, or retry them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
-from pipelines.cli.terminal import TableColumn, count, print_json, print_table, say
-from pipelines.cli.times import local
+from pipelines.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
+from pipelines.cli.times import local, zone
+from pipelines.core.errors import WrongUse
+from pipelines.jobs.quarantine import acknowledge as mark_as_known
 from pipelines.jobs.quarantine import held_rows
 from pipelines.jobs.quarantine import retry as take_in_again
 from pipelines.loading.control.quarantine import Held
@@ -15,15 +17,16 @@ from pipelines.settings import load_settings
 COLUMNS = (
     "practice",
     "list",
-    TableColumn("row", 1),
+    "row",
     "reason",
     TableColumn("since", 2),
+    TableColumn("acknowledged", 1),
     TableColumn("payload", 3),
 )
 
 
 def list_rows(*, as_json: bool) -> int:
-    """`vetl quarantine list`: the payloads are shown whole, so this is for the warehouse's owner."""
+    """`vetl quarantine list`: it shows whole payloads, so it is for the owner of the warehouse."""
     configure_logs(0)
     held = held_rows(load_settings())
     if as_json:
@@ -33,8 +36,32 @@ def list_rows(*, as_json: bool) -> int:
     return 0
 
 
+def acknowledge(
+    reason: str,
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    row_keys: Sequence[str] | None,
+    *,
+    as_json: bool,
+) -> int:
+    """`vetl quarantine acknowledge`: 0 when nothing else is in quarantine, 3 otherwise."""
+    if not reason.strip():
+        raise WrongUse("--reason: say why the rows may stay")
+    chosen, left = mark_as_known(
+        load_settings(), reason.strip(), practices=practices, endpoints=endpoints, row_keys=row_keys
+    )
+    code = 3 if left else 0
+    if as_json:
+        print_json({"exit_code": code, "acknowledged": len(chosen), "left": len(left)})
+    else:
+        mention(f"{count(len(chosen), 'row')} acknowledged; a row that comes with another payload counts again")
+        if left:
+            say(f"{count(len(left), 'row')} in quarantine that nobody has acknowledged")
+    return code
+
+
 def retry(*, as_json: bool, verbosity: int) -> int:
-    """`vetl quarantine retry`: 0 when nothing is left, 3 otherwise."""
+    """`vetl quarantine retry`: 0 when no unacknowledged row is left, 3 otherwise."""
     configure_logs(verbosity)
     with showing_lists() as report:
         retried = take_in_again(load_settings(), report)
@@ -48,7 +75,13 @@ def retry(*, as_json: bool, verbosity: int) -> int:
 
 def _show(held: Sequence[Held]) -> None:
     rows = [
-        (row.practice_id, row.endpoint, row.row_key, row.reason, local(row.first_seen), row.payload)
+        (
+            *(row.practice_id, row.endpoint, row.row_key, row.reason, local(row.first_seen)),
+            f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else "",
+            row.payload,
+        )
         for row in held
     ]
     print_table(f"{count(len(rows), 'row')} in quarantine", COLUMNS, rows)
+    if rows:
+        print_aside(f"times in {zone()}")

@@ -13,9 +13,10 @@ from pipelines.settings import load_settings
 def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, verbosity: int) -> int:
     """Read the last 35 days again, or all of history; show what differed and what it cost."""
     configure_logs(verbosity)
-    with showing_lists() as report:
+    settings = load_settings()
+    with showing_lists(len(practices or settings.practices)) as report:
         result = run_sync(
-            load_settings(),
+            settings,
             practices=practices,
             endpoints=None,
             since=None,
@@ -27,6 +28,6 @@ def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, ver
     if as_json:
         print_json({**result.as_json(), "requests": requests, "restated": restated})
     else:
-        show_sync(result, "Reconciled")
+        show_sync(result, settings.practices, "Reconciled")
         mention(f"{count(restated, 'row')} had changed after certification{'; repaired' if restated else ''}")
     return result.exit_code

@@ -10,15 +10,20 @@ from pipelines.cli.lake import build_on_spark
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists, showing_nodes
 from pipelines.cli.terminal import mention, print_json, say, short
+from pipelines.cli.times import local, zone
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
-from pipelines.core.errors import VetlError
+from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError
 from pipelines.core.results import SyncResult
-from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
+from pipelines.jobs.build import build_marts, is_built, publish_marts, roll_back_published, treatments
+from pipelines.jobs.dbt_process import log_file
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.sync import chosen_practices, run_sync
+from pipelines.loading.control.activity import recorded
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.layout import written_files
+from pipelines.loading.published.hold import release as release_hold
+from pipelines.loading.published.publish import Published
 from pipelines.settings import Settings, load_settings
 
 WORST_FIRST = (1, 2, 3, 0)
@@ -34,11 +39,12 @@ def sync(
 ) -> int:
     """`vetl sync`."""
     configure_logs(verbosity)
-    result = _sync(load_settings(), practices, endpoints, since)
+    settings = load_settings()
+    result = _sync(settings, practices, endpoints, since)
     if as_json:
         print_json(result.as_json())
     else:
-        show_sync(result)
+        show_sync(result, settings.practices)
     return result.exit_code
 
 
@@ -53,19 +59,21 @@ def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bo
     return report["exit_code"]
 
 
-def publish(*, rollback: bool, as_json: bool) -> int:
-    """`vetl publish`; with `rollback` the file of before takes the place of the published one."""
+def publish(*, rollback: bool | None, as_json: bool) -> int:
+    """`vetl publish`. `rollback`: publish the file of before, which stays; if `False`, end that, and publish."""
     configure_logs(0)
+    settings = load_settings()
     if rollback:
-        settings = load_settings()
-        before = roll_back_published(settings)
+        held = roll_back_published(settings)
         if as_json:
-            print_json({"exit_code": 0, "path": settings.warehouse.published, "before": before})
+            print_json({"exit_code": 0, "path": settings.warehouse.published, **asdict(held)})
         else:
-            published = short(settings.warehouse.published)
-            mention(f"{published} is again the file that was published before; the next publication replaces it")
+            mention(f"Rolled back to the file of {local(held.published_at)} ({zone()}). It stays until")
+            mention("`vetl publish --release`; runs until then build the marts, but do not publish them.")
         return 0
-    published = publish_marts(load_settings())
+    if rollback is False and not release_hold(settings.warehouse.path):
+        mention("nothing was rolled back")
+    published = publish_marts(settings)
     if as_json:
         print_json({"exit_code": 0, "published": asdict(published)})
     else:
@@ -107,7 +115,7 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
         report["sync"] = result.as_json()
         codes.append(result.exit_code)
         if not quiet:
-            show_sync(result)
+            show_sync(result, settings.practices)
     except VetlError as error:
         report["error"] = str(error)
         codes.append(error.exit_code)
@@ -115,9 +123,13 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
     if settings.webhooks.inbox.exists():
         codes.append(_drain(settings, report, quiet=quiet))
     if written_files(settings.warehouse.path):
-        if not any(codes) and whats_new(settings) is None:
-            mention("nothing changed since the marts were built: what is published holds")
-            report["published"] = asdict(publish_marts(settings))  # where it is still there, and masked as set
+        if not any(codes) and is_built(settings):
+            # It may have been removed since, or `[privacy]` says something else.
+            published, code = _publish_unless_held(settings)
+            if published:
+                mention("nothing changed since the marts were built: what is published holds")
+            report["published"] = asdict(published) if published else None
+            codes.append(code)
         else:
             built = build_and_publish(settings, all_tests=False, quiet=quiet)
             codes.append(built.pop("exit_code"))
@@ -143,19 +155,46 @@ def build_and_publish(
     settings: Settings, *, full_refresh: bool = False, all_tests: bool = True, quiet: bool
 ) -> dict[str, Any]:
     """Build; publish only where every node was built, so that analysts never see half a build."""
+    path = settings.warehouse.path
+    published: Published | None = None
     with writing(settings):
-        with showing_nodes() as advance:
-            result = build_marts(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance)
+        try:
+            with recorded(path, "build", "build") as recorder, showing_nodes() as advance:
+                result = build_marts(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance)
+                if result.failures:
+                    rest = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
+                    recorder.error = f"{next(iter(result.failures))}{rest}; log at {log_file(path)}"
+        except BuildFailed as error:
+            raise BuildFailed(f"{error}; {_not_published(settings)}") from None
         if not quiet:
             show_build(result)
-        published = None if result.failures else publish_marts(settings)
+        code = result.exit_code
+        if result.failures:
+            say(_not_published(settings))
+        else:
+            published, code = _publish_unless_held(settings)
     if published and not quiet:
         show_published(published)
     return {
         "build": asdict(result),
         "published": asdict(published) if published else None,
-        "exit_code": result.exit_code,
+        "exit_code": code,
     }
+
+
+def _not_published(settings: Settings) -> str:
+    published, log = short(settings.warehouse.published), short(log_file(settings.warehouse.path))
+    stays = f"; {published} stays as it was" if settings.warehouse.published.exists() else ""
+    return f"not published{stays}; log at {log}"
+
+
+def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
+    """Publish; a file that was rolled back stays, which is exit code 3."""
+    try:
+        return publish_marts(settings), 0
+    except PublicationHeld as held:
+        say(f"not published: {held}")
+        return None, held.exit_code
 
 
 def _sync(

@@ -1,235 +1,234 @@
-"""`vetl status`: how every list stands, without disturbing a running sync."""
+"""`vetl status`: the status of every list, of the build and of the published file, also while a sync runs."""
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from rich.console import Console
 
-from pipelines import bundled
-from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say, short
-from pipelines.cli.times import ago, local, zone
-from pipelines.core.errors import ConfigurationError, InboxError, WarehouseError, WrongUse
-from pipelines.endpoints.received import RECEIVED
-from pipelines.loading.control.snapshot import Snapshot, read_snapshot
-from pipelines.loading.file_header import what_is_wrong
-from pipelines.loading.layout import written_files
-from pipelines.receiving.inbox import look
-from pipelines.settings import load_settings
+from pipelines.cli.terminal import (
+    MANY_PRACTICES,
+    TableColumn,
+    count,
+    print_aside,
+    print_json,
+    print_line,
+    print_table,
+    say,
+    short,
+)
+from pipelines.cli.times import WHOLE_DAYS, ago, in_words, local, zone
+from pipelines.core.errors import WrongUse
+from pipelines.jobs.status import StatusReport, read_status
+from pipelines.loading.control.list_status import ListStatus
+from pipelines.settings import Settings, load_settings
 
-_RECEIVED = {endpoint.name for endpoint in RECEIVED}
 _LOOKS_EVERY = 2.0
 """Seconds, with `--watch`."""
-_WORST_FIRST = ("failed", "uncertified", "not read", "withdrawn", "certified")
-_FINE = {"certified", "withdrawn", "received"}
+_WORST_FIRST = ("failed", "uncertified", "partly read", "not read", "withdrawn", "certified", "received")
+_ROWS_BESIDE_THE_TABLE = 8
+"""Of `--watch`: summary, header, asides, and a line that says how many rows are left out."""
+_UNCHANGED_AFTER = timedelta(minutes=1)
 
 COLUMNS = (
     "practice",
+    TableColumn("name", 3),
     "list",
     "state",
     "certified until",
-    TableColumn("last read", 2),
+    TableColumn("last read", 4),
     TableColumn("rows", 1),
     TableColumn("open", 5),
-    TableColumn("quarantined", 3),
     TableColumn("restated", 6),
-    TableColumn("drift", 4),
-    TableColumn("last window proven by", 7),
+    TableColumn("drift", 7),
+    TableColumn("last window proven by", 8),
 )
+PRACTICE_COLUMNS = (
+    "practice",
+    TableColumn("name", 1),
+    "state",
+    TableColumn("certified", 2),
+    "certified until",
+    TableColumn("last read", 4),
+    TableColumn("rows", 3),
+)
+_QUARANTINED = TableColumn("quarantined")
 
 
-@dataclass(frozen=True, slots=True)
-class StatusReport:
-    """Everything that is told: the lists, the inbox, and what is wrong, a line each. `exit_code`: see `status`."""
-
-    warehouse: Path
-    snapshot: Snapshot
-    inbox: dict[str, Any] | None
-    wrong: tuple[str, ...]
-    exit_code: int
-
-    @property
-    def error(self) -> str | None:
-        """What is wrong, in one line."""
-        return "; ".join(self.wrong) or None
-
-    @property
-    def summary(self) -> str:
-        """One line that sums up."""
-        read = [item for item in self.snapshot.lists if item["endpoint"] not in _RECEIVED]
-        states = Counter(_state(item) for item in read)
-        practices = len({item["practice_id"] for item in read})
-        parts = [f"{states[state]} {state}" for state in _WORST_FIRST if states[state]]
-        held = sum(item["quarantined"] for item in self.snapshot.lists)
-        parts += [f"{count(held, 'row')} quarantined"] if held else []
-        lists = f"{count(len(read), 'list')} of {count(practices, 'practice')}: {', '.join(parts)}"
-        return f"{lists}; {_last_run(self.snapshot)}"
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain JSON values."""
-        document = {
-            "exit_code": self.exit_code,
-            "summary": self.summary,
-            "warehouse": self.warehouse,
-            "written_at": self.snapshot.written_at,
-            "run": self.snapshot.run,
-            "lists": self.snapshot.lists,
-            "inbox": self.inbox,
-        }
-        return {**document, "error": self.error} if self.wrong else document
-
-
-def status(practices: Sequence[str] | None, *, watch: bool, as_json: bool) -> int:
-    """`vetl status`: what the last commit left beside the warehouse. The inbox is asked itself.
-
-    Exit codes: 1 where the last attempt of a list or of a whole sync failed, or the warehouse is gone or broken;
-    3 where something is uncertified, never read or quarantined; else 0.
-    """
+def status(practices: Sequence[str] | None, *, problems: bool | None, watch: bool, as_json: bool) -> int:
+    """`vetl status`. `problems`: only lists with a problem; if `False`, every list of however many practices."""
     if watch and as_json:
         raise WrongUse("--watch is for people; with --json, ask as often as you like")
     settings = load_settings()
     if watch:
-        return _watch(settings.warehouse.path, settings.webhooks.inbox, practices)
-    standing = look_at(settings.warehouse.path, settings.webhooks.inbox, practices)
+        return _watch(settings, practices, problems=problems)
+    report = read_status(settings, practices)
     if as_json:
-        print_json(standing.as_json())
+        print_json(report.as_json(summary(report)))
     else:
-        show(standing)
-    return standing.exit_code
+        show(report, problems=problems)
+    return report.exit_code
 
 
-def _watch(warehouse: Path, inbox: Path, practices: Sequence[str] | None) -> int:
+def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: bool | None) -> int:
     """Show it again and again until interrupted, which is how it is meant to end."""
     code = 0
     console = Console()
     try:
         while True:
-            standing = look_at(warehouse, inbox, practices)
+            report = read_status(settings, practices)
             console.clear()
-            show(standing)
+            lines = max(1, console.height - _ROWS_BESIDE_THE_TABLE - len(report.problems))
+            show(report, problems=problems, most=lines if console.is_terminal else None)
             sys.stdout.flush()
-            code = standing.exit_code
+            code = report.exit_code
             time.sleep(_LOOKS_EVERY)
     except KeyboardInterrupt:
         return code
 
 
-def look_at(warehouse: Path, inbox_file: Path, practices: Sequence[str] | None = None) -> StatusReport:
-    """How things stand now, of these practices alone where some are named.
-
-    Raises:
-        WarehouseError: nothing has been synced or received yet, or a newer vetl wrote the warehouse.
-        ConfigurationError: there is nothing of a practice that is named.
-    """
-    inbox = inbox_status(inbox_file)
-    snapshot = read_snapshot(warehouse, bundled.migrations())
-    if snapshot is None:
-        if not inbox:
-            raise WarehouseError(f"{warehouse}: nothing has been synced yet; run `vetl sync`")
-        return StatusReport(warehouse, Snapshot(), {**inbox, "quarantined": 0}, (), 0)
-    if inbox:
-        inbox["quarantined"] = sum(item["quarantined"] for item in snapshot.lists if item["endpoint"] in _RECEIVED)
-    broken = [broken_warehouse(file) for file in written_files(warehouse) or [warehouse]]
-    wrong = tuple(filter(None, (*broken, _cut_short(snapshot))))
-    snapshot = _narrowed(snapshot, practices)
-    return StatusReport(warehouse, snapshot, inbox, wrong, 1 if wrong else _verdict(snapshot))
+def summary(report: StatusReport) -> str:
+    """Return one line: `210 lists of 30 practices: 210 certified; last sync 5 min ago`."""
+    read = [item for item in report.snapshot.lists if not item.is_received]
+    practices = len({item.practice_id for item in read})
+    parts = [f"{number} {state}" for state in _WORST_FIRST if (number := report.states[state])]
+    parts += _quarantined(report.snapshot.lists)
+    lists = f"{count(len(read), 'list')} of {count(practices, 'practice')}: {', '.join(parts)}"
+    return f"{lists}; {_last_sync(report)}"
 
 
-def _narrowed(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
-    practice_ids = dict.fromkeys(item["practice_id"] for item in snapshot.lists)
-    for name in practices or ():
-        if name not in practice_ids:
-            raise ConfigurationError(
-                f"practice {name} has nothing in the warehouse; known are {', '.join(practice_ids)}"
-            )
-    lists = [item for item in snapshot.lists if not practices or item["practice_id"] in practices]
-    return Snapshot(lists, snapshot.written_at, snapshot.run, snapshot.not_started)
-
-
-def _cut_short(snapshot: Snapshot) -> str | None:
-    """Why the last sync could not begin, or that it ended without a result for any list."""
-    run = snapshot.run
-    if snapshot.not_started:
-        return f"the last sync could not begin, {ago(snapshot.not_started['at'])}: {snapshot.not_started['error']}"
-    if not run or not run["finished_at"] or run["exit_code"] != 1:
-        return None
-    if any((item["attempt"] or {}).get("run_id") == run["run_id"] for item in snapshot.lists):
-        return None
-    return f"the last {run['command']} ended early, {ago(run['finished_at'])}; what was committed stays"
-
-
-def _verdict(snapshot: Snapshot) -> int:
-    states = {_state(item) for item in snapshot.lists}
-    if "failed" in states:
-        return 1
-    held = any(item["quarantined"] for item in snapshot.lists)
-    return 3 if held or not states <= _FINE else 0
-
-
-def show(standing: StatusReport) -> None:
-    """The sum first, then a line for each list; below, what is not as it should be."""
-    print_table(standing.summary, COLUMNS, [_row(item) for item in standing.snapshot.lists])
-    if standing.snapshot.lists:
-        written = standing.snapshot.written_at
+def show(report: StatusReport, *, problems: bool | None = None, most: int | None = None) -> None:
+    """Print the summary, a table, and below it everything that has a problem. `most`: rows of the table."""
+    lists = report.snapshot.lists
+    shown = [item for item in lists if item.has_problem] if problems else lists
+    many = len({item.practice_id for item in shown}) > MANY_PRACTICES
+    if many and problems is None:
+        _print_practices(summary(report), shown, most)
+    else:
+        _print_lists(summary(report), shown, most)
+    if lists:
+        written = report.snapshot.written_at
         as_of = f"as of {local(written)}; " if written else ""
-        print_aside(f"{as_of}times in {zone()}; {short(standing.warehouse)}")
-    _show_inbox(standing.inbox)
-    for item in standing.snapshot.lists:
-        if _state(item) not in {*_FINE, "not read"}:
-            attempt = item["attempt"]
-            where = f"{item['practice_id']} {item['endpoint']}"
-            say(f"{where}: {attempt['state']} {ago(attempt['finished'])}: {attempt['reason']}")
-    for line in standing.wrong:
-        say(line)
+        print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
+        _explain_whole_days(shown)
+    _show_published(report)
+    _show_inbox(report.inbox)
+    _say_problems(report, shown, most)
 
 
-def _row(item: Mapping[str, Any]) -> tuple[object, ...]:
-    attempt, certificate = item.get("attempt") or {}, item["certificate"] or {}
+def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
+    groups = [list(group) for _, group in groupby(lists, key=attrgetter("practice_id"))]
+    quarantined = any(item.quarantined for item in lists)
+    rows = [(*_practice_row(group), *_cell_of_quarantine(group, shown=quarantined)) for group in groups]
+    _print_some(title, [*PRACTICE_COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
+    print_aside("a row for each practice; --problems shows lists with a problem, --all every list")
+
+
+def _practice_row(lists: Sequence[ListStatus]) -> tuple[object, ...]:
+    read = [item for item in lists if not item.is_received] or lists
+    certified = sum(item.state == "certified" for item in read)
+    times = [item.attempt.finished for item in read if item.attempt]
     return (
-        item["practice_id"],
-        item["endpoint"],
-        _state(item),
-        local(item["certified_through"]),
-        *(local(attempt.get("finished")), item["rows"], item["open"]),
-        item["quarantined"],
-        item["restated"],
-        "; ".join(item["drift"]),
-        certificate.get("reason"),
+        read[0].practice_id,
+        read[0].practice,
+        min((item.state for item in read), key=_WORST_FIRST.index),
+        f"{certified} of {len(read)}",
+        _earliest(read),
+        local(min(times, default=None)),
+        sum(item.rows for item in lists),
     )
 
 
-def _state(item: Mapping[str, Any]) -> str:
-    """A snapshot of vetl 0.1.0 tells only how the last window was read."""
-    if "state" in item:
-        return item["state"]
-    certificate = item["certificate"]
-    if certificate is None:
-        return "received" if item["endpoint"] in _RECEIVED else "not read"
-    return "certified" if certificate["certified"] else "uncertified"
+def _earliest(lists: Sequence[ListStatus]) -> str:
+    """The earliest end; a list that is not certified at all leaves none."""
+    ends = [item.certified_through for item in lists if item.state != "withdrawn"]
+    return "" if not all(ends) else min((local(end) for end in ends), default="")
 
 
-def _last_run(snapshot: Snapshot) -> str:
-    run = snapshot.run
-    if snapshot.not_started:
-        return f"the last sync could not begin, {ago(snapshot.not_started['at'])}"
-    if run is None:
-        read = any(item["certificate"] for item in snapshot.lists)
-        return "the last sync was an older vetl's" if read and not snapshot.written_at else "nothing synced yet"
-    if run["finished_at"]:
+def _print_lists(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
+    quarantined = any(item.quarantined for item in lists)
+    rows = [(*_row(item), *_cell_of_quarantine([item], shown=quarantined)) for item in lists]
+    _print_some(title, [*COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
+
+
+def _row(item: ListStatus) -> tuple[object, ...]:
+    return (
+        item.practice_id,
+        item.practice,
+        item.endpoint,
+        item.state,
+        local(item.certified_through),
+        local(item.attempt.finished if item.attempt else None),
+        *(item.rows, item.open, item.restated),
+        "; ".join(item.drift),
+        item.certificate.reason if item.certificate else "",
+    )
+
+
+def _cell_of_quarantine(lists: Sequence[ListStatus], *, shown: bool) -> list[str]:
+    """`3`, or `3 (2 acknowledged)`; nothing if the table has no such column."""
+    if not shown:
+        return []
+    held, acknowledged = sum(item.quarantined for item in lists), sum(item.acknowledged for item in lists)
+    return [f"{held} (all known)" if held and held == acknowledged else f"{held or ''}"]
+
+
+def _print_some(
+    title: str, columns: Sequence[str | TableColumn], rows: Sequence[tuple[object, ...]], most: int | None
+) -> None:
+    print_table(title, columns, rows[:most])
+    if most is not None and len(rows) > most:
+        print_aside(f"{len(rows) - most} more rows do not fit; a problem is named below in any case")
+
+
+def _explain_whole_days(lists: Sequence[ListStatus]) -> None:
+    """Phone calls are certified until a midnight of their practice, which looks odd in another zone."""
+    if any(item.endpoint == "phone_calls" and item.certified_through for item in lists):
+        print_aside(WHOLE_DAYS)
+
+
+def _quarantined(lists: Sequence[ListStatus]) -> list[str]:
+    held = sum(item.quarantined for item in lists)
+    acknowledged = sum(item.acknowledged for item in lists)
+    of_these = f" ({acknowledged} acknowledged)" if acknowledged else ""
+    return [f"{count(held, 'row')} quarantined{of_these}"] if held else []
+
+
+def _last_sync(report: StatusReport) -> str:
+    sync, run = report.sync, report.snapshot.run
+    if sync and sync.outcome == "running":
+        return f"a {sync.command} began {ago(sync.started_at)} and runs"
+    if sync and sync.outcome != "done":
+        how = {"failed": "failed", "stopped": "was interrupted", "killed": "was killed"}[sync.outcome]
+        return f"last {sync.command} {how} {ago(sync.at)}"
+    if run and run["finished_at"]:
         failed = " failed" if run["exit_code"] == 1 else ""
         return f"last {run['command']}{failed} {ago(run['finished_at'])}"
-    return f"a {run['command']} began {ago(run['started_at'])} and runs on, or was killed"
+    return "nothing synced yet" if run is None else f"a {run['command']} began {ago(run['started_at'])}"
+
+
+def _show_published(report: StatusReport) -> None:
+    parts: list[str] = []
+    if report.build and report.build.outcome == "running":
+        parts.append(f"a build began {ago(report.build.started_at)} and runs")
+    if report.build and report.build.succeeded_at:
+        parts.append(f"built {ago(report.build.succeeded_at)}")
+    if report.published:
+        file, done = report.published, report.publication and report.publication.succeeded_at
+        parts.append(f"published {ago(done or file.made_at)}")
+        if done and datetime.fromisoformat(done) - file.made_at > _UNCHANGED_AFTER:
+            parts[-1] += f" (not changed since {local(file.made_at)})"
+        parts[-1] += f": {short(file.path)}"
+    if parts:
+        print_line(", ".join(parts))
 
 
 def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
-    if not inbox:
-        return
-    if inbox["error"]:
-        say(inbox["error"])
+    if not inbox or inbox["error"]:
         return
     parts = [f"{count(inbox['waiting'], 'webhook')} waiting"]
     parts += [f"the oldest since {local(inbox['oldest'])}"] if inbox["oldest"] else []
@@ -238,29 +237,16 @@ def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
     print_line(f"{', '.join(parts)}; {short(inbox['path'])}")
 
 
-def broken_warehouse(path: Path) -> str | None:
-    """Why the file is no database that the snapshot could be of, in one line; `None` where it looks like one."""
-    try:
-        why = what_is_wrong(path)
-    except OSError as error:
-        why = f"cannot be read: {error.strerror}"
-    shown = "the table is what the last commit left beside it; restore the file, or move both away and sync anew"
-    return f"{path}: {why}; {shown}" if why else None
-
-
-def inbox_status(path: Path) -> dict[str, Any] | None:
-    """What waits in the inbox, or why it cannot be read; `None` where there is no inbox."""
-    if not path.exists():
-        return None
-    document: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
-    try:
-        backlog = look(path)
-    except InboxError as error:
-        return {**document, "error": str(error)}
-    return {
-        **document,
-        "waiting": backlog.waiting,
-        "oldest": backlog.oldest,
-        "last_received": backlog.last_received,
-        "error": None,
-    }
+def _say_problems(report: StatusReport, lists: Sequence[ListStatus], most: int | None) -> None:
+    """Print the problems of single lists, then those of the whole."""
+    failed = [item for item in lists if item.attempt and item.state not in {"certified", "withdrawn", "received"}]
+    for item in failed[:most]:
+        assert item.attempt
+        where = f"{item.practice_id} {item.endpoint}"
+        say(f"{where}: {item.state} {ago(item.attempt.finished)}: {item.reason}")
+    if most is not None and len(failed) > most:
+        say(f"{len(failed) - most} more lists have a problem; `vetl status --problems` shows them")
+    if any(item.unacknowledged for item in lists):
+        say("rows in quarantine: see `vetl quarantine list`; `vetl quarantine acknowledge` accepts them")
+    for problem in report.problems:
+        say(in_words(problem.line))

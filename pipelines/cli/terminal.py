@@ -14,6 +14,7 @@ from pipelines.cli.output import OUTPUT, mention, say
 from pipelines.core.text import text
 
 __all__ = [
+    "MANY_PRACTICES",
     "TableColumn",
     "count",
     "mention",
@@ -25,6 +26,8 @@ __all__ = [
     "short",
 ]
 
+MANY_PRACTICES = 5
+"""With more practices a table has a row for each of them: 30 practices have 210 lists."""
 NUMBERS = (int, float)
 GAP = 2
 """Spaces between columns."""
@@ -34,7 +37,7 @@ LONGEST_WORD = 30
 STATES = {
     **dict.fromkeys(("certified", "honoured", "agrees"), "green"),
     **dict.fromkeys(("failed", "WRONG", "REFUSED"), "bold red"),
-    **dict.fromkeys(("uncertified", "ignored", "cannot tell"), "yellow"),
+    **dict.fromkeys(("uncertified", "partly read", "ignored", "cannot tell"), "yellow"),
     **dict.fromkeys(("withdrawn", "received", "not read"), "dim"),
 }
 """The colour of a state, wherever one is shown; `NO_COLOR` takes all of them away."""

@@ -1,28 +1,31 @@
-"""Times as a person reads them: short, in this machine's zone, which is named once beside them."""
+"""Times as a person reads them: with the year, in this machine's zone, which is named once beside a table."""
 
+import re
 from datetime import UTC, datetime, timedelta
+
+WHOLE_DAYS = "phone_calls are certified by whole days of the practice's own time zone"
+"""The reason why one list of a table is certified until a midnight, which looks odd in another zone."""
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-def local(instant: datetime | str | None, now: datetime | None = None) -> str:
-    """`11-22 07:03`, with the year where it is not this one; a day (a date) without a time, nothing as nothing."""
+def local(instant: datetime | str | None) -> str:
+    """Return `2026-11-22 07:03`, of a day (a date) the day alone, and an empty text for `None`."""
     if not instant:
         return ""
     read = datetime.fromisoformat(instant) if isinstance(instant, str) else instant
     is_day = isinstance(instant, str) and "T" not in instant
     here = read if is_day else read.astimezone()
-    year = "" if here.year == (now or datetime.now(UTC)).astimezone().year else f"{here.year}-"
-    return f"{year}{here:%m-%d}" if is_day else f"{year}{here:%m-%d %H:%M}"
+    return f"{here:%Y-%m-%d}" if is_day else f"{here:%Y-%m-%d %H:%M}"
 
 
 def zone() -> str:
-    """The name of this machine's zone."""
+    """Return the name of this machine's zone."""
     return datetime.now(UTC).astimezone().tzname() or "local time"
 
 
 def ago(instant: datetime | str, now: datetime | None = None) -> str:
-    """`just now`, `5 min ago`, `3 h ago`, `2 days ago`."""
+    """Return `just now`, `5 min ago`, `3 h ago` or `2 days ago`."""
     then = datetime.fromisoformat(instant) if isinstance(instant, str) else instant
     seconds = int(((now or datetime.now(UTC)) - then) / timedelta(seconds=1))
     if seconds < _MINUTE:
@@ -33,3 +36,11 @@ def ago(instant: datetime | str, now: datetime | None = None) -> str:
         return f"{seconds // _HOUR} h ago"
     days = seconds // _DAY
     return f"{days} day{'s' if days > 1 else ''} ago"
+
+
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
+
+
+def in_words(line: str) -> str:
+    """Return the line with each instant (ISO 8601) as `local` writes it, and how long ago it was."""
+    return _INSTANT.sub(lambda match: f"{local(match[0])} ({ago(match[0])})", line)

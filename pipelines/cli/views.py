@@ -1,11 +1,24 @@
-"""What each command shows when it is done."""
+"""The result of each command, for people."""
 
 from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
-from pipelines.cli.terminal import TableColumn, count, print_aside, print_line, print_table, say, short
-from pipelines.cli.times import local, zone
+from pipelines.cli.terminal import (
+    MANY_PRACTICES,
+    TableColumn,
+    count,
+    print_aside,
+    print_line,
+    print_table,
+    say,
+    short,
+)
+from pipelines.cli.times import WHOLE_DAYS, local, zone
 from pipelines.core.pages import Changes
+from pipelines.core.practice import Practice
 from pipelines.core.results import EndpointResult, State, SyncResult
 from pipelines.jobs.dbt_process import BuildResult
 from pipelines.jobs.drain import DrainResult
@@ -23,14 +36,34 @@ SYNC_COLUMNS = (
     TableColumn("deleted", 4),
     TableColumn("requests", 5),
 )
+PRACTICE_COLUMNS = (
+    "practice",
+    TableColumn("name", 3),
+    "state",
+    TableColumn("certified", 2),
+    TableColumn("rows", 1),
+    TableColumn("new", 4),
+    TableColumn("changed", 5),
+    TableColumn("deleted", 6),
+    TableColumn("requests", 7),
+)
 STATES_IN_ORDER: tuple[State, ...] = ("failed", "uncertified", "withdrawn", "certified")
 """The worst first."""
 
 
-def show_sync(result: SyncResult, verb: str = "Synced") -> None:
-    """The sum; one line for each list of each practice; what is not as it should be, below it."""
-    print_table(sync_summary(result, verb), SYNC_COLUMNS, [_sync_row(item) for item in result.results])
-    print_aside(f"times in {zone()}; the platform's clock is at {local(result.source_clock)}")
+def show_sync(result: SyncResult, practices: Sequence[Practice], verb: str = "Synced") -> None:
+    """Print the sum, a row for each list or, of many practices, for each practice, and below it the problems."""
+    by_practice = {name: list(group) for name, group in groupby(result.results, key=attrgetter("practice_id"))}
+    if len(by_practice) > MANY_PRACTICES:
+        names = {item.id: item.name for item in practices}
+        rows = [_practice_row(names.get(name, ""), group) for name, group in by_practice.items()]
+        print_table(sync_summary(result, verb), PRACTICE_COLUMNS, rows)
+        print_aside("`vetl status --all` shows every list, `vetl status --problems` those with a problem")
+    else:
+        print_table(sync_summary(result, verb), SYNC_COLUMNS, [_sync_row(item) for item in result.results])
+        print_aside(f"times in {zone()}; the platform's clock is at {local(result.source_clock)}")
+        if any(item.endpoint == "phone_calls" for item in result.results):
+            print_aside(WHOLE_DAYS)
     for item in result.results:
         where = f"{item.practice_id} {item.endpoint}"
         if item.state != "certified":
@@ -53,6 +86,22 @@ def sync_summary(result: SyncResult, verb: str) -> str:
     requests = count(sum(item.requests for item in result.results), "request")
     of = f"{count(len(result.results), 'list')} of {count(practices, 'practice')}"
     return f"{verb} {of}: {by_state}; {rows}, {requests}"
+
+
+def _practice_row(name: str, results: Sequence[EndpointResult]) -> tuple[object, ...]:
+    changes = sum((item.changes for item in results), Changes())
+    certified = sum(item.state == "certified" for item in results)
+    return (
+        results[0].practice_id,
+        name,
+        min((item.state for item in results), key=STATES_IN_ORDER.index),
+        f"{certified} of {len(results)}",
+        sum(item.rows for item in results),
+        changes.inserted,
+        changes.updated,
+        changes.deleted,
+        sum(item.requests for item in results),
+    )
 
 
 def _sync_row(item: EndpointResult) -> tuple[object, ...]:

@@ -11,7 +11,8 @@ VetlError
 │   │   └── NotFound         ... because there is no such thing (404, 410, 501)
 │   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
 │   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
-│   │   └── WarehouseBusy    another process holds it
+│   │   ├── WarehouseBusy    another process holds it
+│   │   └── PublicationHeld  the published file was rolled back, and nobody has released it
 │   ├── LakeError            the lake cannot be read or written
 │   ├── InboxError           the file of received webhooks cannot be opened, read or written
 │   └── BuildFailed          dbt could not build the marts; what was published before stays
@@ -99,6 +100,12 @@ class WarehouseBusy(WarehouseError):
     def __init__(self, message: str, *, holder: str = "another process") -> None:
         super().__init__(message)
         self.holder = holder
+
+
+class PublicationHeld(WarehouseError):
+    """The published file was rolled back and stays as it is until the rollback is released."""
+
+    exit_code = 3
 
 
 class LakeError(Permanent):

@@ -12,13 +12,19 @@ State = Literal["certified", "uncertified", "withdrawn", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one list of one practice has come. `total` is `None` while nobody can know it."""
+    """How far one list of one practice has come. `total` is `None` while nobody can know it.
+
+    `done` counts a row each time that it is read; `new`, `changed` and `requests` are known at the end.
+    """
 
     practice_id: str
     endpoint: str
     done: int
     total: int | None
     phase: str
+    new: int = 0
+    changed: int = 0
+    requests: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,10 +239,10 @@ class StepRunner:
         self._rows_read += rows_in(step)
         self._report("reading")
 
-    def _report(self, phase: str) -> None:
+    def _report(self, phase: str, **at_the_end: int) -> None:
         names = (self._practice.id, self._endpoint.name)
         total = self._expected.total(self._rows_read)
-        self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase))
+        self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase, **at_the_end))
 
     def done(self, outcome: Outcome) -> EndpointResult:
         """The result of a list that was read to its end."""
@@ -273,8 +273,8 @@ class StepRunner:
         if changes.restated:
             rows = f"{changes.restated:,} row{'' if changes.restated == 1 else 's'}"
             notes = (*notes, f"the platform changed {rows} after certification; see control.restatements")
-        self._report(state)
         traffic = self._run.source.traffic(self._practice.id, self._path)
+        self._report(state, new=changes.inserted, changed=changes.updated, requests=traffic.requests)
         return EndpointResult(
             practice_id=self._practice.id,
             endpoint=self._endpoint.name,

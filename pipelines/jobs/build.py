@@ -2,11 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from pipelines import bundled
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import PublicationHeld, WarehouseBusy, WarehouseError
 from pipelines.core.pages import BESIDE_THE_LIST, WindowKind
 from pipelines.core.privacy import Treatment
 from pipelines.endpoints import REGISTRY
@@ -21,10 +20,12 @@ from pipelines.jobs.dbt_process import (
 )
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.shards import is_to_be_moved, layout_of, parts
+from pipelines.loading.control.activity import read_activity, recorded
 from pipelines.loading.control.news import has_passed, news
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.contacts import remove_contacts, write_contacts
 from pipelines.loading.published.descriptions import grains, personal_columns
+from pipelines.loading.published.hold import Hold, hold, read_hold
 from pipelines.loading.published.kept import roll_back
 from pipelines.loading.published.parquet import remove_parquet, write_parquet
 from pipelines.loading.published.publish import Published
@@ -120,18 +121,20 @@ def whats_new(settings: Settings) -> str | None:
 
 
 def publish_marts(settings: Settings) -> Published:
-    """Replace the published file by the marts as they are now, then what is published beside it.
+    """Replace the published file by the marts as they are now, then the files that are published beside it.
 
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
+        PublicationHeld: the published file was rolled back, and nobody has released it.
         WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
     """
     existing(settings)
-    with writing(settings):
-        return _published(settings)
+    refuse_while_held(settings)
+    with writing(settings), recorded(settings.warehouse.path, "publication", "publish"):
+        return _publish_marts(settings)
 
 
-def _published(settings: Settings) -> Published:
+def _publish_marts(settings: Settings) -> Published:
     warehouse = settings.warehouse
     key = warehouse.pii_key
     published = publish_file(
@@ -176,16 +179,51 @@ def published_clear(settings: Settings) -> list[str]:
     return [clause + ", ".join(clear)] if clear else []
 
 
-def roll_back_published(settings: Settings) -> Path:
-    """Put the file that was published before in the place of the published one; returns the name that it had.
+def is_built(settings: Settings) -> bool:
+    """Whether the last build succeeded, and another one would make the same marts.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    last = read_activity(settings.warehouse.path, "build")
+    return (last is None or last.outcome == "done") and whats_new(settings) is None
+
+
+def is_up_to_date(settings: Settings) -> bool:
+    """Whether the published file shows the marts that a build would make now; if so, record it as published."""
+    if not settings.warehouse.published.exists() or not is_built(settings):
+        return False
+    with recorded(settings.warehouse.path, "publication", "publish"):
+        return True
+
+
+def roll_back_published(settings: Settings) -> Hold:
+    """Put the file that was published before in the place of the published one, where it stays until a release.
 
     Raises:
         WarehouseError: none is kept, or a file cannot be written.
     """
     with writing(settings):
-        before = roll_back(settings.warehouse.published)
+        roll_back(settings.warehouse.published)
+        held = hold(settings.warehouse.path, settings.warehouse.published)
         _publish_parquet(settings)
-    return before
+    return held
+
+
+def refuse_while_held(settings: Settings) -> None:
+    """Return if nothing holds the published file.
+
+    Raises:
+        PublicationHeld: it was rolled back, and nobody has released it.
+        WarehouseError: the record of a rollback cannot be read.
+    """
+    held = read_hold(settings.warehouse.path)
+    if held:
+        published = settings.warehouse.published
+        raise PublicationHeld(
+            f"{published}: was rolled back at {held.since} to the file of {held.published_at} and stays so;"
+            " `vetl publish --release` publishes again"
+        )
 
 
 def _publish_parquet(settings: Settings) -> None:

@@ -78,6 +78,11 @@ def state_folder(warehouse: Path) -> Path:
     return warehouse.with_name(f"{warehouse.name}.dbt")
 
 
+def log_file(warehouse: Path) -> Path:
+    """Return the file in which dbt logs warnings and errors."""
+    return state_folder(warehouse) / "logs" / "dbt.log"
+
+
 def dbt_build(
     warehouse: Path,
     *,

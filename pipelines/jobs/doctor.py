@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -12,7 +13,7 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import PracticeRefused, VetlError
 from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
-from pipelines.core.results import ReportProgress, Waiting
+from pipelines.core.results import Progress, ReportProgress, Waiting
 from pipelines.core.steps import Learnt, Question, Save
 from pipelines.discovery.csv_calls import parse_plainly
 from pipelines.discovery.examination import Examination, check_practice, examine
@@ -153,9 +154,15 @@ async def _examine(
     client.report_sign_in(progress)
     async with client:
         clock = await client.sign_in()
-        run = Run(run_id, order, client, notes, parse_plainly, clock, progress)
+        # No row is kept, so rows are no measure; lines say which practice is examined.
+        run = Run(run_id, order, client, notes, parse_plainly, clock, partial(_waiting_only, progress))
         practices = await visit(run, client)
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
+
+
+def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
+    if isinstance(report, Waiting):
+        progress(report)
 
 
 def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:

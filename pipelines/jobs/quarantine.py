@@ -1,11 +1,13 @@
 """Bad rows: which there are, and taking them in again."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from secrets import token_hex
 
+from pipelines.core.errors import WrongUse
 from pipelines.core.pages import Changes
 from pipelines.core.results import ReportProgress
 from pipelines.core.steps import MergeRows
@@ -22,7 +24,7 @@ from pipelines.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """How many rows were held before, and which still are."""
+    """The number of rows that were in quarantine before, and the rows that still are."""
 
     before: int
     held: tuple[Held, ...]
@@ -30,8 +32,8 @@ class Retried:
 
     @property
     def exit_code(self) -> int:
-        """3 while rows are left."""
-        return 3 if self.held else 0
+        """Return 3 while rows are left that nobody has acknowledged."""
+        return 3 if any(row.acknowledged_at is None for row in self.held) else 0
 
 
 def held_rows(settings: Settings) -> list[Held]:
@@ -43,6 +45,36 @@ def held_rows(settings: Settings) -> list[Held]:
     existing(settings)
     with opened(settings) as warehouse:
         return warehouse.held()
+
+
+def acknowledge(
+    settings: Settings,
+    reason: str,
+    *,
+    practices: Sequence[str] | None = None,
+    endpoints: Sequence[str] | None = None,
+    row_keys: Sequence[str] | None = None,
+) -> tuple[list[Held], list[Held]]:
+    """Mark the rows of these practices, lists and ids as known; return them, and the rows that nobody has marked.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or another process holds it.
+        WrongUse: no such row is in quarantine.
+    """
+    existing(settings)
+    with writing(settings), opened(settings) as warehouse:
+        rows = warehouse.held()
+        chosen = [
+            row
+            for row in rows
+            if (not practices or row.practice_id in practices)
+            and (not endpoints or row.endpoint in endpoints)
+            and (not row_keys or row.row_key in row_keys)
+        ]
+        if not chosen:
+            raise WrongUse("no such row is in quarantine; `vetl quarantine list` shows practice, list and row")
+        warehouse.acknowledge(chosen, reason)
+    return chosen, [row for row in rows if row not in chosen and row.acknowledged_at is None]
 
 
 def retry(settings: Settings, progress: ReportProgress) -> Retried:

@@ -111,6 +111,11 @@ class OpenWarehouse:
         """These were asked for by id."""
         self.of(practice_id).keep_looks(practice_id, endpoint, ids, now)
 
+    def acknowledge(self, rows: Sequence[Held], reason: str) -> None:
+        """Mark rows in quarantine as known, each in the file that holds its practice."""
+        for file in self.files:
+            file.acknowledge([row for row in rows if self.of(row.practice_id) is file], reason)
+
     def held(self) -> list[Held]:
         """The rows in quarantine."""
         return [row for file in self.files for row in file.held()]

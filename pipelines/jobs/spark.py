@@ -14,11 +14,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pipelines.core.errors import BuildFailed, ConfigurationError, LakeError
-from pipelines.jobs.build import dbt_variables, treatments
+from pipelines.jobs.build import dbt_variables, refuse_while_held, treatments
 from pipelines.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
 from pipelines.jobs.lake import lake_of_marts, private_lake
 from pipelines.jobs.one_writer import writing
 from pipelines.loading import writer_lock
+from pipelines.loading.control.activity import recorded
 from pipelines.loading.lake.export import Exported, export_marts, read_manifest
 from pipelines.loading.lake.manifest import Manifest
 from pipelines.loading.lake.marts import write_views
@@ -58,6 +59,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
         BuildFailed: Spark or dbt could not start to build; a failing node is in the result instead.
         ConfigurationError: `[privacy]` names a column that is not personal, or pyspark is not installed.
         LakeError: nothing was exported yet, or a lake cannot be read or written.
+        PublicationHeld: the published file was rolled back, and nobody has released it.
         WarehouseError: the published file cannot be written; the old one stays.
     """
     treatments(settings)
@@ -65,10 +67,14 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
     work = settings.spark.scratch / "build"
     # The build reads the lake and not the warehouse, which others may write to meanwhile.
     with writer_lock.writing(work, lock_wait_seconds=settings.warehouse.lock_wait_seconds):
-        result = dbt_on_spark(settings, work, advance=advance)
-        if result.failures:
-            return SparkBuild(result, None, None)
-        with writing(settings):
+        with recorded(settings.warehouse.path, "build", "build --engine spark") as recorder:
+            result = dbt_on_spark(settings, work, advance=advance)
+            if result.failures:
+                recorder.error = result.failures[0]
+                return SparkBuild(result, None, None)
+        if settings.spark.published:
+            refuse_while_held(settings)
+        with writing(settings), recorded(settings.warehouse.path, "publication", "build --engine spark"):
             published, marts = publish_from(settings, work)
         shutil.rmtree(work)
     return SparkBuild(result, published, marts)

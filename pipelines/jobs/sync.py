@@ -21,7 +21,7 @@ from pipelines.jobs.clock import believed_clock
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.processes import ShardRead, side_by_side
 from pipelines.jobs.shards import is_to_be_moved, layout_of, parts
-from pipelines.loading.control.snapshot import note_not_started
+from pipelines.loading.control.activity import record_failure, recorded
 from pipelines.loading.phone_calls.frames import parse_calls
 from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.client import PartnerClient
@@ -93,15 +93,17 @@ def _fewer_collections() -> Generator[None]:
 
 async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: ReportProgress) -> SyncResult:
     """Sign in before the warehouse is opened, so that a sync that cannot begin leaves it as it was."""
-    wait = settings.warehouse.lock_wait_seconds
+    path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
+    command = "sync" if order.reconcile == "no" else "reconcile"
     client.report_sign_in(progress)
     async with client:
         try:
             clock = await client.sign_in()
+            warehouse = Warehouse.open(path, REGISTRY, lock_wait_seconds=wait)
         except VetlError as error:
-            note_not_started(settings.warehouse.path, str(error))
+            record_failure(path, "sync", command, f"it could not begin: {error}")
             raise
-        with Warehouse.open(settings.warehouse.path, REGISTRY, lock_wait_seconds=wait) as warehouse:
+        with recorded(path, "sync", command), warehouse:
             warehouse.set_practices(settings.practices)
             return await _recorded(warehouse, client, order, clock, progress)
 

@@ -19,8 +19,8 @@ _OF_THE_STATEMENT = (
     duckdb.PermissionException,
     duckdb.SequenceException,
 )
-"""What DuckDB raises if the SQL or a value is at fault. For all else the disk, the memory or the bytes of a file are:
-bytes that were damaged come as errors of many classes, some of them `duckdb.Error` itself."""
+"""DuckDB's errors if the SQL or a value is at fault. Every other error is a fault of the disk, the memory or the
+file: DuckDB reports damaged bytes by errors of many classes, `duckdb.Error` itself among them."""
 
 _HELD = ("Could not set lock", "Unique file handle conflict")
 _NOT_WRITTEN = ("Could not write", "No space left")

@@ -20,6 +20,7 @@ from pipelines.loading.connection import (
     literal,
     quoted,
 )
+from pipelines.loading.control.activity import activity_path
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.control.state import SALT
 from pipelines.loading.failures import told_in_one_line
@@ -65,6 +66,7 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
         # An attempt that was killed may have left the log; another shard of this name would take it for its own.
         file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
         snapshot_path(file).unlink(missing_ok=True)
+        activity_path(file, "sync").unlink(missing_ok=True)
     for file in [shard_file(path, name) for name in wanted] or [path]:
         with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds) as warehouse:
             warehouse.write_status()

@@ -31,6 +31,7 @@ from pipelines.loading.control import (
     questions,
     state,
 )
+from pipelines.loading.control.list_status import ListStatus
 from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
 from pipelines.loading.failures import told_in_one_line
@@ -88,7 +89,7 @@ class Warehouse:
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
                     # `vetl status` reads what lies beside the file, which an older vetl has written.
-                    warehouse._write_status(at_once=True)
+                    warehouse.write_status()
                 return warehouse
         except BaseException:
             connection.close()
@@ -133,7 +134,7 @@ class Warehouse:
             state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
             attempts.keep_attempts(self._connection, run_id, summary.get("results", ()))
         self._status.run_changed()
-        self._write_status(at_once=True)
+        self.write_status()
 
     def last_clock(self) -> datetime | None:
         """The platform's clock at the last run that reached it."""
@@ -166,7 +167,7 @@ class Warehouse:
         for practice_id, endpoint, _ in works:
             self._beginnings.changed(practice_id, endpoint.name)
             self._status.changed(practice_id, endpoint.name)
-        self._write_status()
+        self.write_status(at_once=False)
         return changes
 
     def take_in(self, run_id: str, intakes: Sequence[received.Intake]) -> Changes:
@@ -182,7 +183,7 @@ class Warehouse:
             ]
         for item in intakes:
             self._status.changed(item.practice_id, item.endpoint.name)
-        self._write_status()
+        self.write_status(at_once=False)
         return sum(taken, Changes())
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
@@ -235,8 +236,8 @@ class Warehouse:
         with self._writing():
             return forget(self._connection, tuple(self._tables.values()), practice_id, client_id)
 
-    def status(self) -> list[dict[str, Any]]:
-        """How every list of every practice stands, in plain JSON values."""
+    def status(self) -> list[ListStatus]:
+        """Return the status of every list of every practice."""
         with self._reading():
             return self._status.lists()
 
@@ -245,14 +246,17 @@ class Warehouse:
         """The file."""
         return self._path
 
-    def write_status(self) -> None:
-        """Write what `vetl status` reads, whoever has changed the file."""
-        self._write_status(at_once=True)
-
     def held(self) -> list[quarantine.Held]:
         """The rows in quarantine."""
         with self._reading():
             return quarantine.held(self._connection)
+
+    def acknowledge(self, rows: Sequence[quarantine.Held], reason: str) -> None:
+        """Mark rows in quarantine as known, see `quarantine.acknowledge`."""
+        with self._writing():
+            quarantine.acknowledge(self._connection, rows, reason)
+        for row in rows:
+            self._status.changed(row.practice_id, row.endpoint)
 
     def _context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
         """Zones matter to calls alone, and those are refused for a practice that has none."""
@@ -265,7 +269,8 @@ class Warehouse:
             held=self._held,
         )
 
-    def _write_status(self, *, at_once: bool = False) -> None:
+    def write_status(self, *, at_once: bool = True) -> None:
+        """Write the snapshot that `vetl status` reads; without `at_once` only if it is due."""
         with self._reading():
             self._status.write(self._path, at_once=at_once)
 

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from pipelines.endpoints import REGISTRY
+from pipelines.loading.control.list_status import ListStatus
+from pipelines.orchestration.list_status import list_statuses
 from pipelines.orchestration.lists import raw_key
 from pipelines.orchestration.metadata import table
 from pipelines.orchestration.resources import VetlResource, as_failures
-from pipelines.orchestration.standing import Standing, standings
 from pipelines.settings import Settings
 from pipelines.settings.definitions import OpeningHours
 from pipelines.settings.schedule import open_hours
@@ -48,7 +49,7 @@ class Verdict:
         return "; ".join(": ".join(map(str, row)) for row in self.rows[:3])
 
 
-def certified(lists: Sequence[Standing], _settings: Settings, _now: datetime) -> Verdict:
+def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
     """Every window has its certificate; a list that could not be read is an error."""
     failed = [item for item in lists if item.state == "failed"]
     unproven = [item for item in lists if item.state == "uncertified"]
@@ -56,7 +57,7 @@ def certified(lists: Sequence[Standing], _settings: Settings, _now: datetime) ->
     return Verdict(("practice", "state", "reason"), rows, is_error=bool(failed))
 
 
-def fresh(lists: Sequence[Standing], settings: Settings, now: datetime) -> Verdict:
+def fresh(lists: Sequence[ListStatus], settings: Settings, now: datetime) -> Verdict:
     """Read within the last few opening hours of the practice; a stale one is an error."""
     zones = {practice.id: practice.time_zone for practice in settings.practices}
     hours = settings.definitions.opening_hours or USUAL_HOURS
@@ -72,28 +73,28 @@ def fresh(lists: Sequence[Standing], settings: Settings, now: datetime) -> Verdi
     return Verdict(("practice", "last read", "opening hours since"), rows, is_error=bool(rows))
 
 
-def quarantined(lists: Sequence[Standing], _settings: Settings, _now: datetime) -> Verdict:
+def quarantined(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
     """No row waits in quarantine; `vetl quarantine list` shows them."""
     held = sorted((item for item in lists if item.quarantined), key=lambda item: -item.quarantined)
     return Verdict(("practice", "rows"), [(item.practice_id, item.quarantined) for item in held])
 
 
-def known_fields(lists: Sequence[Standing], _settings: Settings, _now: datetime) -> Verdict:
+def known_fields(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
     """The list has the fields of the contract and no others; new ones are kept in `_extra`."""
     return _drift(lists, lambda departure: not departure.startswith("new_value"))
 
 
-def known_values(lists: Sequence[Standing], _settings: Settings, _now: datetime) -> Verdict:
+def known_values(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
     """Its enumerations have the values of the contract; unknown ones are kept as they are."""
     return _drift(lists, lambda departure: departure.startswith("new_value"))
 
 
-def _drift(lists: Sequence[Standing], counts: Callable[[str], bool]) -> Verdict:
+def _drift(lists: Sequence[ListStatus], counts: Callable[[str], bool]) -> Verdict:
     rows = [(item.practice_id, departure) for item in lists for departure in item.drift if counts(departure)]
     return Verdict(("practice", "differs from the contract"), rows)
 
 
-LIST_CHECKS: dict[str, Callable[[Sequence[Standing], Settings, datetime], Verdict]] = {
+LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verdict]] = {
     "certified": certified,
     "fresh": fresh,
     "quarantine": quarantined,
@@ -115,7 +116,7 @@ def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> I
     """A step of its own, so that marts are built and published of what is committed, whatever it finds."""
     settings, now = vetl.settings(), datetime.now(UTC)
     with as_failures():
-        lists = standings(settings)
+        lists = list_statuses(settings)
     errors: list[str] = []
     for endpoint in REGISTRY:
         ours = [item for item in lists if item.endpoint == endpoint.name]

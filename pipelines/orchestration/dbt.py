@@ -21,9 +21,17 @@ from dagster_dbt import (
 )
 
 from pipelines import bundled
-from pipelines.jobs.build import dbt_variables, duckdb_limits, existing, options_of, ready_for_dbt, whats_new
+from pipelines.jobs.build import (
+    dbt_variables,
+    duckdb_limits,
+    existing,
+    is_up_to_date,
+    options_of,
+    ready_for_dbt,
+)
 from pipelines.jobs.dbt_process import as_options, as_variables, dbt_parse, known_to_dbt, state_folder
 from pipelines.jobs.one_writer import writing
+from pipelines.loading.control.activity import recorded
 from pipelines.loading.failures import busy_in
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.metadata import code_in, documented_in
@@ -86,7 +94,7 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
     )
     def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
         settings = vetl.settings()
-        if context.run.job_name in ONLY_NEWS and _is_up_to_date(settings):
+        if context.run.job_name in ONLY_NEWS and _is_published(settings):
             context.log.info("nothing changed since the marts were built: what is published holds")
             return
         deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
@@ -101,10 +109,12 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
                 with as_failures():
                     wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
                     ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
-                invocation = _started(context, dbt, settings)
-                yield from invocation.stream()
-                if invocation.is_successful():
-                    return
+                with recorded(settings.warehouse.path, "build", "build") as recorder:
+                    invocation = _started(context, dbt, settings)
+                    yield from invocation.stream()
+                    if invocation.is_successful():
+                        return
+                    recorder.error = f"dbt failed in Dagster's run {context.run.run_id}"
                 # A process that is no vetl may have opened the file before dbt did: nothing was built, wait on.
                 if not _was_locked_out(invocation, settings.warehouse.path) or time.monotonic() >= deadline:
                     raise dg.Failure(str(invocation.get_error()), allow_retries=False)
@@ -112,10 +122,10 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
     return models
 
 
-def _is_up_to_date(settings: Settings) -> bool:
+def _is_published(settings: Settings) -> bool:
     """Whether a build would make the marts that are published."""
     with as_failures():
-        return settings.warehouse.published.exists() and whats_new(settings) is None
+        return is_up_to_date(settings)
 
 
 def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings) -> DbtCliInvocation:

@@ -1,5 +1,6 @@
 """`[schedule]` and `[alerts]`: when Dagster works by itself, and who hears of it when that fails."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -11,6 +12,9 @@ from pipelines.settings.section import Section
 from pipelines.settings.values import no_boolean
 
 OFF = "off"
+
+_AGE = re.compile(r"(\d+(?:\.\d+)?) ?([mhd])")
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
 
 def _cron(text: str) -> str:
@@ -28,6 +32,12 @@ def _zone(name: str) -> str:
     return name
 
 
+def _age(text: str) -> str:
+    if text != OFF and not _AGE.fullmatch(text):
+        raise ValueError('must be a time such as "90m", "4h" or "2d", or "off"')
+    return text
+
+
 Cron = Annotated[str, AfterValidator(_cron)]
 Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=False)]
 
@@ -35,6 +45,7 @@ Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=
 class ScheduleSettings(Section):
     """`[schedule]`: a cron line for each schedule, or "off". `start`: switched on without a click.
 
+    `max_age`: the age of data above which `vetl status` fails, whether cron, a service or Dagster runs vetl.
     `by_shard`: one run for each shard, for Dagster's launchers that give runs to several workers.
     """
 
@@ -47,6 +58,13 @@ class ScheduleSettings(Section):
     watch: Cron = "45 * * * *"
     inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
     stale_after_hours: Hours = 4
+    max_age: Annotated[str, AfterValidator(_age)] = "4h"
+
+    @property
+    def oldest_allowed(self) -> timedelta | None:
+        """`max_age` as a time; `None` if it is off."""
+        match = _AGE.fullmatch(self.max_age)
+        return float(match[1]) * _UNITS[match[2]] if match else None
 
 
 def open_hours(since: datetime, until: datetime, time_zone: str, hours: OpeningHours) -> float:

@@ -1,19 +1,26 @@
-"""`vetl status` tells how the last attempt of each list ended, and its exit code says the worst of it."""
+"""`vetl status` shows how the last attempt of each list ended, and its exit code says the worst of it."""
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from pipelines.cli import app
+from pipelines.cli.status import show
 from pipelines.core.pages import Certificate, Window, WindowKind
 from pipelines.core.practice import Practice
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading.control.snapshot import note_not_started
+from pipelines.jobs.status import read_status
+from pipelines.loading.control.activity import record_failure, recorded
 from pipelines.loading.warehouse import Warehouse
+from pipelines.settings import load_settings
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 NOW = datetime(2026, 1, 16, 19, 30, tzinfo=UTC)
@@ -24,6 +31,8 @@ EVERY = [endpoint.name for endpoint in REGISTRY]
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TZ", "UTC")
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
 
 
 def result(endpoint: str, state: str, reason: str, practice: str = "loc-1") -> dict[str, Any]:
@@ -45,6 +54,17 @@ def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") 
         if exit_code is not None:
             summary = {"results": results}
             warehouse.finish_run(run_id, source_clock=NOW, exit_code=exit_code, summary=summary)
+    if not WAREHOUSE.with_name("analytics.duckdb").exists():
+        built_and_published()
+
+
+def built_and_published() -> None:
+    """What a build and a publication leave, beside a warehouse that is there."""
+    for kind in ("build", "publication"):
+        with recorded(WAREHOUSE, kind, kind):
+            pass
+    with duckdb.connect(str(WAREHOUSE.with_name("analytics.duckdb"))) as connection:
+        connection.execute("create schema marts")
 
 
 def all_certified() -> list[dict[str, Any]]:
@@ -70,7 +90,7 @@ def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
     assert out.startswith("14 lists of 2 practices: 1 failed, 13 certified; last sync failed just now\n")
     [line] = [line for line in out.splitlines() if line.startswith("loc-1") and "staff_tasks" in line]
     assert "failed" in line
-    assert "2026-01-16 19:30" in line or "01-16 19:30" in line
+    assert "2026-01-16 19:30" in line
     assert err == "loc-1 staff_tasks: failed just now: GET staff_tasks: HTTP 500\n"
 
     document = json.loads(status(capsys, "--json")[1])
@@ -99,6 +119,43 @@ def test_lists_that_were_never_read_are_no_success(capsys: pytest.CaptureFixture
     assert "13 not read, 1 certified" in out
 
 
+def test_many_practices_have_a_row_each_and_problems_a_row_for_each_list(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
+        practices = [Practice(f"loc-{n}", f"Harbor {n}", "UTC", date(2026, 1, 1)) for n in range(1, 31)]
+        warehouse.set_practices(practices)
+        warehouse.start_run("run", datetime.now(UTC), "sync")
+        results = [result(name, "certified", "fine", item.id) for item in practices for name in EVERY]
+        results[-1] = result(EVERY[-1], "failed", "HTTP 500", "loc-30")
+        warehouse.finish_run("run", source_clock=NOW, exit_code=1, summary={"results": results})
+    built_and_published()
+
+    _, summary, _ = status(capsys)
+    _, everything, _ = status(capsys, "--all")
+    _, problems, _ = status(capsys, "--problems")
+
+    rows = [line.split() for line in summary.splitlines() if line.startswith("loc-")]
+    assert len(rows) == 30
+    assert (rows[0][:4], rows[0][4:7]) == (["loc-1", "Harbor", "1", "certified"], ["7", "of", "7"])
+    assert [row[3:7] for row in rows if row[0] == "loc-30"] == [["failed", "6", "of", "7"]]
+    assert sum(line.startswith("loc-") for line in everything.splitlines()) == 210
+    [problem] = [line for line in problems.splitlines() if line.startswith("loc-")]
+    assert EVERY[-1] in problem
+
+
+def test_watching_many_lists_keeps_the_summary_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(0, *all_certified())
+    report = read_status(load_settings())
+
+    show(report, problems=False, most=3)
+
+    out = capsys.readouterr().out
+    assert out.startswith("14 lists of 2 practices")
+    assert sum(line.startswith("loc-") for line in out.splitlines()) == 3
+    assert "11 more rows do not fit" in out
+
+
 def test_it_can_be_narrowed_to_a_practice(capsys: pytest.CaptureFixture[str]) -> None:
     a_run(1, *all_certified()[:-1], result("patients", "failed", "why", "loc-2"))
 
@@ -111,20 +168,33 @@ def test_it_can_be_narrowed_to_a_practice(capsys: pytest.CaptureFixture[str]) ->
     assert "known are loc-1, loc-2" in err
 
 
-def test_a_sync_that_broke_off_could_not_begin_or_still_runs_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    a_run(0, *all_certified(), run_id="first")
-    a_run(None, run_id="killed")
-    code, out, _ = status(capsys)
-    assert (code, "a sync began just now and runs on, or was killed" in out) == (0, True)
+def test_a_line_says_how_the_last_sync_ended_and_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(0, *all_certified())
+    with recorded(WAREHOUSE, "sync", "reconcile"):
+        code, out, _ = status(capsys)
+    assert (code, "a reconcile began just now and runs" in out) == (0, True)
 
-    a_run(1, run_id="broken")
-    code, _, err = status(capsys)
-    assert (code, err) == (1, "the last sync ended early, just now; what was committed stays\n")
+    record_failure(WAREHOUSE, "sync", "sync", "it could not begin: sign-in refused")
 
-    note_not_started(WAREHOUSE, "sign-in refused")
-    code, _, err = status(capsys)
-    assert (code, err) == (1, "the last sync could not begin, just now: sign-in refused\n")
-    assert json.loads(status(capsys, "--json")[1])["error"] == err.strip()
+    code, out, err = status(capsys)
+    assert code == 1
+    assert "last sync failed just now" in out
+    assert err.startswith("the last sync failed at 20")
+    assert err.endswith("(just now): it could not begin: sign-in refused\n")
+    document = json.loads(status(capsys, "--json")[1])
+    assert document["error"].endswith("it could not begin: sign-in refused")
+    assert (document["sync"]["outcome"], document["build"]["outcome"]) == ("failed", "done")
+    assert [problem["exit_code"] for problem in document["problems"]] == [1]
+
+
+def test_status_does_not_load_duckdb() -> None:
+    """It is asked every few minutes, and loading DuckDB takes three times as long as the rest."""
+    loaded = (
+        "import sys, pipelines.cli.status; print({'duckdb', 'polars', 'httpx', 'dagster'} & sys.modules.keys())"
+    )
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "set()\n"
 
 
 def test_watching_ends_with_an_interrupt_and_the_last_exit_code(

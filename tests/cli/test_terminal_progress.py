@@ -13,7 +13,9 @@ from pipelines.core.results import Progress, Waiting
 
 
 def some(practice_id: str, done: int, total: int | None, phase: str = "reading") -> Progress:
-    return Progress(practice_id, "staff_tasks", done, total, phase)
+    """A report; at the end of a list it says what the list brought."""
+    brought = {} if phase == "reading" else {"new": 1, "changed": 1, "requests": 3}
+    return Progress(practice_id, "staff_tasks", done, total, phase, **brought)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +44,7 @@ def test_elsewhere_a_line_comes_every_few_seconds_and_one_at_the_end(
         "reading staff_tasks 3 rows (0 of 2 practices)",
         "reading staff_tasks 5 of 10 rows (0 of 2 practices)",
         "reading staff_tasks 6 of 10 rows (1 of 2 practices)",
-        "staff_tasks: all 2 practices done, 10 rows read",
+        "staff_tasks: all 2 practices done, 2 rows new, 2 changed, 6 requests",
     ]
 
 
@@ -50,7 +52,7 @@ def test_one_practice_ends_with_the_state_of_each_list(capsys: pytest.CaptureFix
     with showing_lists(1) as report:
         report(some("a", 4, 4, "certified"))
 
-    assert capsys.readouterr().err == "staff_tasks: certified, 4 rows read\n"
+    assert capsys.readouterr().err == "staff_tasks: certified, 1 row new, 1 changed, 3 requests\n"
 
 
 def test_what_is_waited_for_for_long_has_a_line_and_what_is_quick_has_none(
@@ -80,7 +82,9 @@ def test_as_json_each_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> N
     with showing_lists(1) as report:
         report(some("a", 4, 4, "certified"))
 
-    assert json.loads(capsys.readouterr().err)["event"] == "staff_tasks: certified, 4 rows read"
+    assert (
+        json.loads(capsys.readouterr().err)["event"] == "staff_tasks: certified, 1 row new, 1 changed, 3 requests"
+    )
 
 
 def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,11 @@ import pytest
 
 import pipelines
 from pipelines.cli.output import direct
+from pipelines.cli.quarantine import COLUMNS as QUARANTINE
 from pipelines.cli.status import COLUMNS as STATUS
 from pipelines.cli.terminal import TableColumn, count, print_table
-from pipelines.cli.times import ago, local, zone
-from pipelines.cli.views import SYNC_COLUMNS
+from pipelines.cli.times import ago, in_words, local, zone
+from pipelines.cli.views import PRACTICE_COLUMNS, SYNC_COLUMNS
 from pipelines.jobs.logs import SENTENCES, sentence
 
 COLUMNS = (TableColumn("practice"), TableColumn("state"), TableColumn("rows", 1), TableColumn("evidence", 2))
@@ -109,14 +110,21 @@ def test_states_have_colours_unless_no_color_is_set(
     assert "\x1b[3" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("columns", [STATUS, SYNC_COLUMNS])
+@pytest.mark.parametrize("columns", [(*STATUS, "quarantined"), SYNC_COLUMNS, PRACTICE_COLUMNS, QUARANTINE])
 def test_what_must_stay_fits_into_80_columns(columns: tuple[str | TableColumn, ...]) -> None:
-    """With the longest list, an ordinary practice id and a time of another year."""
-    longest = {"practice": "practice-0001", "list": "service_reminder_events", "state": "uncertified"}
+    """With the longest list and an ordinary practice id; of times and reasons a word is the least."""
+    longest = {
+        "practice": "practice-0001",
+        "list": "service_reminder_events",
+        "state": "uncertified",
+        "certified until": "2025-12-31",
+        "row": "r" * 15,
+        "reason": "appointment",
+    }
     named = [TableColumn(column) if isinstance(column, str) else column for column in columns]
     stay = [column.name for column in named if not column.leaves]
 
-    assert sum(len(longest.get(name, "2025-12-31 23:59")) + 2 for name in stay) <= 80
+    assert sum(len(longest.get(name, name)) + 2 for name in stay) <= 80
 
 
 def test_quiet_prints_no_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,14 +139,16 @@ def test_a_noun_is_in_its_number(number: int, text: str) -> None:
     assert count(number, "row") == text
 
 
-def test_times_are_short_and_in_this_machines_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_have_their_year_and_in_this_machines_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     try:
-        assert local("2026-01-16T05:30:00Z", NOW) == "01-16 00:30"
-        assert local("2025-12-31T23:30:00+00:00", NOW) == "2025-12-31 18:30"
-        assert (local("2026-01-16", NOW), local("2025-01-16", NOW)) == ("01-16", "2025-01-16")
-        assert local(None, NOW) == ""
+        assert local("2026-01-16T05:30:00Z") == "2026-01-16 00:30"
+        assert local("2025-01-16") == "2025-01-16"
+        assert local(None) == ""
+        line = in_words(f"failed at {NOW.isoformat()}: 2026-01-16")
+        assert line.startswith("failed at 2026-01-16 07:00 (")
+        assert line.endswith("ago): 2026-01-16")
         assert zone() in {"EST", "EDT"}
     finally:
         monkeypatch.undo()

@@ -17,7 +17,7 @@ import sandbox
 from pipelines import bundled
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.control.snapshot import read_snapshot, snapshot_path
-from pipelines.orchestration.standing import standings
+from pipelines.orchestration.list_status import list_statuses
 from pipelines.settings import load_settings
 
 SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
@@ -26,7 +26,7 @@ SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
 def rows_told(warehouse: Path) -> int:
     """The rows that were committed so far."""
     snapshot = read_snapshot(warehouse, bundled.migrations())
-    return sum(item["rows"] for item in snapshot.lists) if snapshot else 0
+    return sum(item.rows for item in snapshot.lists) if snapshot else 0
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_fifty_practices_over_three_months_with_a_gap_are_two_runs_that_queue(tm
         spans = [site.step_of(run.run_id) for run in runs]
         assert max(start for start, _ in spans) >= min(end for _, end in spans)
         settings = load_settings(site.config)
-        assert {item.practice_id for item in standings(settings)} == chosen
+        assert {item.practice_id for item in list_statuses(settings)} == chosen
         for endpoint in REGISTRY:
             made = site.instance.get_materialized_partitions(dg.AssetKey(["partner", endpoint.table]))
             assert made == chosen
@@ -89,7 +89,7 @@ def test_a_killed_run_is_told_as_failed_and_the_next_one_goes_on(
     site.platform.faults.set([])
     assert site.ended(following).status is dg.DagsterRunStatus.SUCCESS
     assert witness.false_claims(None) == []
-    assert {item.state for item in standings(settings)} == {"certified"}
+    assert {item.state for item in list_statuses(settings)} == {"certified"}
     zones = {one.id: one.time_zone for one in site.platform.practices}
     assert (
         truth.differences(site.platform, settings.warehouse.path, zones, since=settings.practices[0].history_start)

@@ -13,7 +13,7 @@ from support.processes import until
 
 import sandbox
 from pipelines.loading.layout import shards_of
-from pipelines.orchestration.standing import standings
+from pipelines.orchestration.list_status import list_statuses
 from pipelines.settings import load_settings
 
 SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.2)
@@ -60,7 +60,7 @@ def test_shards_are_read_by_two_workers_at_once_and_a_killed_one_is_taken_over(s
     assert again.status is dg.DagsterRunStatus.SUCCESS, [
         record.message for record in site.instance.all_logs(again.run_id)
     ]
-    assert {item.state for item in standings(settings)} == {"certified"}
+    assert {item.state for item in list_statuses(settings)} == {"certified"}
     since = settings.practices[0].history_start
     zones = {one.id: one.time_zone for one in site.platform.practices}
     for file, names in zip(shards_of(settings.warehouse.path).values(), (2, 4), strict=True):

@@ -19,6 +19,7 @@ import sandbox
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.sync import run_sync
+from pipelines.loading.control.list_status import ListStatus
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import Settings
@@ -39,19 +40,19 @@ def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: 
         return snapshot.exists() and '"covered"' in snapshot.read_text("utf-8")
 
     killed = sync_until_killed(practices.settings, tmp_path / "ended", 0.0, after=some_window_is_certified)
-    before = {item["endpoint"]: item for item in status(practices.warehouse)}
+    before = {item.endpoint: item for item in status(practices.warehouse)}
 
     result = practices.sync()
 
     assert killed
-    done = [name for name, item in before.items() if (item["cursor"] or {}).get("covered")]
+    done = [name for name, item in before.items() if (item.cursor or {}).get("covered")]
     assert done
     assert practices.differences() == []
     requests = {item.endpoint: item.requests for item in result.results}
     assert all(requests[name] < 10 for name in done if name != "phone_calls")
 
 
-def status(warehouse: Path) -> list[dict[str, Any]]:
+def status(warehouse: Path) -> list[ListStatus]:
     with Warehouse.open(warehouse, REGISTRY, lock_wait_seconds=5) as opened_again:
         return opened_again.status()
 

@@ -10,7 +10,6 @@ from support.mart_builds import build_marts_untested
 from support.worlds import settings_for
 
 import sandbox
-from pipelines.cli.status import look_at
 from pipelines.core.errors import WarehouseBusy
 from pipelines.core.results import SyncResult
 from pipelines.endpoints import REGISTRY
@@ -19,6 +18,7 @@ from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import run_export
 from pipelines.jobs.shards import parts
+from pipelines.jobs.status import read_status
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.layout import shards_of
 from pipelines.loading.published.query import query
@@ -70,7 +70,7 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     assert first.exit_code == 0
     assert [item.practice_id for item in first.results] == [p.id for p in settings.practices for _ in range(7)]
     assert [len(part.practices) for part in parts(two)] == [2, 1]
-    assert len(look_at(two.warehouse.path, tmp_path / "inbox").snapshot.lists) == 21
+    assert len(read_status(two).snapshot.lists) == 21
     [(rows,)] = query(two.warehouse.path, "select count(*) from raw.phone_calls").rows
     assert rows == sum(item.rows for item in first.results if item.endpoint == "phone_calls") > 0
 

@@ -1,7 +1,8 @@
-"""The last window of each list, told after every commit without searching through all that were ever read."""
+"""The status of each list after every commit, and the records of the work that was done last."""
 
 import json
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,9 @@ from pipelines.core.errors import WarehouseError
 from pipelines.core.pages import Certificate, Window, WindowKind
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import by_name
-from pipelines.loading.control.snapshot import Snapshot, note_not_started, read_snapshot, snapshot_path
+from pipelines.loading.control.activity import activity_path, read_activity, record_failure, recorded
+from pipelines.loading.control.list_status import list_status_of
+from pipelines.loading.control.snapshot import Snapshot, read_snapshot, snapshot_path
 from pipelines.loading.control.status import WRITTEN_EVERY, Status
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
@@ -39,9 +42,9 @@ def test_it_is_the_one_that_was_finished_last_in_whatever_order_they_were_commit
         last[name] = max(last.get(name, finished), finished)
 
         reasons = {
-            item["endpoint"]: item["certificate"]["reason"]
+            item.endpoint: item.certificate.reason
             for item in shared.warehouse.status()
-            if item["practice_id"] == shared.practice.id and item["certificate"]
+            if item.practice_id == shared.practice.id and item.certificate
         }
 
         assert reasons == {name: f"at {finished}" for name, finished in last.items()}
@@ -72,7 +75,7 @@ def test_of_many_lists_only_the_one_that_changed_is_looked_at(filled: Filled) ->
     filled.connection.execute("insert into control.cursors values ('p1', 'appointments', '{}', 'behind its back')")
     filled.merge("staff_tasks", {"id": 2})
 
-    rows = {item["endpoint"]: (item["rows"], item["cursor"]) for item in filled.warehouse.status()}
+    rows = {item.endpoint: (item.rows, item.cursor) for item in filled.warehouse.status()}
 
     assert rows["staff_tasks"] == (2, None)
     assert rows["appointments"] == (1, None)
@@ -100,11 +103,12 @@ def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_cer
     run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
     run(filled, "second", "failed", reason="HTTP 500")
 
-    (entry,) = [item for item in filled.warehouse.status() if item["endpoint"] == "clients"]
+    (entry,) = [item for item in filled.warehouse.status() if item.endpoint == "clients"]
 
-    assert entry["state"] == "failed"
-    assert entry["certified_through"] == "2025-06-01T00:00:00+00:00"
-    assert (entry["attempt"]["reason"], entry["attempt"]["run_id"]) == ("HTTP 500", "second")
+    assert entry.state == "failed"
+    assert entry.certified_through == "2025-06-01T00:00:00+00:00"
+    assert entry.attempt
+    assert (entry.attempt.reason, entry.attempt.run_id) == ("HTTP 500", "second")
     assert filled.rows("select count(*) from control.attempts") == [(1,)]
     assert snapshot(filled).lists == filled.warehouse.status()
     run_told = snapshot(filled).run
@@ -125,20 +129,53 @@ def test_attempts_of_an_earlier_vetl_are_taken_from_its_runs(filled: Filled) -> 
     again.warehouse.close()
 
 
-def test_a_sync_that_cannot_begin_is_told_until_the_next_one(filled: Filled) -> None:
-    note_not_started(filled.path, "nothing here yet")
-    assert read_snapshot(filled.path, bundled.migrations()) is None
-    run(filled, "first", "certified")
-    note_not_started(filled.path, "sign-in refused")
+def test_a_first_sync_that_was_killed_has_read_a_part(filled: Filled) -> None:
+    filled.merge("staff_tasks", {"id": 1})
 
-    failure = snapshot(filled).not_started
-    assert failure
-    assert failure["error"] == "sign-in refused"
-    filled.warehouse.start_run("drain", START, "webhooks drain")
-    filled.warehouse.finish_run("drain", source_clock=None, exit_code=0, summary={})
-    assert snapshot(filled).not_started == failure
-    run(filled, "second", "certified")
-    assert snapshot(filled).not_started is None
+    states = {item.endpoint: (item.state, item.rows) for item in filled.warehouse.status()}
+
+    assert states["staff_tasks"] == ("partly read", 1)
+    assert states["appointments"] == ("not read", 0)
+
+
+def test_a_sync_that_cannot_begin_is_known_until_the_next_one(tmp_path: Path) -> None:
+    """Without a warehouse there is nothing beside which it could be recorded."""
+    warehouse = tmp_path / "vetl.duckdb"
+    record_failure(warehouse, "sync", "sync", "sign-in refused")
+    assert read_activity(warehouse, "sync") is None
+    assert list(tmp_path.iterdir()) == []
+    warehouse.touch()
+
+    record_failure(warehouse, "sync", "sync", "sign-in refused")
+
+    failed = read_activity(warehouse, "sync")
+    assert failed
+    assert (failed.outcome, failed.error, failed.succeeded_at) == ("failed", "sign-in refused", None)
+    with recorded(warehouse, "sync", "reconcile"):
+        running = read_activity(warehouse, "sync")
+        record_failure(warehouse, "sync", "sync", "another one, while this one is at work")
+    done = read_activity(warehouse, "sync")
+    assert running
+    assert done
+    assert (running.outcome, running.command) == ("running", "reconcile")
+    assert (done.outcome, done.error, done.command) == ("done", None, "reconcile")
+    assert done.succeeded_at == done.finished_at
+
+
+def test_a_record_says_no_value_of_an_error_that_nobody_foresaw_and_fits_into_its_file(tmp_path: Path) -> None:
+    warehouse = tmp_path / "vetl.duckdb"
+    warehouse.touch()
+    with pytest.raises(ValueError, match="Jane"), recorded(warehouse, "build", "build"):
+        raise ValueError("Jane Doe")
+    unforeseen = read_activity(warehouse, "build")
+    record_failure(warehouse, "build", "build", "\u00e9" * 5_000)
+    long = read_activity(warehouse, "build")
+
+    assert unforeseen
+    assert unforeseen.error == "internal error: ValueError"
+    assert long
+    assert long.outcome == "failed"
+    assert activity_path(warehouse, "build").stat().st_size == 4_096
 
 
 def test_a_snapshot_of_a_newer_vetl_is_refused_and_one_of_0_1_0_is_read(filled: Filled) -> None:
@@ -149,7 +186,14 @@ def test_a_snapshot_of_a_newer_vetl_is_refused_and_one_of_0_1_0_is_read(filled: 
         snapshot(filled)
 
     snapshot_path(filled.path).write_text(json.dumps(document["lists"]))
-    assert snapshot(filled) == Snapshot(document["lists"])
+    assert snapshot(filled) == Snapshot([list_status_of(item) for item in document["lists"]])
+
+
+def test_a_snapshot_that_is_no_snapshot_is_one_line(filled: Filled) -> None:
+    for text in ("", "[1]", "{}", '{"migration": "0001_control", "lists": [{"endpoint": 1}]}'):
+        snapshot_path(filled.path).write_text(text)
+        with pytest.raises(WarehouseError, match=r"cannot be read; the next sync writes it again"):
+            snapshot(filled)
 
 
 def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> None:
@@ -174,7 +218,7 @@ def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> N
 
 def reconciled(filled: Filled) -> dict[tuple[str, str], str]:
     entries = filled.warehouse.status()
-    return {(item["practice_id"], item["endpoint"]): at for item in entries if (at := item["last_reconcile"])}
+    return {(item.practice_id, item.endpoint): at for item in entries if (at := item.last_reconcile)}
 
 
 def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: str | None = None) -> None:
@@ -192,7 +236,7 @@ def status_of(filled: Filled) -> Status:
 def certificates(filled: Filled) -> dict[str, str]:
     """The reason of each list's last window."""
     entries = filled.warehouse.status()
-    return {item["endpoint"]: item["certificate"]["reason"] for item in entries if item["certificate"]}
+    return {item.endpoint: item.certificate.reason for item in entries if item.certificate}
 
 
 def snapshot(filled: Filled) -> Snapshot:
@@ -202,4 +246,4 @@ def snapshot(filled: Filled) -> Snapshot:
 
 
 def rows_in_file(filled: Filled) -> dict[str, int]:
-    return {item["endpoint"]: item["rows"] for item in snapshot(filled).lists}
+    return {item.endpoint: item.rows for item in snapshot(filled).lists}

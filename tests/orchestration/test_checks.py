@@ -26,6 +26,7 @@ def entry(practice: str = "loc-1", **changed: Any) -> dict[str, Any]:
     return {
         "practice_id": practice,
         "endpoint": "staff_tasks",
+        "state": changed.get("attempt", attempt)["state"],
         "last_read": now,
         "attempt": attempt,
         "certificate": None,

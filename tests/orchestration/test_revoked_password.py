@@ -11,10 +11,10 @@ from support.practice_site import site
 from pipelines.engine import runner
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.checks import check_lists
+from pipelines.orchestration.list_status import list_statuses
 from pipelines.orchestration.lists import list_assets, raw_key
 from pipelines.orchestration.received import received_tables
 from pipelines.orchestration.resources import VetlResource
-from pipelines.orchestration.standing import standings
 from pipelines.partner import retrying
 from pipelines.settings import load_settings
 from sandbox import Fault
@@ -75,7 +75,7 @@ class Site:
 
     def states(self) -> dict[tuple[str, str], str]:
         """How each list of each practice stands."""
-        lists = standings(load_settings(self._config))
+        lists = list_statuses(load_settings(self._config))
         return {(item.practice_id, item.endpoint): item.state for item in lists}
 
     def states_of(self, practice: str) -> set[str]:

@@ -56,7 +56,7 @@ def test_the_status_counts_what_each_drain_brought(side: Side) -> None:
     for number in (1, 2):
         side.receive(("messages", message(f"m-{number}")))
         side.drain()
-        counts = {item["endpoint"]: item["rows"] for item in side.warehouse.status()}
+        counts = {item.endpoint: item.rows for item in side.warehouse.status()}
         assert (counts["messages"], counts["message_events"]) == (number, number)
         assert "outreach_events" not in counts
 

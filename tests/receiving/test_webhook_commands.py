@@ -137,11 +137,12 @@ def test_a_quarantined_delivery_comes_in_once_it_is_understood(
 
 
 def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """Return the output of status; rows in quarantine are exit 3."""
+    """Return the status. Rows in quarantine, and a folder without a sync, are exit 3; a broken inbox is exit 1."""
     capsys.readouterr()
     code = app.execute(["status", "--json"])
     report = json.loads(capsys.readouterr().out)
-    assert code == (3 if any(item["quarantined"] for item in report["lists"]) else 0)
+    is_doubtful = not report["lists"] or any(item["quarantined"] for item in report["lists"])
+    assert code == (1 if report["inbox"]["error"] else 3 if is_doubtful else 0)
     return report
 
 

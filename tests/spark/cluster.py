@@ -28,8 +28,8 @@ from support.processes import until
 from pipelines.jobs.build import build_marts, publish_marts
 from pipelines.jobs.logs import configure_logs
 from pipelines.jobs.shards import parts
+from pipelines.orchestration.list_status import list_statuses
 from pipelines.orchestration.schedules import AFTER_LISTS, LISTS
-from pipelines.orchestration.standing import standings
 from pipelines.settings import Settings, load_settings
 
 PATIENCE = 3600
@@ -126,7 +126,7 @@ def _is_published(site: Site) -> bool:
 def _wrong(site: Site, settings: Settings) -> Iterator[str]:
     """Lists that are not certified, and rows that are not the platform's."""
     zones = {one.id: one.time_zone for one in site.platform.practices}
-    states = Counter(item.state for item in standings(settings))
+    states = Counter(item.state for item in list_statuses(settings))
     if set(states) != {"certified"}:
         yield f"lists are {dict(states)}"
     for part in parts(settings):

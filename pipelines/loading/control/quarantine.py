@@ -54,7 +54,10 @@ class BadRow:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One row in quarantine, as `control.quarantine` keeps it; times are the source's clock."""
+    """One row in quarantine, as `control.quarantine` keeps it; times are the source's clock.
+
+    `acknowledged_at`, `acknowledged_reason`: when somebody acknowledged it, by this machine's clock, and why.
+    """
 
     practice_id: str
     endpoint: str
@@ -64,22 +67,39 @@ class Held:
     first_day: date | None
     first_seen: datetime
     last_seen: datetime
+    acknowledged_at: datetime | None = None
+    acknowledged_reason: str | None = None
 
 
 def held(connection: duckdb.DuckDBPyConnection) -> list[Held]:
     """Return all unresolved rows, ordered by practice and list."""
     rows = connection.execute(
-        "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen"
-        " from control.quarantine where resolved_at is null order by practice_id, endpoint, first_seen, row_key"
+        "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen,"
+        " acknowledged_at, acknowledged_reason from control.quarantine"
+        " where resolved_at is null order by practice_id, endpoint, first_seen, row_key"
     ).fetchall()
     return [Held(*row) for row in rows]
 
 
+def acknowledge(
+    connection: duckdb.DuckDBPyConnection,
+    rows: Iterable[Held],
+    reason: str,
+) -> None:
+    """Mark these rows as known: they stay in quarantine, and exit codes do not count them any more."""
+    for row in rows:
+        connection.execute(
+            "update control.quarantine set acknowledged_at = now(), acknowledged_reason = ?"
+            " where practice_id = ? and endpoint = ? and row_key = ? and resolved_at is null",
+            [reason, row.practice_id, row.endpoint, row.row_key],
+        )
+
+
 def held_counts(connection: duckdb.DuckDBPyConnection, endpoint_name: str) -> dict[str, int]:
-    """Return the number of unresolved rows of one list by practice."""
+    """Return by practice the number of rows of one list that are neither resolved nor acknowledged."""
     rows = connection.execute(
         "select practice_id, count(*) from control.quarantine"
-        " where resolved_at is null and endpoint = ? group by 1",
+        " where resolved_at is null and acknowledged_at is null and endpoint = ? group by 1",
         [endpoint_name],
     ).fetchall()
     return dict(rows)
@@ -111,10 +131,14 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
         first_seen=pl.Series(clocks, dtype=INSTANT), last_seen=pl.Series(clocks, dtype=INSTANT)
     )
     commit.held.update((row.practice_id, commit.endpoint_name) for row in rows)
+    # Somebody acknowledged this payload: another one, or one that comes back later, is news.
+    unchanged = "q.payload = bad.payload and q.resolved_at is null"
     same = "q.practice_id = bad.practice_id and q.row_key = bad.row_key and q.endpoint = $1"
     with registered_frames(commit.connection, bad=frame):
         commit.connection.execute(
             "update control.quarantine as q set reason = bad.reason, payload = bad.payload,"
+            f" acknowledged_at = case when {unchanged} then q.acknowledged_at end,"
+            f" acknowledged_reason = case when {unchanged} then q.acknowledged_reason end,"
             f" last_seen = bad.last_seen, run_id = $2, resolved_at = null from bad where {same}",
             [commit.endpoint_name, commit.run_id],
         )

@@ -9,26 +9,26 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, cast
 
 from pipelines.core.errors import WarehouseError
+from pipelines.loading.control.list_status import ListStatus, list_status_of
 from pipelines.loading.layout import written_files
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the file says, in JSON values; instants are ISO 8601 in UTC.
+    """The content of the file; instants are ISO 8601 in UTC.
 
     `lists`: an entry for each list of each practice (`Status.lists`). `written_at`: this machine's clock.
-    `run`: the last sync or reconcile. `not_started`: the error of a later one that could not begin, and when.
+    `run`: the last sync or reconcile that reached the platform.
     """
 
-    lists: list[dict[str, Any]] = field(default_factory=list)
+    lists: list[ListStatus] = field(default_factory=list)
     written_at: str | None = None
     run: dict[str, Any] | None = None
-    not_started: dict[str, str] | None = None
 
 
 def snapshot_path(warehouse: Path) -> Path:
@@ -48,28 +48,29 @@ def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
 
 
 def _of_all(shards: Sequence[Snapshot]) -> Snapshot:
-    """One for several files: the lists of all, and of the latest run. That one shard could not begin is told."""
+    """Return one snapshot for several files: the lists of all, and the latest run."""
     runs = [snapshot.run for snapshot in shards if snapshot.run]
     return Snapshot(
-        lists=sorted((item for snapshot in shards for item in snapshot.lists), key=itemgetter("practice_id")),
+        lists=sorted((item for snapshot in shards for item in snapshot.lists), key=attrgetter("practice_id")),
         written_at=max((snapshot.written_at for snapshot in shards if snapshot.written_at), default=None),
         run=max(runs, key=itemgetter("started_at"), default=None),
-        not_started=next((snapshot.not_started for snapshot in shards if snapshot.not_started), None),
     )
 
 
 def _read_one(warehouse: Path, migrations: Path) -> Snapshot | None:
     path = snapshot_path(warehouse)
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document: Any = json.loads(path.read_text("utf-8"))
+        if isinstance(document, list):  # vetl 0.1.0 wrote the lists alone
+            document = {"lists": document, "written_at": None, "run": None}
+        else:
+            _refuse(warehouse, document["migration"], migrations)
+        lists = [list_status_of(item) for item in document["lists"]]
+        return Snapshot(lists, document["written_at"], document["run"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
-        raise WarehouseError(f"{path}: cannot be read; the next sync writes it anew") from None
-    if isinstance(document, list):  # as vetl 0.1.0 wrote it
-        return Snapshot(document)
-    _refuse(warehouse, document["migration"], migrations)
-    return Snapshot(document["lists"], document["written_at"], document["run"], document["not_started"])
+    except (OSError, ValueError, LookupError, TypeError):
+        raise WarehouseError(f"{path}: cannot be read; the next sync writes it again") from None
 
 
 def refuse_newer(warehouse: Path, migrations: Path) -> None:
@@ -95,30 +96,9 @@ def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:
 
 
 def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | None, lists: Iterable[str]) -> None:
-    """Replace the file; `lists` are JSON objects as text. A sync that could not begin is told until one does."""
-    header = {"migration": migration, "written_at": now(), "run": run, "not_started": _still(warehouse, run)}
+    """Replace the file; `lists` are JSON objects as text."""
+    header = {"migration": migration, "written_at": now(), "run": run}
     _replace(snapshot_path(warehouse), json.dumps(header)[:-1] + ', "lists": [' + ", ".join(lists) + "]}")
-
-
-def note_not_started(warehouse: Path, error: str) -> None:
-    """A command could not begin to read the source: what is here stays, and `vetl status` tells why it is old."""
-    path = snapshot_path(warehouse)
-    try:
-        document = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return
-    if isinstance(document, dict):
-        _replace(path, json.dumps({**document, "not_started": {"at": now(), "error": error}}, ensure_ascii=False))
-
-
-def _still(warehouse: Path, run: Mapping[str, Any] | None) -> dict[str, str] | None:
-    """What the file says of a sync that could not begin, unless one has begun since: a drain reads no list."""
-    try:
-        document = json.loads(snapshot_path(warehouse).read_text("utf-8"))
-        before = document["run"]["run_id"] if document["run"] else None
-        return document["not_started"] if before == (run["run_id"] if run else None) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def now() -> str:
@@ -127,7 +107,7 @@ def now() -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """It is a help: no failure of it counts."""
+    """Put a new file in the place of the old one. The commit before it has succeeded, so nothing is raised."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         draft.write_text(text, "utf-8")

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 from pipelines.endpoints.received import RECEIVED
+from pipelines.loading.control.list_status import Attempt, LastWindow, ListStatus, state_without_attempt
 from pipelines.loading.control.questions import row_counts
 from pipelines.loading.control.snapshot import write_snapshot
 from pipelines.loading.tables import RawTable
@@ -31,8 +32,9 @@ _ONLY = (
 _FACTS = {
     "cursor": "select practice_id, endpoint, cursor from control.cursors {only}",
     "quarantined": (
-        # Of all lists: what is held decides which entries there are.
-        "select practice_id, endpoint, count(*) from control.quarantine where resolved_at is null group by all"
+        # Of all lists: rows in quarantine decide which entries there are.
+        "select practice_id, endpoint, count(*), count(acknowledged_at) from control.quarantine"
+        " where resolved_at is null group by all"
     ),
     "drift": (
         "select practice_id, endpoint, list(kind || ': ' || name || if(value = '', '', ' = ' || value)"
@@ -98,7 +100,7 @@ class Status:
         self._windows: dict[List, tuple[Any, ...]] = {}
         self._searched_from = datetime(1970, 1, 1, tzinfo=UTC)
         self._reconciled: dict[List, tuple[Any, ...]] = {}
-        self._entries: dict[List, dict[str, Any]] = {}
+        self._entries: dict[List, ListStatus] = {}
         self._texts: dict[List, str] = {}
         self._stale: set[List] | None = None
         """Whose entry is not what it should be; `None`: everything."""
@@ -119,10 +121,10 @@ class Status:
         """One has begun or has ended: attempts are others, and it may have been a reconcile."""
         self._stale = None
 
-    def lists(self) -> list[dict[str, Any]]:
-        """One entry for each practice and endpoint, of plain JSON values; instants in ISO 8601, UTC.
+    def lists(self) -> list[ListStatus]:
+        """Return an entry for each practice and list, in the order of the configured practices.
 
-        What webhooks told (`RECEIVED`) has an entry where there is something of it, in quarantine or in raw.
+        A list that webhooks bring (`RECEIVED`) has an entry if rows of it are in raw or in quarantine.
         """
         self._refresh()
         return list(self._entries.values())
@@ -176,36 +178,39 @@ class Status:
             return
         for key in shown if stale is None else stale.intersection(shown):
             self._entries[key] = self._entry(key, practices, facts)
-            self._texts[key] = json.dumps(self._entries[key], ensure_ascii=False)
+            self._texts[key] = self._entries[key].as_json()
 
     def _entry(
         self, key: List, practices: Mapping[str, str], facts: Mapping[str, Mapping[List, tuple[Any, ...]]]
-    ) -> dict[str, Any]:
+    ) -> ListStatus:
+        practice_id, endpoint = key
         cursor = json.loads(facts["cursor"][key][0]) if key in facts["cursor"] else None
+        quarantined, acknowledged = facts["quarantined"].get(key, (0, 0))
         restated, last_restated = facts["restated"].get(key, (0, None))
         (reconciled,) = self._reconciled.get(key, (None,))
-        attempt = facts["attempt"].get(key)
+        attempt, by_sync = _attempt(facts["attempt"].get(key))
         window = self._windows.get(key)
-        return {
-            "practice_id": key[0],
-            "practice": practices.get(key[0]),
-            "endpoint": key[1],
-            "state": _state(key[1], attempt),
-            "rows": self._counts.get(key, (0, 0))[0],
-            "open": self._counts.get(key, (0, 0))[1],
-            "certified_through": _until(
-                certified_through(cursor) if cursor else None, attempt[5] if attempt else None
-            ),
-            "attempt": _attempt(attempt),
-            "last_read": _iso(window[4]) if window else None,
-            "certificate": _certificate(window),
-            "cursor": cursor,
-            "quarantined": facts["quarantined"].get(key, (0,))[0],
-            "restated": restated,
-            "last_restated": _iso(last_restated),
-            "last_reconcile": _iso(reconciled),
-            "drift": facts["drift"].get(key, ([],))[0],
-        }
+        rows, is_open = self._counts.get(key, (0, 0))
+        has_rows = rows > 0 or window is not None
+        return ListStatus(
+            practice_id=practice_id,
+            practice=practices.get(practice_id),
+            endpoint=endpoint,
+            state=attempt.state if attempt else state_without_attempt(endpoint, has_rows=has_rows),
+            rows=rows,
+            open=is_open,
+            certified_through=_until(certified_through(cursor) if cursor else None, by_sync),
+            attempt=attempt,
+            last_read=_iso(window[4]) if window else None,
+            certificate=_last_window(window),
+            cursor=cursor,
+            quarantined=quarantined,
+            acknowledged=acknowledged,
+            restated=restated,
+            last_restated=_iso(last_restated),
+            last_reconcile=_iso(reconciled),
+            drift=tuple(facts["drift"].get(key, ([],))[0]),
+        )
 
     def _shown(self, practices: Collection[str], held: Collection[List]) -> Iterator[List]:
         """A body may be in quarantine because nobody knows its practice, so not only the configured count."""
@@ -260,31 +265,20 @@ def certified_through(cursor: Mapping[str, Any]) -> str | None:
     return covered[0][1] if covered else cursor.get("through")
 
 
-def _state(endpoint: str, attempt: tuple[Any, ...] | None) -> str:
-    """How the last attempt ended; `received` where nothing is read, because the platform sends it."""
-    if attempt:
-        return attempt[0]
-    return "received" if endpoint in _RECEIVED else "not read"
+def _attempt(row: tuple[Any, ...] | None) -> tuple[Attempt | None, str | None]:
+    """The last attempt, and until when it certified its list."""
+    if row is None:
+        return None, None
+    state, reason, command, run_id, finished, through = row
+    at = finished.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return Attempt(state=state, reason=reason, command=command, run_id=run_id, finished=at), through
 
 
-def _attempt(attempt: tuple[Any, ...] | None) -> dict[str, Any] | None:
-    if attempt is None:
+def _last_window(row: tuple[Any, ...] | None) -> LastWindow | None:
+    if row is None:
         return None
-    state, reason, command, run_id, finished, _ = attempt
-    return {"state": state, "reason": reason, "command": command, "run_id": run_id, "finished": _iso(finished)}
-
-
-def _certificate(window: tuple[Any, ...] | None) -> dict[str, Any] | None:
-    if window is None:
-        return None
-    start, end, certified, reason, finished = window
-    return {
-        "start": start,
-        "end": end,
-        "certified": certified,
-        "reason": reason,
-        "finished": _iso(finished),
-    }
+    start, end, certified, reason, finished = row
+    return LastWindow(start=start, end=end, certified=certified, reason=reason, finished=_iso(finished))
 
 
 def _iso(instant: datetime | None) -> str | None:

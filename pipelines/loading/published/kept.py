@@ -30,11 +30,10 @@ def remove_kept(published: Path, files: int = 1) -> list[Path]:
     return gone
 
 
-def roll_back(published: Path) -> Path:
+def roll_back(published: Path) -> None:
     """Put the file that was published before in the place of the published one, in one rename.
 
-    Returns:
-        The name that it had. What was published until now is gone; the next publication makes it again.
+    The file that was published until now is gone; the next publication makes it again.
 
     Raises:
         WarehouseError: none is kept, or it cannot be renamed.
@@ -47,4 +46,3 @@ def roll_back(published: Path) -> Path:
         before[0].replace(published)
     except OSError as error:
         raise WarehouseError(f"{published}: cannot be rolled back: {error.strerror}") from None
-    return before[0]

@@ -1,0 +1,71 @@
+"""A rollback stays: no publication replaces the file that was put back until `vetl publish --release`."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipelines.core.errors import WarehouseError
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A rollback that was not released; instants are ISO 8601.
+
+    `since`: when it was done. `published_at`: when the file that is shown now was published first.
+    """
+
+    since: str
+    published_at: str
+
+
+def read_hold(private: Path) -> Hold | None:
+    """Return the rollback that holds the published file; `None` if publications go on.
+
+    Raises:
+        WarehouseError: the record of it cannot be read.
+    """
+    file = _path(private)
+    try:
+        return Hold(**json.loads(file.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError):
+        remedy = "`vetl publish --release` removes it and publishes"
+        raise WarehouseError(f"{file}: cannot be read; it keeps a rollback in place; {remedy}") from None
+
+
+def hold(private: Path, published: Path) -> Hold:
+    """Keep the published file as it is now.
+
+    Raises:
+        WarehouseError: the record cannot be written.
+    """
+    file = _path(private)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        made = datetime.fromtimestamp(published.stat().st_mtime, UTC)
+        held = Hold(_iso(datetime.now(UTC)), _iso(made))
+        draft.write_text(json.dumps(asdict(held)), "utf-8")
+        draft.replace(file)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
+    return held
+
+
+def release(private: Path) -> bool:
+    """Let publications go on; `False` if nothing held them."""
+    file = _path(private)
+    there = file.exists()
+    file.unlink(missing_ok=True)
+    return there
+
+
+def _path(private: Path) -> Path:
+    return private.with_name(f"{private.name}.rolled_back.json")
+
+
+def _iso(instant: datetime) -> str:
+    return instant.isoformat(timespec="seconds").replace("+00:00", "Z")

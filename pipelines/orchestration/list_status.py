@@ -1,0 +1,35 @@
+"""The status of each list of each practice, from the snapshot beside the warehouse: it needs no lock."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from pipelines import bundled
+from pipelines.loading.control.activity import Activity, read_activity
+from pipelines.loading.control.list_status import Attempt, ListStatus
+from pipelines.loading.control.snapshot import read_snapshot
+from pipelines.settings import Settings
+
+
+def list_statuses(settings: Settings) -> list[ListStatus]:
+    """Return the lists of configured practices that a sync has tried; nothing before the first sync.
+
+    Raises:
+        WarehouseError: the snapshot cannot be read, or a newer vetl has written it.
+    """
+    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    configured = {practice.id for practice in settings.practices}
+    sync = read_activity(settings.warehouse.path, "sync")
+    return [
+        _failed_since(item, item.attempt, sync)
+        for item in (snapshot.lists if snapshot else ())
+        if item.practice_id in configured and item.attempt
+    ]
+
+
+def _failed_since(item: ListStatus, attempt: Attempt, sync: Activity | None) -> ListStatus:
+    """A sync that failed as a whole has left no attempt: its error counts for the lists that it did not read."""
+    if not sync or sync.outcome != "failed" or not sync.finished_at:
+        return item
+    if datetime.fromisoformat(sync.finished_at) < datetime.fromisoformat(attempt.finished):
+        return item
+    return replace(item, state="failed", attempt=replace(attempt, reason=sync.error or "the last sync failed"))

@@ -1,0 +1,127 @@
+"""The table of bad days in docs/exit-codes.md: each is done for real, and `vetl status` gives its exit code."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from support.bad_days import DAYS, WAREHOUSE, Site, at_work
+from support.mart_builds import untested
+
+import sandbox
+from pipelines.cli import app
+from pipelines.partner import retrying
+
+ROOT = Path(__file__).parents[2]
+HISTORY_DAYS = 10
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[sandbox.Handle]:
+    with sandbox.running(practices=2, days=HISTORY_DAYS, calls=200, frozen=True) as handle:
+        yield handle
+
+
+@pytest.fixture(scope="module")
+def after_a_run(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which `vetl run` succeeded."""
+    folder = tmp_path_factory.mktemp("vetl")
+    start = platform.now().date() - timedelta(days=HISTORY_DAYS)
+    practices = "".join(
+        f"[[practices]]\nid = '{item.id}'\nname = '{item.name}'\ntime_zone = '{item.time_zone}'\n"
+        f"history_start = {start}\n"
+        for item in platform.practices
+    )
+    settings = f"[partner]\nbase_url = '{platform.base_url}'\n[phone_calls]\ndetails = 'off'\n{practices}"
+    (folder / "vetl.toml").write_text(settings, "utf-8")
+    with untested(), pytest.MonkeyPatch.context() as patch:
+        enter(folder, platform, patch)
+        assert app.execute(["run", "--quiet"]) == 0
+    return folder
+
+
+def enter(folder: Path, platform: sandbox.Handle, patch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        patch.delenv(name)
+    patch.chdir(folder)
+    patch.setenv("TZ", "UTC")
+    patch.setattr(retrying, "FIRST_WAIT", 0.01)
+    for key in ("username", "password", "role"):
+        patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
+
+
+@pytest.fixture
+def site(
+    after_a_run: Path, platform: sandbox.Handle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Site]:
+    folder = shutil.copytree(after_a_run, tmp_path / "site")
+    enter(folder, platform, monkeypatch)
+    with untested():
+        yield Site(platform, monkeypatch)
+    platform.reset()
+
+
+def status(capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """The exit code, and everything that is printed; `--json` has the same code."""
+    capfd.readouterr()
+    code = app.execute(["status"])
+    output = capfd.readouterr()
+    assert app.execute(["status", "--json"]) == code
+    assert json.loads(capfd.readouterr().out)["exit_code"] == code
+    return code, output.out + output.err
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_status_says_what_went_wrong_and_its_exit_code_does_too(
+    day: str, site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    happen, expected, words = DAYS[day]
+    happen(site)
+
+    code, output = status(capfd)
+
+    assert (code, words in output) == (expected, True), output
+
+
+def test_the_documented_table_is_what_is_tested() -> None:
+    page = (ROOT / "docs" / "exit-codes.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.+?) \| ([013]) \|$", page, re.MULTILINE)
+
+    assert [(day, int(code)) for day, code in rows] == [(day, code) for day, (_, code, _) in DAYS.items()]
+
+
+@pytest.mark.parametrize(("kind", "command"), [("sync", "sync"), ("build", "build")])
+def test_a_command_at_work_is_no_failure(
+    kind: str, command: str, site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with at_work("sync" if kind == "sync" else "build", command):
+        code, output = status(capfd)
+
+    assert code == 0, output
+    assert f"a {command} began just now and runs" in output
+    assert site.platform
+
+
+def test_a_later_success_settles_what_went_wrong(site: Site, capfd: pytest.CaptureFixture[str]) -> None:
+    DAYS["the last sync was killed"][0](site)
+    DAYS["the last build failed"][0](site)
+    assert status(capfd)[0] == 1
+
+    assert site.vetl("run") == 0
+
+    assert status(capfd)[0] == 0
+
+
+def test_a_run_without_news_keeps_the_published_file_fresh(site: Site) -> None:
+    before = json.loads(WAREHOUSE.with_name("vetl.duckdb.last_publication.json").read_text())
+    site.platform.advance(timedelta(0))
+
+    assert site.vetl("run") == 0
+
+    after = json.loads(WAREHOUSE.with_name("vetl.duckdb.last_publication.json").read_text())
+    assert after["started_at"] >= before["started_at"]
+    assert after["outcome"] == "done"
