@@ -1,42 +1,44 @@
-"""The command line: what each command takes. The work is done in the modules beside this one.
+"""The command line: the arguments of each command. The modules beside this one do the work.
 
-A command imports what it needs when it runs, so that `vetl --help` answers in a blink; none imports Dagster.
+A command imports its modules when it runs, so that `vetl --help` answers at once. No command imports Dagster.
 Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 uncertified or quarantined.
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from traceback import extract_tb
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
-from typer.exceptions import TyperException
 
 from pipelines.cli import ending
+from pipelines.cli.commands import Commands
 from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
     Browse,
+    Config,
     Engine,
+    Folder,
     Format,
     FullRefresh,
     Lists,
+    LogFile,
+    LogFormat,
     Practice,
     Practices,
+    Question,
+    Quiet,
     Rollback,
     Since,
     Verbose,
-    options_first,
+    Version,
 )
-from pipelines.core.errors import VetlError, WrongUse
-from pipelines.core.text import printable
+from pipelines.cli.running import fail, run_command
 
-app = typer.Typer(
-    help="A veterinary practice platform's lists into DuckDB, provably whole, and marts on them.",
-    rich_markup_mode=None,
+app = Commands(
+    "Sync the platform's API into DuckDB, verify completeness, build reporting tables.",
     pretty_exceptions_enable=False,
 )
 app.add_typer(lake_app, name="lake")
@@ -48,18 +50,18 @@ app.add_typer(webhooks_app, name="webhooks")
 @app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Tell the version and end.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what is wrong.")] = False,
-    log_file: Annotated[
-        Path | None, typer.Option("--log-file", metavar="FILE", help="Also write there what is said, with times.")
-    ] = None,
-    log_format: Annotated[
-        Literal["text", "json"], typer.Option("--log-format", help="JSON: one object a line, for a log collector.")
-    ] = "text",
+    version: Version = False,
+    quiet: Quiet = False,
+    log_file: LogFile = None,
+    log_format: LogFormat = "text",
+    folder: Folder = None,
+    config: Config = None,
 ) -> None:
-    """What every command takes, before or after its name."""
+    """The options of every command, which may stand before or after its name."""
     from pipelines.cli.output import direct
+    from pipelines.cli.place import enter
 
+    enter(folder, config)
     direct(quiet=quiet, log_file=log_file, log_format=log_format)
     if version:
         from importlib.metadata import version as installed
@@ -198,17 +200,17 @@ def dbt(context: typer.Context) -> int:
 
 @app.command()
 def query(
-    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="One statement; without any, a prompt.")] = None,
+    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="SQL to run; omit for a prompt.")] = None,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="FILE", help="Take it from there; - is standard input.")
+        str | None, typer.Option("--file", metavar="FILE", help="Read the SQL from FILE; - is standard input.")
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Name the worked questions.")] = False,
-    question: Annotated[str | None, typer.Option(metavar="NAME", help="Answer a worked question.")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List the worked questions.")] = False,
+    question: Question = None,
     style: Format = "table",
-    private: Annotated[bool, typer.Option("--private", help="Ask the private file instead.")] = False,
+    private: Annotated[bool, typer.Option("--private", help="Query the private file instead.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Ask the published file."""
+    """Query the published file."""
     from pipelines.cli.query import list_questions, query
 
     if list_all:
@@ -258,43 +260,9 @@ def main() -> None:
     ending.prepare()
     code = execute(sys.argv[1:])
     unwritten = ending.flush()
-    sys.exit(_fail((), unwritten, 1) if unwritten else code)
+    sys.exit(fail((), unwritten, 1) if unwritten else code)
 
 
 def execute(arguments: Sequence[str]) -> int:
-    """Run one command; whatever happens becomes an exit code and at most one line on standard error."""
-    try:
-        code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
-    except VetlError as error:
-        return _fail(arguments, str(error), error.exit_code)
-    except TyperException as error:
-        if (message := error.format_message()) == "Missing command.":
-            message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
-        return _fail(arguments, message, WrongUse.exit_code)
-    except BrokenPipeError:
-        # Who read our output has seen enough; Python would complain once more when it flushes at exit.
-        sys.stdout = None
-        return 0
-    except Exception as error:
-        if full := ending.no_room(error):
-            return _fail(arguments, full, 1)
-        if "-vv" in arguments:
-            raise
-        place = extract_tb(error.__traceback__)[-1]
-        # The message is left out: an error that nobody foresaw may quote a row.
-        unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-        return _fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
-    if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
-        return code
-    why, code = ending.of_interrupt()
-    return _fail(arguments, f"{why}; what was committed stays", code)
-
-
-def _fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
-    from pipelines.cli.output import say
-
-    line = printable(" ".join(message.replace("Value error, ", "").split()))
-    say(f"vetl: {line}", "error")
-    if "--json" in arguments:
-        sys.stdout.write(json.dumps({"exit_code": exit_code, "error": line}) + "\n")
-    return exit_code
+    """Run one command and return its exit code. An error becomes one line on standard error."""
+    return run_command(app, arguments)

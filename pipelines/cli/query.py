@@ -20,7 +20,7 @@ from pipelines.core.errors import WrongUse
 from pipelines.core.text import cell, markdown, printable
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.published.query import RowStream, looked_at, query_to_parquet, streamed
-from pipelines.settings import load_settings
+from pipelines.settings import load_settings, require_settings
 
 Format = Literal["table", "csv", "json", "parquet", "markdown"]
 
@@ -42,6 +42,7 @@ def query(
         sql = statement_of(question)
     elif file is not None or (sql is None and not sys.stdin.isatty()):
         sql = _read(file or "-")
+    require_settings()
     warehouse = load_settings().warehouse
     if private:
         refuse_newer(warehouse.path, bundled.migrations())

@@ -6,6 +6,7 @@ from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
 from pipelines.cli.terminal import count, mention, print_json
 from pipelines.cli.views import show_sync
+from pipelines.jobs.build import existing
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import load_settings
 
@@ -13,9 +14,11 @@ from pipelines.settings import load_settings
 def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, verbosity: int) -> int:
     """Read the last 35 days again, or all of history; show what differed and what it cost."""
     configure_logs(verbosity)
+    settings = load_settings()
+    existing(settings)
     with showing_lists() as report:
         result = run_sync(
-            load_settings(),
+            settings,
             practices=practices,
             endpoints=None,
             since=None,

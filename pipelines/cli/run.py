@@ -104,7 +104,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
         codes.append(_drain(settings, report, quiet=quiet))
     if written_files(settings.warehouse.path):
         if not any(codes) and whats_new(settings) is None:
-            mention("nothing changed since the marts were built: what is published holds")
+            mention("No new data; the published file is up to date.")
             report["published"] = asdict(publish_marts(settings))  # where it is still there, and masked as set
         else:
             built = build_and_publish(settings, all_tests=False, quiet=quiet)

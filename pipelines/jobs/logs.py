@@ -12,7 +12,7 @@ SENTENCES = {
     "characters_replaced": "{asked}: characters that are not UTF-8 were replaced",
     "retry_after_bounded": "{about}: asked to wait {asked:.0f} s, waits {waits:.0f} s",
     "platform_asks_to_wait": "{about}: the platform asks to wait; goes on in {seconds:.0f} s",
-    "warehouse_held": "{path}: {by} holds it; waits for that, at most {seconds:g} s",
+    "warehouse_held": "Waiting for another vetl ({by}), {limit}",
     "retry": "{asked}: asked again in {wait:.1f} s after attempt {attempt}: {cause}",
     "rate_limited": "{practice}: the platform limits requests; {in_flight} at once after a pause of {pause:.1f} s",
     "no_answer": "{practice}: no answer came; {in_flight} requests at once from now on",

@@ -1,0 +1,55 @@
+"""How one command runs: whatever happens becomes an exit code and at most one line on standard error."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from traceback import extract_tb
+
+import typer
+from typer.exceptions import TyperException
+
+from pipelines.cli import ending
+from pipelines.cli.options import options_first
+from pipelines.core.errors import VetlError, WrongUse
+from pipelines.core.text import printable
+
+
+def run_command(app: typer.Typer, arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code. An error becomes one line on standard error."""
+    try:
+        code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
+    except VetlError as error:
+        return fail(arguments, str(error), error.exit_code)
+    except TyperException as error:
+        if (message := error.format_message()) == "Missing command.":
+            message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
+        return fail(arguments, message, WrongUse.exit_code)
+    except BrokenPipeError:
+        # The reader of the output has gone. Python would complain once more when it flushes at exit.
+        sys.stdout = None
+        return 0
+    except Exception as error:
+        if full := ending.no_room(error):
+            return fail(arguments, full, 1)
+        if "-vv" in arguments:
+            raise
+        place = extract_tb(error.__traceback__)[-1]
+        # The message is left out, because that of an unforeseen error may quote a row.
+        unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        return fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
+    if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
+        return code
+    why, code = ending.of_interrupt()
+    return fail(arguments, f"{why}; progress saved; run again to continue", code)
+
+
+def fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
+    """Write the line of an error, with `--json` also as an object, and return the exit code."""
+    from pipelines.cli.output import say
+
+    line = printable(" ".join(message.replace("Value error, ", "").split()))
+    say(f"vetl: {line}", "error")
+    if "--json" in arguments:
+        sys.stdout.write(json.dumps({"exit_code": exit_code, "error": line}) + "\n")
+    return exit_code
