@@ -23,6 +23,7 @@ from pipelines.cli.options import (
     Folder,
     Format,
     FullRefresh,
+    Keep,
     Lists,
     LogFile,
     LogFormat,
@@ -73,22 +74,23 @@ def options(
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option(help="Everything stays in here.")] = Path("demo"),
+    folder: Annotated[Path, typer.Option(help="The folder for all files.")] = Path("demo"),
     days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
     practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
     show: Browse = False,
+    keep: Keep = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
     """Try everything on a made-up platform on this machine."""
     from pipelines.cli.demo import demo
 
-    return demo(folder, days=days, practices=practices, show=show, as_json=as_json, verbosity=verbose)
+    return demo(folder, days=days, practices=practices, show=show, keep=keep, as_json=as_json, verbosity=verbose)
 
 
 @app.command()
 def init(as_json: AsJson = False) -> int:
-    """Write a commented vetl.toml."""
+    """Write vetl.toml, .env and .gitignore; asks on a terminal."""
     from pipelines.cli.inspect import init
 
     return init(as_json=as_json)
@@ -99,7 +101,7 @@ def doctor(
     practice: Practices = None,
     endpoint: Lists = None,
     write: Annotated[bool, typer.Option("--write", help="Correct vetl.toml; comments and order stay.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Also what came out well.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also show the checks that passed.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
@@ -165,10 +167,10 @@ def publish(rollback: Rollback = False, as_json: AsJson = False) -> int:
 @app.command()
 def status(
     practice: Practices = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Show how each list stands, also while a sync runs."""
+    """Show the state of each list, also while a sync runs."""
     from pipelines.cli.status import status
 
     return status(practice, watch=watch, as_json=as_json)
@@ -225,7 +227,7 @@ def forget(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Take a person out of all that vetl keeps."""
+    """Remove a person from everything that vetl keeps."""
     from pipelines.cli.forget import forget
 
     return forget(practice, client, as_json=as_json, verbosity=verbose)
@@ -233,8 +235,8 @@ def forget(
 
 @app.command()
 def dashboard(
-    host: Annotated[str | None, typer.Option(help="Instead of the configured.")] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the configured.")] = None,
+    host: Annotated[str | None, typer.Option(help="Instead of dashboard.host.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of dashboard.port.")] = None,
     show: Browse = False,
 ) -> int:
     """Show the published file to managers, in the browser."""
@@ -245,8 +247,8 @@ def dashboard(
 
 @app.command()
 def notebook(
-    file: Annotated[Path, typer.Argument(help="Written where there is none.")] = Path("vetl_notebook.py"),
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first that is free.")] = None,
+    file: Annotated[Path, typer.Argument(help="Written if there is none.")] = Path("vetl_notebook.py"),
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first free one.")] = None,
     show: Browse = False,
 ) -> int:
     """Start a notebook on the published file, for analysts."""

@@ -75,10 +75,11 @@ Since = Annotated[
     typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Re-read what changed since this day."),
 ]
 
+Keep = Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")]
 Browse = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
 Format = Annotated[
-    Literal["table", "csv", "json", "parquet", "markdown"],
-    typer.Option("--format", help="Output format; a table shows 40 rows."),
+    Literal["table", "vertical", "csv", "json", "parquet", "markdown"],
+    typer.Option("--format", help="Output format; table and vertical show 40 rows."),
 ]
 
 

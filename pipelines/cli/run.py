@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Literal
 
 from pipelines import bundled
 from pipelines.cli.lake import build_on_spark
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists, showing_nodes
-from pipelines.cli.terminal import mention, print_json, say, short
+from pipelines.cli.terminal import mention, print_json, say
+from pipelines.cli.times import local
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
 from pipelines.core.errors import VetlError
 from pipelines.core.results import SyncResult
@@ -60,8 +61,8 @@ def publish(*, rollback: bool, as_json: bool) -> int:
         if as_json:
             print_json({"exit_code": 0, "path": settings.warehouse.published, "before": before})
         else:
-            published = short(settings.warehouse.published)
-            mention(f"{published} is again the file that was published before; the next publication replaces it")
+            made = datetime.fromtimestamp(settings.warehouse.published.stat().st_mtime, UTC)
+            mention(f"Rolled back to the file of {local(made)}; the next publication replaces it")
         return 0
     published = publish_marts(load_settings())
     if as_json:

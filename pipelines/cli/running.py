@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 
 from pipelines.cli import ending
 from pipelines.cli.options import options_first
+from pipelines.cli.output import say
 from pipelines.core.errors import VetlError, WrongUse
 from pipelines.core.text import printable
 
@@ -46,8 +47,6 @@ def run_command(app: typer.Typer, arguments: Sequence[str]) -> int:
 
 def fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
     """Write the line of an error, with `--json` also as an object, and return the exit code."""
-    from pipelines.cli.output import say
-
     line = printable(" ".join(message.replace("Value error, ", "").split()))
     say(f"vetl: {line}", "error")
     if "--json" in arguments:

@@ -26,6 +26,8 @@ VetlError
 Messages are one line and say what, where and what to do. They never hold a secret or personal data.
 """
 
+import errno
+import os
 from collections.abc import Callable
 
 
@@ -47,6 +49,17 @@ class ConfigurationError(Permanent):
 
 class SignInRefused(ConfigurationError):
     """The platform does not accept username, password and role."""
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
+    """Return the one line for an address that a server cannot listen on."""
+    if error.errno == errno.EADDRINUSE:
+        return ConfigurationError(
+            f"{host}:{port}: another program uses this port; end that program, or choose another port with --port"
+        )
+    # Python adds the address to some of its texts. The text of the system is enough.
+    why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+    return ConfigurationError(f"{host}:{port}: cannot listen on this address: {why}")
 
 
 class WrongUse(Permanent):

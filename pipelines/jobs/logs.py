@@ -12,7 +12,7 @@ SENTENCES = {
     "characters_replaced": "{asked}: characters that are not UTF-8 were replaced",
     "retry_after_bounded": "{about}: asked to wait {asked:.0f} s, waits {waits:.0f} s",
     "platform_asks_to_wait": "{about}: the platform asks to wait; goes on in {seconds:.0f} s",
-    "warehouse_held": "Waiting for another vetl ({by}), {limit}",
+    "warehouse_held": "{path}: waiting for another vetl ({holder}), {limit}",
     "retry": "{asked}: asked again in {wait:.1f} s after attempt {attempt}: {cause}",
     "rate_limited": "{practice}: the platform limits requests; {in_flight} at once after a pause of {pause:.1f} s",
     "no_answer": "{practice}: no answer came; {in_flight} requests at once from now on",
@@ -55,9 +55,21 @@ def _in_words(_logger: object, _method: str, event: MutableMapping[str, Any]) ->
 
 
 def sentence(name: str, fields: Mapping[str, Any]) -> str:
-    """An event as a sentence; one that has none keeps its name and its values."""
+    """Return an event as a sentence. An event without a sentence keeps its name and its values."""
     try:
-        return SENTENCES[name].format(**fields)
+        return SENTENCES[name].format(**fields, **_in_other_words(fields))
     except (KeyError, ValueError):
         values = " ".join(f"{key}={value}" for key, value in fields.items())
         return f"{name.replace('_', ' ')} {values}".strip()
+
+
+def _in_other_words(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return who holds a file, and a limit of time, as people say them: `PID 12573`, `up to 10 minutes`."""
+    words: dict[str, str] = {}
+    if "by" in fields:
+        words["holder"] = str(fields["by"]).replace("process ", "PID ")
+    if "seconds" in fields:
+        seconds = float(fields["seconds"])
+        minutes = round(seconds / 60)
+        words["limit"] = f"up to {minutes} minutes" if minutes > 1 else f"up to {seconds:.0f} seconds"
+    return words

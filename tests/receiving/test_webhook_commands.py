@@ -51,7 +51,10 @@ def test_serving_where_something_else_listens_is_told_in_one_line(
         assert app.execute(["webhooks", "serve", "--port", str(port)]) == 2
 
     error = capsys.readouterr().err
-    assert error == f"vetl: webhooks: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    assert error == (
+        f"vetl: 127.0.0.1:{port}: another program uses this port;"
+        " end that program, or choose another port with --port\n"
+    )
 
 
 def test_draining_without_a_platform_drains_and_says_what_was_left_out(
