@@ -1,4 +1,4 @@
-"""`vetl demo`: the whole job on a made-up platform, in one folder. Settings outside of the folder have no effect."""
+"""`vetl demo`: the whole job on a made-up platform, in one folder. No other settings have an effect."""
 
 import json
 import os
@@ -125,7 +125,7 @@ def _wait_for_interrupt() -> None:
 
 
 def this_command() -> str:
-    """Return how this vetl is called from the working directory: by its name if the shell finds it, else by path."""
+    """Return how the user calls this vetl from here: by its name if the shell finds it, else by its path."""
     on_path, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
     if on_path and Path(on_path).resolve() == here.resolve():
         return "vetl"
