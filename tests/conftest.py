@@ -15,7 +15,7 @@ from pipelines.partner import accepted
 
 
 def _end_quietly() -> None:
-    """Drop what is written to standard error after Python has ended: fifty lines of DuckDB's binding about leaks."""
+    """Drop the last output to standard error: DuckDB's binding prints fifty lines about leaks as Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 

@@ -17,14 +17,14 @@ _PRACTICE = re.compile(r"^\[\[practices\]\]\n(?:.+\n?)*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class FirstAnswers:
     """The address of the platform, empty if it was left open, and the lines of each practice's table."""
 
     address: str
     practices: tuple[str, ...]
 
 
-def ask(read: Read, say: Callable[[str], object]) -> Answers:
+def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
     """Ask for the address and the practices. An empty line skips a question; a wrong answer is asked again."""
     address = _asked(read, say, "Address of the platform, such as https://api.example.com: ", http_address)
     practices: list[str] = []
@@ -36,10 +36,10 @@ def ask(read: Read, say: Callable[[str], object]) -> Answers:
         # A JSON string is a TOML string.
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
         practices.append("\n".join(("[[practices]]", *lines, start)))
-    return Answers(address, tuple(practices))
+    return FirstAnswers(address, tuple(practices))
 
 
-def filled(example: str, answers: Answers) -> str:
+def filled(example: str, answers: FirstAnswers) -> str:
     """Return the example with the answers in place of its address and its practice."""
     text = example
     if answers.address:

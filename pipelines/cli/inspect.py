@@ -6,7 +6,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from pipelines import bundled
-from pipelines.cli.first_settings import Answers, ask, filled
+from pipelines.cli.first_settings import FirstAnswers, ask, filled
 from pipelines.cli.terminal import mention, print_json, short
 from pipelines.core.errors import ConfigurationError
 from pipelines.settings.sources import DEFAULT_FILE
@@ -59,7 +59,7 @@ def init(*, as_json: bool) -> int:
     return 0
 
 
-def _answers() -> Answers | None:
+def _answers() -> FirstAnswers | None:
     """Return the answers; `None` if the input ended."""
     mention("An empty line leaves a question open; vetl.toml can be edited later.")
     try:
@@ -68,7 +68,7 @@ def _answers() -> Answers | None:
         return None
 
 
-def _open_keys(answers: Answers | None) -> dict[str, object]:
+def _open_keys(answers: FirstAnswers | None) -> dict[str, object]:
     """Return the answers by the key of `vetl.toml` that each sets."""
     return {"base_url": answers and answers.address, "practices": answers and answers.practices}
 

@@ -52,11 +52,11 @@ def prompt(file: Path, ask: Ask) -> None:
     questions = [question.name for question in worked_questions()]
     columns = {column for names in marts.values() for column in names}
     _complete([*_WORDS, *COMMANDS, *questions, *marts, *columns])
-    session = Session(marts, ask)
+    conversation = Conversation(marts, ask)
     try:
         while (typed := _statement()) is not None:
             try:
-                session.answer(typed)
+                conversation.answer(typed)
             except VetlError as error:
                 say(str(error), "error")
             except KeyboardInterrupt:
@@ -90,7 +90,7 @@ def _statement() -> str | None:
 
 
 @dataclass
-class Session:
+class Conversation:
     """The marts, by name, with their columns, and the form of the answers, which `.vertical` changes."""
 
     marts: dict[str, list[str]]
@@ -124,10 +124,10 @@ class Session:
                 self.ask(typed, as_lines=self.as_lines)
 
     def _columns(self, mart: str) -> list[str]:
-        known = self.marts.get(mart.removeprefix("marts."))
-        if known is None:
+        columns = self.marts.get(mart.removeprefix("marts."))
+        if columns is None:
             raise WrongUse(f".columns {mart}: there is no such mart{nearest(mart, self.marts)}")
-        return known
+        return columns
 
 
 def _history() -> Path:

@@ -27,7 +27,6 @@ Messages are one line and say what, where and what to do. They never hold a secr
 """
 
 import errno
-import os
 from collections.abc import Callable
 
 
@@ -57,8 +56,7 @@ def cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
         return ConfigurationError(
             f"{host}:{port}: another program uses this port; end that program, or choose another port with --port"
         )
-    # Python adds the address to some of its texts. The text of the system is enough.
-    why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+    why = str(error.strerror or error).partition(" (while attempting")[0]  # Python repeats the address there
     return ConfigurationError(f"{host}:{port}: cannot listen on this address: {why}")
 
 

@@ -21,9 +21,9 @@ _EXAMPLE = re.compile(r'(vetl -C demo query "([^"]+)"\n```\n\n)((?:\|[^\n]*\n)+)
 
 def example(page: str) -> tuple[str, str]:
     """Return the statement of the example, and the answer below it."""
-    found = _EXAMPLE.search(page)
-    assert found, "README.md has no example"
-    return found[2], found[3]
+    match = _EXAMPLE.search(page)
+    assert match, "README.md has no example"
+    return match[2], match[3]
 
 
 def answered(published: Path, statement: str) -> str:
@@ -36,7 +36,7 @@ def main(published: Path) -> None:
     """Write the answer into the page, and the picture of the overview."""
     text = PAGE.read_text("utf-8")
     statement, _ = example(text)
-    PAGE.write_text(_EXAMPLE.sub(lambda found: found[1] + answered(published, statement), text), "utf-8")
+    PAGE.write_text(_EXAMPLE.sub(lambda match: match[1] + answered(published, statement), text), "utf-8")
     with tempfile.TemporaryDirectory() as folder:
         _photograph(published, Path(folder))
 
