@@ -16,7 +16,7 @@ from pipelines.cli.first_settings import ask, filled
 from pipelines.settings import load_settings
 
 PRACTICE = '[[practices]]\nid = "loc-1"\nname = "Harbor"\ntime_zone = "UTC"\nhistory_start = 2026-01-01\n'
-ARGUMENTS = {"forget": ["--practice", "loc-1", "--client", "1"]}
+ARGUMENTS = {"query": ["select 1"], "forget": ["--practice", "loc-1", "--client", "1"]}
 
 
 @pytest.fixture(autouse=True)
@@ -54,9 +54,7 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) ->
 def test_without_settings_a_command_makes_nothing_and_says_so_in_one_line(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    error = fails(
-        capsys, *command.split(), *ARGUMENTS.get(command, []), *(["select 1"] if command == "query" else [])
-    )
+    error = fails(capsys, *command.split(), *ARGUMENTS.get(command, []))
 
     assert f"{tmp_path}: there is no vetl.toml here" in error
     assert "-C DIR" in error
@@ -192,6 +190,6 @@ def test_json_and_csv_of_a_query_steer_neither_terminal_nor_spreadsheet(
         assert app.execute(["query", "from marts.said", *style]) == 0
         shown = capsys.readouterr().out
         assert "\u202e" not in shown
-        assert "\u202egpj.exe" in str(json.loads(shown))
+        assert "\u202egpj.exe" in json.dumps(json.loads(shown), ensure_ascii=False)
     assert app.execute(["query", "from marts.said", "--format", "csv"]) == 0
     assert "'\uff1d1+1" in capsys.readouterr().out
