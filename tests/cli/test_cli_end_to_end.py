@@ -222,12 +222,12 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
 def test_the_demo_gives_the_answer_that_the_readme_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The example asks for 30 days, so it needs no year of them. `make answers` writes it again."""
+    """60 days have the same last 30 as a year, which 40 have not. `make answers` writes the answer again."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
     statement, shown = example(PAGE.read_text("utf-8"))
 
     with untested():
-        answer(capsys, "demo", "--days", "40")
+        answer(capsys, "demo", "--days", "60")
 
     assert answered(tmp_path / "demo/warehouse/data/analytics.duckdb", statement) == shown

@@ -216,12 +216,6 @@ def test_init_writes_the_example_and_never_overwrites(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("configured")
-def test_without_a_practice_the_doctor_says_what_to_add(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["doctor"]) == 2
-    assert "add them to vetl.toml, which `vetl init` writes" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("command", ["build", "publish", "status", "query 1"])
 def test_before_the_first_sync_a_command_says_what_to_do(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(command.split()) == 1
@@ -264,11 +258,6 @@ def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureF
     entry = json.loads(capsys.readouterr().err)
     assert entry["level"] == "error"
     assert "nothing has been synced yet" in entry["event"]
-
-
-def test_a_log_file_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["status", "--log-file", "nowhere/said"]) == 2
-    assert "--log-file nowhere/said: cannot be written" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -193,3 +193,13 @@ def test_json_and_csv_of_a_query_steer_neither_terminal_nor_spreadsheet(
         assert "\u202egpj.exe" in json.dumps(json.loads(shown), ensure_ascii=False)
     assert app.execute(["query", "from marts.said", "--format", "csv"]) == 0
     assert "'\uff1d1+1" in capsys.readouterr().out
+
+
+def test_without_a_practice_the_doctor_says_what_to_add(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("vetl.toml").touch()
+    assert "add them to vetl.toml, which `vetl init` writes" in fails(capsys, "doctor")
+
+
+def test_a_log_file_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["status", "--log-file", "nowhere/said"]) == 2
+    assert "--log-file nowhere/said: cannot be written" in capsys.readouterr().err
