@@ -9,6 +9,8 @@ BIN    := .venv/bin
 # A file at a time: what a file sets up once is set up in one process.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 STAMP  := .venv/.installed
+# Errors alone: of each missing folder in its configuration pip warns once for every package, which is hundreds of lines.
+QUIETLY := --quiet --quiet --disable-pip-version-check
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
@@ -22,17 +24,21 @@ setup: $(STAMP)  ## .venv with vetl and all its tools, from the hash-pinned lock
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("vetl needs Python 3.11 to 3.13, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12") if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --no-binary halo --require-hashes --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Setting up .venv: $$(grep -c '^[a-z]' requirements.lock) packages are downloaded and installed, in two to five minutes."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --no-binary halo --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
+	@echo "vetl is installed: $(BIN)/vetl --help"
 
 demo: setup  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
 test: setup  ## Every test that needs nothing but Python
-	$(PYTEST) --ignore tests/browser --ignore tests/deployed --ignore tests/spark
-	@echo "Not in here: make test-browser (the dashboard in a browser), make test-deploy (the processes of a deployment), make test-spark (some models on Spark), make chaos, make fuzz, make spark, make cluster, make bench."
+	@if $(PYTEST) --ignore tests/browser --ignore tests/deployed --ignore tests/spark; \
+	then echo "All tests passed."; else echo "Some tests failed: see FAILED above."; exit 1; fi
+	@echo "More tests: make test-browser (the dashboard in a browser), test-deploy (the processes of a deployment),"
+	@echo "  test-spark (some models on Spark), chaos, fuzz, spark, cluster, bench."
 
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
 	$(PYTEST) -q $(QUICK)
@@ -76,9 +82,11 @@ bench: setup  ## Time the first sync against the floor of the same run, and the 
 fuzz: setup  ## Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
 
-answers: setup  ## Write the outputs on the analysts' page anew
-	$(BIN)/vetl demo --days 60
-	$(BIN)/python tests/support/analysts_page.py demo/warehouse/data/analytics.duckdb
+answers: setup  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
+	$(BIN)/vetl demo --days 60 --folder build/answers
+	$(BIN)/python tests/support/analysts_page.py build/answers/warehouse/data/analytics.duckdb
+	$(BIN)/vetl demo --folder build/year
+	PYTHONPATH=tests $(BIN)/python tests/support/readme_example.py build/year/warehouse/data/analytics.duckdb
 
 spark: setup $(SPARK)/.installed  ## Build the models on Spark too (needs Java 17) and compare each with DuckDB's
 	PYTHONPATH=tests $(BIN)/python -m spark --python $(SPARK)/bin/python

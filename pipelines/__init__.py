@@ -1,4 +1,4 @@
-"""vetl: a veterinary practice platform's lists into DuckDB, provably whole.
+"""vetl: sync a veterinary practice platform's API into DuckDB, verify completeness.
 
 The packages, in the direction that data flows; each imports only packages above it (`tests/test_architecture.py`):
 

@@ -1,6 +1,8 @@
 """What holds for every test."""
 
+import atexit
 import gc
+import os
 from contextlib import ExitStack
 
 import pytest
@@ -10,6 +12,14 @@ from support.examples import USUAL
 
 from pipelines.jobs import dbt_process
 from pipelines.partner import accepted
+
+
+def _end_quietly() -> None:
+    """Drop the last output to standard error: DuckDB's binding prints fifty lines about leaks as Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+atexit.register(_end_quietly)  # the first to be registered runs last
 
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=USUAL)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)

@@ -1,46 +1,47 @@
-"""The command line: what each command takes. The work is done in the modules beside this one.
+"""The command line: the arguments of each command. The modules beside this one do the work.
 
-A command imports what it needs when it runs, so that `vetl --help` answers in a blink; none imports Dagster.
+A command imports its modules when it runs, so that `vetl --help` answers at once. No command imports Dagster.
 Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 uncertified or quarantined.
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from traceback import extract_tb
 from typing import Annotated
 
 import typer
-from typer.exceptions import TyperException
 
 from pipelines.cli import ending
+from pipelines.cli.commands import Commands
 from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
     Browse,
+    Config,
     Engine,
+    Folder,
     Format,
     FullRefresh,
+    Keep,
     Lists,
     LogFile,
     LogFormat,
     Practice,
     Practices,
     Problems,
+    Question,
+    Quiet,
     Rollback,
     Since,
     Verbose,
+    Version,
     Watch,
-    options_first,
 )
-from pipelines.core.errors import VetlError, WrongUse
-from pipelines.core.text import printable
+from pipelines.cli.running import fail, run_command
 
-app = typer.Typer(
-    help="A veterinary practice platform's lists into DuckDB, provably whole, and marts on them.",
-    rich_markup_mode=None,
+app = Commands(
+    "Sync the platform's API into DuckDB, verify completeness, build reporting tables.",
     pretty_exceptions_enable=False,
 )
 app.add_typer(lake_app, name="lake")
@@ -52,14 +53,18 @@ app.add_typer(webhooks_app, name="webhooks")
 @app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Tell the version and end.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say only what is wrong.")] = False,
+    version: Version = False,
+    quiet: Quiet = False,
     log_file: LogFile = None,
     log_format: LogFormat = "text",
+    folder: Folder = None,
+    config: Config = None,
 ) -> None:
-    """What every command takes, before or after its name."""
+    """The options of every command, which may stand before or after its name."""
     from pipelines.cli.output import direct
+    from pipelines.cli.place import enter
 
+    enter(folder, config)
     direct(quiet=quiet, log_file=log_file, log_format=log_format)
     if version:
         from importlib.metadata import version as installed
@@ -71,22 +76,23 @@ def options(
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option(help="Everything stays in here.")] = Path("demo"),
+    folder: Annotated[Path, typer.Option(help="The folder for all files.")] = Path("demo"),
     days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
     practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
     show: Browse = False,
+    keep: Keep = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
     """Try everything on a made-up platform on this machine."""
     from pipelines.cli.demo import demo
 
-    return demo(folder, days=days, practices=practices, show=show, as_json=as_json, verbosity=verbose)
+    return demo(folder, days=days, practices=practices, show=show, keep=keep, as_json=as_json, verbosity=verbose)
 
 
 @app.command()
 def init(as_json: AsJson = False) -> int:
-    """Write a commented vetl.toml."""
+    """Write vetl.toml, .env and .gitignore; asks on a terminal."""
     from pipelines.cli.inspect import init
 
     return init(as_json=as_json)
@@ -97,7 +103,7 @@ def doctor(
     practice: Practices = None,
     endpoint: Lists = None,
     write: Annotated[bool, typer.Option("--write", help="Correct vetl.toml; comments and order stay.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Also what came out well.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also show the checks that passed.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
@@ -164,7 +170,7 @@ def publish(rollback: Rollback = None, as_json: AsJson = False) -> int:
 def status(
     practice: Practices = None, problems: Problems = None, watch: Watch = False, as_json: AsJson = False
 ) -> int:
-    """Show how each list stands, also while a sync runs."""
+    """Show the state of each list, also while a sync runs."""
     from pipelines.cli.status import status
 
     return status(practice, problems=problems, watch=watch, as_json=as_json)
@@ -196,17 +202,17 @@ def dbt(context: typer.Context) -> int:
 
 @app.command()
 def query(
-    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="One statement; without any, a prompt.")] = None,
+    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="SQL to run; omit for a prompt.")] = None,
     file: Annotated[
-        str | None, typer.Option("--file", metavar="FILE", help="Take it from there; - is standard input.")
+        str | None, typer.Option("--file", metavar="FILE", help="Read the SQL from FILE; - is standard input.")
     ] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Name the worked questions.")] = False,
-    question: Annotated[str | None, typer.Option(metavar="NAME", help="Answer a worked question.")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List the worked questions.")] = False,
+    question: Question = None,
     style: Format = "table",
-    private: Annotated[bool, typer.Option("--private", help="Ask the private file instead.")] = False,
+    private: Annotated[bool, typer.Option("--private", help="Query the private file instead.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Ask the published file."""
+    """Query the published file."""
     from pipelines.cli.query import list_questions, query
 
     if list_all:
@@ -221,7 +227,7 @@ def forget(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Take a person out of all that vetl keeps."""
+    """Remove a person from everything that vetl keeps."""
     from pipelines.cli.forget import forget
 
     return forget(practice, client, as_json=as_json, verbosity=verbose)
@@ -229,8 +235,8 @@ def forget(
 
 @app.command()
 def dashboard(
-    host: Annotated[str | None, typer.Option(help="Instead of the configured.")] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the configured.")] = None,
+    host: Annotated[str | None, typer.Option(help="Instead of dashboard.host.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of dashboard.port.")] = None,
     show: Browse = False,
 ) -> int:
     """Show the published file to managers, in the browser."""
@@ -241,8 +247,8 @@ def dashboard(
 
 @app.command()
 def notebook(
-    file: Annotated[Path, typer.Argument(help="Written where there is none.")] = Path("vetl_notebook.py"),
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first that is free.")] = None,
+    file: Annotated[Path, typer.Argument(help="Written if there is none.")] = Path("vetl_notebook.py"),
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first free one.")] = None,
     show: Browse = False,
 ) -> int:
     """Start a notebook on the published file, for analysts."""
@@ -256,49 +262,9 @@ def main() -> None:
     ending.prepare()
     code = execute(sys.argv[1:])
     unwritten = ending.flush()
-    sys.exit(_fail((), unwritten, 1) if unwritten else code)
+    sys.exit(fail((), unwritten, 1) if unwritten else code)
 
 
 def execute(arguments: Sequence[str]) -> int:
-    """Run one command; whatever happens becomes an exit code and at most one line on standard error."""
-    try:
-        code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
-    except Exception as error:  # noqa: BLE001 - `_failed` names it
-        if not ending.is_of_interrupt(error):
-            return _failed(arguments, error)
-        code = ending.INTERRUPTED
-    if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
-        return code
-    message, code = ending.of_interrupt(arguments)
-    return _fail(arguments, message, code)
-
-
-def _failed(arguments: Sequence[str], error: Exception) -> int:
-    if isinstance(error, VetlError):
-        return _fail(arguments, str(error), error.exit_code)
-    if isinstance(error, TyperException):
-        if (message := error.format_message()) == "Missing command.":
-            message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
-        return _fail(arguments, message, WrongUse.exit_code)
-    if isinstance(error, BrokenPipeError):
-        # Who read our output has seen enough; Python would complain once more when it flushes at exit.
-        sys.stdout = None
-        return 0
-    if full := ending.no_room(error):
-        return _fail(arguments, full, 1)
-    if "-vv" in arguments:
-        raise error
-    place = extract_tb(error.__traceback__)[-1]
-    # The message is left out: an error that nobody foresaw may quote a row.
-    unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-    return _fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
-
-
-def _fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
-    from pipelines.cli.output import say
-
-    line = printable(" ".join(message.replace("Value error, ", "").split()))
-    say(f"vetl: {line}", "error")
-    if "--json" in arguments:
-        sys.stdout.write(json.dumps({"exit_code": exit_code, "error": line}) + "\n")
-    return exit_code
+    """Run one command and return its exit code. An error becomes one line on standard error."""
+    return run_command(app, arguments)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 
 from pipelines import bundled
 from pipelines.cli.terminal import say
-from pipelines.core.errors import ConfigurationError, WarehouseError
+from pipelines.core.errors import ConfigurationError, WarehouseError, cannot_listen
 from pipelines.settings import load_settings
 from pipelines.settings.dashboard import DashboardSettings, is_local
 
@@ -32,6 +33,7 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
     settings = load_settings()
     wanted = _instead(settings.dashboard, host, port)
     published = _ready(settings.warehouse.published, "streamlit", "dashboard")
+    _refuse_taken(wanted.host, wanted.port)
     options = {"address": wanted.host, "port": str(wanted.port), "headless": "false" if show else "true"}
     flags = [f"--server.{key}={value}" for key, value in options.items()]
     if is_local(wanted.host):
@@ -55,6 +57,8 @@ def notebook(file: Path, *, port: int | None, show: bool) -> int:
         WarehouseError: nothing has been published yet.
     """
     published = _ready(load_settings().warehouse.published, "marimo", "notebook")
+    if port:
+        _refuse_taken("127.0.0.1", port)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write((bundled.dashboards() / "notebook.py").read_text("utf-8"))
@@ -81,6 +85,19 @@ def _instead(settings: DashboardSettings, host: str | None, port: int | None) ->
         return DashboardSettings.model_validate({**settings.model_dump(), **said})
     except ValidationError as error:
         raise ConfigurationError(f"dashboard: {error.errors()[0]['msg']}") from None
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """Refuse a port that another program uses. Streamlit and marimo would print an address first, then end.
+
+    Raises:
+        ConfigurationError: the address cannot be listened on.
+    """
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            pass
+    except OSError as error:
+        raise cannot_listen(host, port, error) from None
 
 
 def _ready(published: Path, module: str, extra: str) -> Path:

@@ -1,4 +1,4 @@
-"""`vetl demo`: the whole job on the sandbox, in one folder, whatever is configured outside of it."""
+"""`vetl demo`: the whole job on a made-up platform, in one folder. No other settings have an effect."""
 
 import json
 import os
@@ -7,13 +7,15 @@ import socket
 import sys
 import tomllib
 from collections.abc import Generator, Mapping
-from contextlib import chdir, contextmanager
+from contextlib import ExitStack, chdir, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from shlex import quote
+from threading import Event
+from typing import Any
 
 from pipelines.cli.dashboard import dashboard, has_dashboard
-from pipelines.cli.demo_webhooks import a_day_passes, receiver
+from pipelines.cli.demo_webhooks import a_day_passes, advance, receiver
 from pipelines.cli.output import configure_logs
 from pipelines.cli.run import run_everything
 from pipelines.cli.sandbox import Platform, sandbox_process
@@ -54,59 +56,87 @@ QUESTIONS = {
         group by all order by requests desc
     """,
 }
-"""What practice managers ask, on the published marts."""
+"""The questions of practice managers, as statements on the published marts."""
 STAGES = ["started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed"]
-"""The order in which the sandbox's visitors go; nothing was seen to move yet from which it could be learnt."""
+"""The order of the stages on the made-up platform. A new warehouse has seen no move from which to learn it."""
 
 
-def demo(folder: Path, *, days: int, practices: int, show: bool, as_json: bool, verbosity: int) -> int:
-    """Sync, build and publish a made-up platform, then answer the managers' questions from the result."""
+def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_json: bool, verbosity: int) -> int:
+    """Sync, build and publish a made-up platform, then answer the managers' questions from the result.
+
+    With `keep` the platform goes on until Ctrl-C, a day later, so that `vetl run` in the folder reads new rows.
+    """
     configure_logs(verbosity)
     if show and not has_dashboard():
         raise ConfigurationError("--open needs the dashboard: pip install 'vetl[dashboard]'")
     folder = folder.absolute()
-    mention(f"starting a sandbox: {count(practices, 'practice')}, {count(days, 'day')} of history")
-    with sandbox_process(practices=practices, days=days) as platform:
+    mention(f"starting a made-up platform: {count(practices, 'practice')}, {count(days, 'day')} of history")
+    with ExitStack() as running:
+        platform = running.enter_context(sandbox_process(practices=practices, days=days))
         _write_settings(folder, platform, days)
         with receiver(folder, platform) as address:
             texts = a_day_passes(platform, address)
-            mention(f"a day has passed: {count(texts, 'text')} sent, their fate told by webhook")
+            mention(f"a day has passed: {count(texts, 'text message')} sent, webhooks received")
         with _only_these(folder, _credentials(platform)):
             settings = load_settings()
             report = run_everything(settings, quiet=as_json)
-    published = settings.warehouse.published
+        if not keep:
+            running.close()
+        _answer(folder, settings.warehouse.published, report, as_json=as_json)
+        if keep:
+            _keep(folder, platform)
+        if show and report["published"]:
+            with _only_these(folder, {}):
+                dashboard(host=None, port=_free_port(), show=True)
+        elif keep:
+            _wait_for_interrupt()
+    return report["exit_code"]
+
+
+def _answer(folder: Path, published: Path, report: dict[str, Any], *, as_json: bool) -> None:
+    """Show the answers to the managers' questions, then the commands to go on with."""
     if report["published"]:
         answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}
         report["answers"] = {title: as_records(answer) for title, answer in answers.items()}
         if not as_json:
             for title, answer in answers.items():
                 show_answer(title, answer)
-            there = f"cd {quote(short(folder))} && {this_command()}"
+            there = f"{this_command()} -C {quote(short(folder))}"
             mention(f"\nThe published file: {short(published)}")
-            mention(f"Ask it: {there} query 'from marts.practices'")
+            mention(f"Query it: {there} query 'from marts.practices'")
             if has_dashboard():
                 mention(f"Look at it: {there} dashboard --open")
     if as_json:
         print_json(report)
-    if show and report["published"]:
-        with _only_these(folder, {}):
-            dashboard(host=None, port=_free_port(), show=True)
-    return report["exit_code"]
+
+
+def _keep(folder: Path, platform: Platform) -> None:
+    """Let a day pass on the platform, and leave its credentials for `vetl run` in the folder."""
+    advance(platform, timedelta(days=1))
+    lines = [f"{name}={value}" for name, value in _credentials(platform).items()]
+    (folder / ".env").write_text("\n".join(lines) + "\n", "utf-8")
+    mention("The platform runs until Ctrl-C; another day has passed on it.")
+    mention(f"In another terminal: {this_command()} -C {quote(str(folder))} run")
+
+
+def _wait_for_interrupt() -> None:
+    with suppress(KeyboardInterrupt):
+        Event().wait()
 
 
 def this_command() -> str:
-    """How this vetl is called from any folder: by its name where that is found, else by its path."""
+    """Return how the user calls this vetl from here: by its name if the shell finds it, else by its path."""
     on_path, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
     if on_path and Path(on_path).resolve() == here.resolve():
         return "vetl"
-    return quote(str(here)) if here.name == "vetl" else f"{quote(sys.executable)} -m pipelines"
+    return quote(short(here)) if here.name == "vetl" else f"{quote(short(Path(sys.executable)))} -m pipelines"
 
 
 def _write_settings(folder: Path, platform: Platform, days: int) -> None:
-    """The settings of this demo, so that `vetl status` and `vetl query` work in its folder afterwards."""
+    """Write the settings of this demo, so that other commands work in its folder afterwards."""
     history_start = platform.clock.date() - timedelta(days=days)
     lines = [
-        "# Written by `vetl demo`; the address is the sandbox's while it ran.",
+        "# Written by `vetl demo`. The platform at this address runs as long as the demo.",
         "[partner]",
         f"base_url = {json.dumps(platform.base_url)}",
         "",
@@ -135,7 +165,7 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
 
 
 def _refuse_another_demo(folder: Path, settings: str) -> None:
-    """Two made-up platforms in one warehouse would look like one whose rows come and go."""
+    """Refuse the folder of a different demo: in one warehouse, rows of two platforms would come and go."""
     before = folder / DEFAULT_FILE
     wanted = tomllib.loads(settings)["practices"]
     if before.exists() and tomllib.loads(before.read_text("utf-8")).get("practices") != wanted:
@@ -145,7 +175,7 @@ def _refuse_another_demo(folder: Path, settings: str) -> None:
 
 
 def _free_port() -> int:
-    """Not the usual one, on which the dashboard of the real data may be running."""
+    """Return a free port. On the usual one the dashboard of real data may run."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
@@ -157,7 +187,7 @@ def _credentials(platform: Platform) -> dict[str, str]:
 
 @contextmanager
 def _only_these(folder: Path, credentials: Mapping[str, str]) -> Generator[None]:
-    """Settings from the demo's folder alone: a real warehouse, named in the shell, must not get its rows."""
+    """Read settings from the demo's folder alone, so that no real warehouse named in the shell gets its rows."""
     before = {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
     for name in before:
         del os.environ[name]

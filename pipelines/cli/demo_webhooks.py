@@ -1,4 +1,4 @@
-"""The demo's webhooks: a receiver of its own, and a day on the platform for it to be told of."""
+"""The webhooks of the demo: a receiver of its own, and a day on the platform that sends some."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from pipelines.settings.sources import PREFIX
 _SIGN_IN = "/services/user/v1/auth/sign-in"
 _MESSAGES = "/services/core/open_api/v1/messages"
 _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19)
-"""Last digits of the numbers that are texted. The sandbox lets them decide what happens: opted out, blocked,
-undelivered, delivered, read."""
+"""Last digits of the telephone numbers that get a text. They decide its fate in the sandbox: opted out, blocked,
+undelivered, delivered or read."""
 
 
 @contextmanager
 def receiver(folder: Path, platform: Platform) -> Generator[str]:
-    """`vetl webhooks serve` in the demo's folder, on a free port, ended with the block; its address.
+    """Run `vetl webhooks serve` in the demo's folder, on a free port, until the block ends. Yield its address.
 
     Raises:
         Unreachable: it did not start.
@@ -36,7 +36,7 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
         cwd=folder,
         env={**environment, f"{PREFIX}WEBHOOKS__SECRETS": platform.webhook_secret},
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # that it was ended with the demo is no news
+        stderr=subprocess.DEVNULL,  # its last line would only say that the demo ended it
         text=True,
         start_new_session=True,
     )
@@ -54,7 +54,7 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
 
 
 def a_day_passes(platform: Platform, receiver_address: str) -> int:
-    """Text some clients of each practice, and let the platform tell what a day brings. Returns how many texts.
+    """Text some clients of each practice, let a day pass, and return the number of texts.
 
     Texts are sent at noon of the practice: at night the platform refuses them (contract: Sending hours).
     """
@@ -64,10 +64,10 @@ def a_day_passes(platform: Platform, receiver_address: str) -> int:
     ]
     passed = timedelta()
     for wait, practice_id in sorted(noons):
-        _advance(platform, wait - passed)
+        advance(platform, wait - passed)
         passed = wait
         _text_clients(platform, practice_id)
-    _advance(platform, timedelta(days=1))
+    advance(platform, timedelta(days=1))
     return len(_NUMBERS) * len(platform.practices)
 
 
@@ -76,7 +76,8 @@ def _until_noon(clock: datetime, time_zone: str) -> timedelta:
     return timedelta(hours=(12 - local.hour) % 24)
 
 
-def _advance(platform: Platform, time: timedelta) -> None:
+def advance(platform: Platform, time: timedelta) -> None:
+    """Move the platform's clock forward. Everything that is planned for that time happens."""
     _post(platform, "/_control/clock", {"advance_seconds": time.total_seconds()})
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
-from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_table, say
+from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say
 from pipelines.core.errors import ConfigurationError
 from pipelines.discovery.report import Report, State
 from pipelines.jobs.build import published_clear
@@ -20,7 +20,7 @@ WORDS = {
     "refused": "REFUSED",
     "ignored": "ignored",
     "unknown": "cannot tell",
-    "note": "worth knowing",
+    "note": "note",
 }
 IN_ORDER: tuple[State, ...] = ("contradicts", "refused", "ignored", "unknown", "note", "ok")
 
@@ -100,8 +100,10 @@ def show(report: Report, *, everything: bool = False) -> None:
     if report.exit_code and any(finding.correction for _, finding in report.contradictions):
         say("`vetl doctor --write` corrects vetl.toml")
     hidden = sum(finding.state in FINE for _, finding in findings)
-    if hidden and not everything:
-        print_aside(f"nothing to do for {count(hidden, 'check')}; --all shows them")
+    if hidden == len(findings):
+        print_line(f"All {count(hidden, 'check')} passed. Next: vetl run")
+    elif not everything:
+        print_aside(f"{count(hidden, 'check')} passed; --all shows them")
 
 
 def summary(report: Report) -> str:

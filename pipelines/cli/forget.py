@@ -49,7 +49,5 @@ def _forget(settings: Settings, practice: str, client: str, *, as_json: bool) ->
         say(f"{lake}: rewritten; what it held before is gone")
     if report["exit_code"]:
         say(f"warning: {settings.warehouse.published} still holds the person, as the marts could not be built")
-    say(
-        "What the platform still tells of the person comes in again: have it forget them first. Backups keep them."
-    )
+    say("Delete them on the platform first, or the next sync imports them again. Backups still hold them.")
     return report["exit_code"]

@@ -1,10 +1,12 @@
-"""The commands that only look, and the one that writes the first settings."""
+"""`vetl init`: the first settings of a folder."""
 
 import os
+import sys
 from pathlib import Path
 from secrets import token_hex
 
 from pipelines import bundled
+from pipelines.cli.first_settings import FirstAnswers, ask, filled
 from pipelines.cli.terminal import mention, print_json, short
 from pipelines.core.errors import ConfigurationError
 from pipelines.settings.sources import DEFAULT_FILE
@@ -21,25 +23,58 @@ _SECRETS = """\
 """
 
 
+_IGNORED = """\
+.env
+warehouse/
+*.log
+"""
+
+
 def init(*, as_json: bool) -> int:
-    """`vetl init`: the commented example as `vetl.toml` in the working directory, and `.env` for the secrets."""
+    """Run `vetl init`: write `vetl.toml`, `.env` and `.gitignore` into the working directory.
+
+    On a terminal the address and the practices are asked first.
+
+    Raises:
+        ConfigurationError: there is a `vetl.toml` already, or a file cannot be written.
+    """
     target = Path.cwd() / DEFAULT_FILE
-    secrets = target.with_name(".env")
-    if not _written(target, bundled.example_settings().read_text("utf-8")):
+    if target.exists():
         raise ConfigurationError(f"{target}: is already there and stays as it is")
+    settings = bundled.example_settings().read_text("utf-8")
+    answers = _answers() if sys.stdin.isatty() and not as_json else None
+    if not _written(target, filled(settings, answers) if answers else settings):
+        raise ConfigurationError(f"{target}: is already there and stays as it is")
+    secrets, ignored = target.with_name(".env"), target.with_name(".gitignore")
     has_written = _written(secrets, _SECRETS.format(key=token_hex(32)))
+    has_ignored = _written(ignored, _IGNORED)
     if as_json:
         print_json({"exit_code": 0, "path": target, "secrets": secrets if has_written else None})
-    else:
-        mention(f"wrote {short(target)}; set base_url and practices there")
-        kept = "wrote" if has_written else "kept"
-        mention(f"{kept} {short(secrets)}; set the credentials there, or in the environment")
-        mention("then `vetl doctor` tells whether they fit the platform")
+        return 0
+    still_open = " and ".join(key for key, answer in _open_keys(answers).items() if not answer)
+    mention(f"wrote {short(target)}" + (f"; set {still_open} there" if still_open else ""))
+    mention(f"{'wrote' if has_written else 'kept'} {short(secrets)}; set the credentials there")
+    mention(f"{'wrote' if has_ignored else 'kept'} {short(ignored)}; secrets and data stay out of version control")
+    mention("Next: vetl doctor")
     return 0
 
 
+def _answers() -> FirstAnswers | None:
+    """Return the answers; `None` if the input ended."""
+    mention("An empty line leaves a question open; vetl.toml can be edited later.")
+    try:
+        return ask(input, mention)
+    except EOFError:
+        return None
+
+
+def _open_keys(answers: FirstAnswers | None) -> dict[str, object]:
+    """Return the answers by the key of `vetl.toml` that each sets."""
+    return {"base_url": answers and answers.address, "practices": answers and answers.practices}
+
+
 def _written(target: Path, content: str) -> bool:
-    """A new file for its owner alone; `False` where there is one already."""
+    """Write a new file for its owner alone, and return whether there was none before."""
     try:
         new = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(new, "w", encoding="utf-8") as file:

@@ -9,34 +9,38 @@ from typing import Annotated, Literal
 import typer
 
 PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow_interspersed_args": False}
-"""Whatever follows belongs to the other program."""
+"""The arguments after the command's name belong to the other program."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Say more; -vv every request.")]
-Rollback = Annotated[
-    bool | None,
-    typer.Option("--rollback/--release", help="Publish the file of before again; end that, and publish."),
-]
-Watch = Annotated[bool, typer.Option("--watch", help="Again every two seconds, until interrupted.")]
-Problems = Annotated[
-    bool | None,
-    typer.Option("--problems/--all", help="Only lists with a problem; every list, however many practices."),
-]
-FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Build incremental models anew.")]
-Engine = Annotated[
-    Literal["duckdb", "spark"], typer.Option(help="Who builds: DuckDB the private file, Spark the lake.")
-]
-
+Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
 LogFile = Annotated[
-    Path | None, typer.Option("--log-file", metavar="FILE", help="Also write there what is said, with times.")
+    Path | None, typer.Option("--log-file", metavar="FILE", help="Also write messages to FILE, with times.")
 ]
 LogFormat = Annotated[
-    Literal["text", "json"], typer.Option("--log-format", help="JSON: one object a line, for a log collector.")
+    Literal["text", "json"], typer.Option("--log-format", help="json: one object a line, for a log collector.")
+]
+Folder = Annotated[Path | None, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.")]
+Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Read FILE instead of vetl.toml.")]
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Print more; -vv prints every request.")]
+Rollback = Annotated[
+    bool | None,
+    typer.Option("--rollback/--release", help="Publish the previous file and keep it; publish new files again."),
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")]
+Problems = Annotated[
+    bool | None,
+    typer.Option("--problems/--all", help="Only lists with a problem; every list of every practice."),
+]
+FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild incremental models from scratch.")]
+Engine = Annotated[
+    Literal["duckdb", "spark"], typer.Option(help="duckdb builds from the private file, spark from the lake.")
 ]
 
 
 def _practices(incomplete: str) -> list[str]:
-    """Ids of the configured practices, for completion; none where vetl.toml cannot be read."""
+    """Return the ids of the configured practices, for completion; none if vetl.toml cannot be read."""
     from pipelines.core.errors import ConfigurationError  # noqa: PLC0415 - not needed for `--help`
     from pipelines.settings.sources import Sources  # noqa: PLC0415
 
@@ -53,40 +57,58 @@ def _lists(incomplete: str) -> list[str]:
     return [item.name for item in REGISTRY if item.name.startswith(incomplete)]
 
 
+def _questions(incomplete: str) -> list[str]:
+    from pipelines.cli.questions import worked_questions  # noqa: PLC0415 - not needed for `--help`
+
+    return [item.name for item in worked_questions() if item.name.startswith(incomplete)]
+
+
 Practice = Annotated[
-    str, typer.Option("--practice", metavar="ID", help="Whose client it is.", autocompletion=_practices)
+    str, typer.Option("--practice", metavar="ID", help="The client's practice.", autocompletion=_practices)
 ]
 Practices = Annotated[
     list[str] | None,
-    typer.Option("--practice", metavar="ID", help="Only this; repeatable.", autocompletion=_practices),
+    typer.Option("--practice", metavar="ID", help="Only this practice; repeatable.", autocompletion=_practices),
 ]
 Lists = Annotated[
     list[str] | None,
-    typer.Option("--endpoint", metavar="NAME", help="Only this; repeatable.", autocompletion=_lists),
+    typer.Option("--endpoint", metavar="NAME", help="Only this list; repeatable.", autocompletion=_lists),
+]
+Question = Annotated[
+    str | None,
+    typer.Option("--question", metavar="NAME", help="Answer a worked question.", autocompletion=_questions),
 ]
 Since = Annotated[
     datetime | None,
-    typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read what changed since this day again."),
+    typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Re-read what changed since this day."),
 ]
 
+Keep = Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")]
 Browse = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
 Format = Annotated[
-    Literal["table", "csv", "json", "parquet", "markdown"],
-    typer.Option("--format", help="How to write the rows; a table shows 40 of them."),
+    Literal["table", "vertical", "csv", "json", "parquet", "markdown"],
+    typer.Option("--format", help="Output format; table and vertical show 40 rows."),
 ]
+
+
+_TAKING_A_VALUE = frozenset(("--log-file", "--log-format", "--config", "-C"))
+_WITH_THEIR_VALUE = ("--log-file=", "--log-format=", "--config=")
 
 
 def options_first(arguments: Sequence[str]) -> list[str]:
-    """The options of every command stand before its name for Typer; people write them behind it, too."""
+    """Move the options of every command before its name, because Typer takes them only there.
+
+    The arguments of `dagster` and `dbt` are theirs: both know other options `-C` or `--config`.
+    """
     first: list[str] = []
     rest: list[str] = []
     given = iter(arguments)
     for argument in given:
         if argument in {"dagster", "dbt"} and not rest:
             return [*first, argument, *given]
-        if argument in {"--quiet", "-q"} or argument.startswith(("--log-file=", "--log-format=")):
+        if argument in {"--quiet", "-q"} or argument.startswith(_WITH_THEIR_VALUE):
             first.append(argument)
-        elif argument in {"--log-file", "--log-format"}:
+        elif argument in _TAKING_A_VALUE:
             first += [argument, *islice(given, 1)]
         else:
             rest.append(argument)

@@ -1,4 +1,4 @@
-"""`vetl query`: a statement on the published file, its rows in any format, written as they come."""
+"""`vetl query`: run a statement on the published file and write its rows in any format, as they come."""
 
 import csv
 import shutil
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -16,32 +17,34 @@ from pipelines import bundled
 from pipelines.cli.progress import waiting
 from pipelines.cli.questions import statement_of, worked_questions
 from pipelines.cli.terminal import count, print_json, print_table
+from pipelines.cli.vertical import vertical
 from pipelines.core.errors import WrongUse
-from pipelines.core.text import cell, markdown, printable
+from pipelines.core.text import cell, json_text, markdown, printable
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.published.query import RowStream, looked_at, query_to_parquet, streamed
-from pipelines.settings import load_settings
+from pipelines.settings import load_settings, require_settings
 
-Format = Literal["table", "csv", "json", "parquet", "markdown"]
+Format = Literal["table", "vertical", "csv", "json", "parquet", "markdown"]
 
 
 SHOWN = 40
-"""Rows of a table; every other format has all of them."""
+"""Rows of a table and of the vertical form. Every other format has all rows."""
 
 _NARROW = 40
-"""Characters of a line, at least."""
+"""The least number of characters in a line."""
 
 
 def query(
     sql: str | None, file: str | None, question: str | None, style: Format, *, private: bool, as_json: bool
 ) -> int:
-    """`vetl query`: the statement, that of a file or of a worked question; without any, a prompt."""
+    """Run `vetl query`: the SQL given, that of a file or of a worked question. Without any, open a prompt."""
     if sum(given is not None for given in (sql, file, question)) > 1:
         raise WrongUse("give a statement, --file or --question: one of them")
     if question is not None:
         sql = statement_of(question)
     elif file is not None or (sql is None and not sys.stdin.isatty()):
         sql = _read(file or "-")
+    require_settings()
     warehouse = load_settings().warehouse
     if private:
         refuse_newer(warehouse.path, bundled.migrations())
@@ -49,14 +52,17 @@ def query(
     if sql is None:
         from pipelines.cli.query_prompt import prompt  # noqa: PLC0415 - readline is not needed for one statement
 
-        prompt(asked, lambda statement: answer(asked, statement, style, as_json=as_json))
+        def ask(statement: str, *, as_lines: bool) -> None:
+            answer(asked, statement, "vertical" if as_lines else style, as_json=as_json)
+
+        prompt(asked, ask)
     else:
         answer(asked, sql, style, as_json=as_json)
     return 0
 
 
 def list_questions(*, as_json: bool) -> int:
-    """`vetl query --list`: the worked questions by name."""
+    """Run `vetl query --list`: print the worked questions by name."""
     questions = worked_questions()
     if as_json:
         print_json({"exit_code": 0, "questions": [asdict(question) for question in questions]})
@@ -66,7 +72,7 @@ def list_questions(*, as_json: bool) -> int:
 
 
 def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
-    """Ask one statement and write what it answers."""
+    """Run one statement and write its rows."""
     if style == "parquet" and not as_json:
         _write_parquet(file, sql)
     elif style == "table" and not as_json:
@@ -82,7 +88,7 @@ def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
 
 
 def _read(file: str) -> str:
-    """A statement from a file; `-` is standard input."""
+    """Return the statement in a file; `-` is standard input."""
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -90,7 +96,7 @@ def _read(file: str) -> str:
 
 
 def _show(file: Path, sql: str) -> None:
-    """The first rows at once, then how many there are, which may take as long as the statement does."""
+    """Write the first rows at once, then count all rows, which may take as long as the statement does."""
     width = max(_NARROW, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
     with ExitStack() as stack:
         with waiting("running"):
@@ -105,6 +111,8 @@ def _show(file: Path, sql: str) -> None:
 
 def _write(stream: RowStream, style: Format) -> None:
     match style:
+        case "vertical":
+            _write_vertical(stream)
         case "json":
             sys.stdout.writelines(_array(stream))
         case "csv":
@@ -118,8 +126,16 @@ def _write(stream: RowStream, style: Format) -> None:
                 sys.stdout.write(markdown((), batch))
 
 
+def _write_vertical(stream: RowStream) -> None:
+    rows = list(islice((row for batch in stream.batches for row in batch), SHOWN + 1))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    sys.stdout.writelines(vertical(stream.columns, rows[:SHOWN], width))
+    more = f"the first {SHOWN} rows; --format csv writes all" if len(rows) > SHOWN else count(len(rows), "row")
+    sys.stdout.write(f"{more}\n")
+
+
 def _array(stream: RowStream) -> Iterator[str]:
-    """One array of objects, by column name."""
+    """Yield one array of objects, by column name."""
     objects = (dict(zip(stream.columns, row, strict=True)) for batch in stream.batches for row in batch)
     yield "["
     yield from _with_commas(objects)
@@ -127,7 +143,7 @@ def _array(stream: RowStream) -> Iterator[str]:
 
 
 def _one_object(stream: RowStream) -> Iterator[str]:
-    """As every command's `--json`: one object."""
+    """Yield one object, as `--json` of every command writes."""
     yield f'{{"exit_code":0,"columns":{_json(stream.columns)},"rows":['
     yield from _with_commas(row for batch in stream.batches for row in batch)
     yield "]}\n"
@@ -139,11 +155,11 @@ def _with_commas(values: Iterator[Any]) -> Iterator[str]:
 
 
 def _json(value: object) -> str:
-    return to_json(value, inf_nan_mode="null", fallback=str).decode()
+    return json_text(to_json(value, inf_nan_mode="null", fallback=str).decode())
 
 
 def _write_parquet(file: Path, sql: str) -> None:
-    """Parquet is written from its end, so it goes through a file."""
+    """Write Parquet through a file, because a Parquet file is written from its end."""
     if sys.stdout.isatty():
         raise WrongUse("Parquet is not for a terminal; send it to a file: --format parquet > rows.parquet")
     with TemporaryDirectory() as folder:

@@ -1,42 +1,66 @@
-"""`vetl query` alone: a prompt with history and completion, on the file as it is at each statement."""
+"""`vetl query` alone: a prompt with history and completion. Each statement reads the newest published file."""
 
 import os
 import readline
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pipelines.cli.questions import statement_of, worked_questions
 from pipelines.cli.terminal import mention, print_table, say, short
-from pipelines.core.errors import VetlError
+from pipelines.core.errors import VetlError, WrongUse
 from pipelines.loading.published.query import tables_and_columns
+from pipelines.settings.sources import nearest
 
 HELP = """\
-A statement ends with ; and may have more lines. Tab completes names, the arrows bring back a statement.
-.tables  the marts          .columns MART  its columns        .quit  leaves, as Ctrl-D does
-.list  worked questions     .question NAME  answers one       Ctrl-C  ends a statement, or drops what is typed"""
+A statement ends with ; and may have several lines.
+  .tables          list the marts
+  .columns MART    list the columns of a mart
+  .vertical        show one line for each column; again for tables
+  .list            list the worked questions
+  .question NAME   answer a worked question
+  .help            show this help
+  exit             leave, as do quit and Ctrl-D
+Tab completes names. The arrow keys bring back earlier statements.
+Ctrl-C stops a running statement, or drops the one being typed."""
+
+COMMANDS = (".tables", ".columns", ".vertical", ".list", ".question", ".help", ".quit")
+
+_LEAVING = frozenset(("exit", "quit", ".exit", ".quit"))
 
 _KEPT = 1_000
-"""Statements of the history."""
+"""The number of statements that the history holds."""
 
 _WORDS = ("select", "from", "where", "group by", "order by", "limit", "join", "using", "count(*)", "summarize")
 
 
-def prompt(file: Path, ask: Callable[[str], None]) -> None:
-    """Ask statements until the end of input. What is wrong with one is told, and the next is waited for."""
+class Ask(Protocol):
+    """Runs one statement and writes its rows; `as_lines` in the vertical form."""
+
+    def __call__(self, statement: str, *, as_lines: bool) -> None:
+        """Run it."""
+
+
+def prompt(file: Path, ask: Ask) -> None:
+    """Run statements until the end of input. The error of one is printed, and the prompt goes on."""
     marts = tables_and_columns(file)
-    mention(f"{short(file)}, read-only; end a statement with ; and leave with .quit; .help tells more")
+    mention(f"{short(file)}, read-only; end a statement with ; type .help for help, exit to leave")
     history = _history()
-    _complete([*_WORDS, *marts, *{column for columns in marts.values() for column in columns}])
+    questions = [question.name for question in worked_questions()]
+    columns = {column for names in marts.values() for column in names}
+    _complete([*_WORDS, *COMMANDS, *questions, *marts, *columns])
+    conversation = Conversation(marts, ask)
     try:
         while (typed := _statement()) is not None:
             try:
-                _answer(typed, marts, ask)
+                conversation.answer(typed)
             except VetlError as error:
                 say(str(error), "error")
             except KeyboardInterrupt:
-                say("ended")
+                say("stopped")
     finally:
         with suppress(OSError):  # then the next prompt begins without it
             history.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +68,7 @@ def prompt(file: Path, ask: Callable[[str], None]) -> None:
 
 
 def _statement() -> str | None:
-    """What was typed up to a `;`, or a line that begins with a dot; none at the end of input."""
+    """Return the input up to a `;`, or a line that begins with a dot. `None` at the end of input."""
     lines: list[str] = []
     while True:
         try:
@@ -57,31 +81,57 @@ def _statement() -> str | None:
             sys.stdout.write("\n")
             return None
         typed = "\n".join(lines).strip()
+        if typed.rstrip("; ").lower() in _LEAVING:
+            return None
         if not typed:
             lines = []
         elif typed.startswith(".") or typed.endswith(";"):
-            return None if typed in {".quit", ".exit"} else typed
+            return typed
 
 
-def _answer(typed: str, marts: dict[str, list[str]], ask: Callable[[str], None]) -> None:
-    command, _, name = typed.partition(" ")
-    match command:
-        case ".tables":
-            print_table("", ("mart", "columns"), [(mart, len(columns)) for mart, columns in marts.items()])
-        case ".columns":
-            print_table("", ("column",), [(column,) for column in marts.get(name.strip(), ())])
-        case ".list":
-            print_table("", ("name", "question"), [(item.name, item.title) for item in worked_questions()])
-        case ".question":
-            ask(statement_of(name.strip()))
-        case _ if command.startswith("."):
-            sys.stdout.write(f"{HELP}\n")
-        case _:
-            ask(typed)
+@dataclass
+class Conversation:
+    """The marts, by name, with their columns, and the form of the answers, which `.vertical` changes."""
+
+    marts: dict[str, list[str]]
+    ask: Ask
+    as_lines: bool = False
+
+    def answer(self, typed: str) -> None:
+        """Run a statement or a command.
+
+        Raises:
+            WrongUse: there is no such command, mart or question.
+        """
+        command, _, name = typed.rstrip(";").partition(" ")
+        match command:
+            case ".tables":
+                print_table("", ("mart", "columns"), [(mart, len(names)) for mart, names in self.marts.items()])
+            case ".columns":
+                print_table("", ("column",), [(column,) for column in self._columns(name.strip())])
+            case ".vertical":
+                self.as_lines = not self.as_lines
+                mention("one line for each column" if self.as_lines else "tables")
+            case ".list":
+                print_table("", ("name", "question"), [(item.name, item.title) for item in worked_questions()])
+            case ".question":
+                self.ask(statement_of(name.strip()), as_lines=self.as_lines)
+            case ".help":
+                sys.stdout.write(f"{HELP}\n")
+            case _ if command.startswith("."):
+                raise WrongUse(f"{command}: there is no such command{nearest(command, COMMANDS)}")
+            case _:
+                self.ask(typed, as_lines=self.as_lines)
+
+    def _columns(self, mart: str) -> list[str]:
+        columns = self.marts.get(mart.removeprefix("marts."))
+        if columns is None:
+            raise WrongUse(f".columns {mart}: there is no such mart{nearest(mart, self.marts)}")
+        return columns
 
 
 def _history() -> Path:
-    """What was asked before, for its owner alone: a statement may quote a person."""
+    """Load the history and return its file. Only its owner may read it, because a statement may name a person."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     history = Path(state) / "vetl" / "query_history"
     readline.set_history_length(_KEPT)
@@ -92,9 +142,12 @@ def _history() -> Path:
 
 def _complete(words: Sequence[str]) -> None:
     def completed(begun: str, index: int) -> str | None:
-        matches = sorted(word for word in words if word.startswith(begun.lower()))
-        return matches[index] if index < len(matches) else None
+        schema, dot, name = begun.lower().rpartition(".")
+        before = f"{schema}{dot}" if schema else ""
+        wanted = name if schema else begun.lower()
+        matches = sorted(word for word in words if word.startswith(wanted))
+        return f"{before}{matches[index]}" if index < len(matches) else None
 
     readline.set_completer(completed)
-    readline.set_completer_delims(" \t\n,()=<>;.")
+    readline.set_completer_delims(" \t\n,()=<>;")
     readline.parse_and_bind("tab: complete")

@@ -6,6 +6,7 @@ from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
 from pipelines.cli.terminal import count, mention, print_json
 from pipelines.cli.views import show_sync
+from pipelines.jobs.build import existing
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import load_settings
 
@@ -14,6 +15,7 @@ def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, ver
     """Read the last 35 days again, or all of history; show what differed and what it cost."""
     configure_logs(verbosity)
     settings = load_settings()
+    existing(settings)
     with showing_lists(len(practices or settings.practices)) as report:
         result = run_sync(
             settings,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Literal
 
 from pipelines import bundled
@@ -124,10 +124,10 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
         codes.append(_drain(settings, report, quiet=quiet))
     if written_files(settings.warehouse.path):
         if not any(codes) and is_built(settings):
-            # It may have been removed since, or `[privacy]` says something else.
+            # The published file may have been removed, or `[privacy]` may have changed.
             published, code = _publish_unless_held(settings)
             if published:
-                mention("nothing changed since the marts were built: what is published holds")
+                mention("No new data; the published file is up to date.")
             report["published"] = asdict(published) if published else None
             codes.append(code)
         else:

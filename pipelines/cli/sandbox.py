@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.request import urlopen
 
-from pipelines.core.errors import Unreachable, WrongUse
+from pipelines.core.errors import Unreachable, WrongUse, cannot_listen
 from sandbox import serve as serve_sandbox
 
 
@@ -43,8 +43,10 @@ def serve(
             as_json=as_json,
             say=lambda line: print(line, flush=True),  # noqa: T201 - its one output, which programs wait for
         )
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         raise WrongUse(str(error)) from None
+    except OSError as error:
+        raise cannot_listen("127.0.0.1", port, error) from None
     return 0
 
 

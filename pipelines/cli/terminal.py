@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipelines.cli.output import OUTPUT, mention, say
-from pipelines.core.text import text
+from pipelines.core.text import json_text, text
 
 __all__ = [
     "MANY_PRACTICES",
@@ -57,7 +57,7 @@ class TableColumn:
 
 def print_json(value: object) -> None:
     """One JSON value on standard output, on one line; instants in ISO 8601."""
-    sys.stdout.write(to_json(value, inf_nan_mode="null", fallback=str).decode() + "\n")
+    sys.stdout.write(json_text(to_json(value, inf_nan_mode="null", fallback=str).decode()) + "\n")
     sys.stdout.flush()
 
 

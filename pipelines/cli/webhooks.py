@@ -23,12 +23,15 @@ def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: 
 
 
 def drain(messages: Sequence[str], *, catch_up: bool, as_json: bool, verbosity: int) -> int:
-    """`vetl webhooks drain`."""
+    """Run `vetl webhooks drain`. Deliveries wait in the inbox until the first sync has made a warehouse."""
     from pipelines.cli.views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
+    from pipelines.jobs.build import existing  # noqa: PLC0415
     from pipelines.jobs.drain import run_drain  # noqa: PLC0415
 
     configure_logs(verbosity)
-    result = run_drain(load_settings(), catch_up=catch_up, messages=messages)
+    settings = load_settings()
+    existing(settings)
+    result = run_drain(settings, catch_up=catch_up, messages=messages)
     if as_json:
         print_json(result.as_json())
         return result.exit_code

@@ -27,6 +27,7 @@ VetlError
 Messages are one line and say what, where and what to do. They never hold a secret or personal data.
 """
 
+import errno
 from collections.abc import Callable
 
 
@@ -48,6 +49,16 @@ class ConfigurationError(Permanent):
 
 class SignInRefused(ConfigurationError):
     """The platform does not accept username, password and role."""
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
+    """Return the one line for an address that a server cannot listen on."""
+    if error.errno == errno.EADDRINUSE:
+        return ConfigurationError(
+            f"{host}:{port}: another program uses this port; end that program, or choose another port with --port"
+        )
+    why = str(error.strerror or error).partition(" (while attempting")[0]  # Python repeats the address there
+    return ConfigurationError(f"{host}:{port}: cannot listen on this address: {why}")
 
 
 class WrongUse(Permanent):

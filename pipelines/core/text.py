@@ -12,13 +12,21 @@ from pydantic_core import to_json
 _STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters but for tab and line feed, and those that turn the direction of writing."""
 
-_FORMULA = re.compile(r"\s*[=@]|\s*[+-](?![\d\s().-]*\Z)")
-"""What a spreadsheet takes for a formula when it opens a CSV; a number and a telephone number are none."""
+_FORMULA = re.compile(r"\s*[=@\uff1d\uff20]|\s*[+\-\uff0b\uff0d](?![\d\s().-]*\Z)")
+"""The start of a text that a spreadsheet runs as a formula, the full-width signs of Asian keyboards included.
+
+A number and a telephone number are no formulas.
+"""
 
 
 def printable(value: str) -> str:
     """The text with what would steer a terminal written out, as `x1b`."""
     return _STEERS.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
+
+
+def json_text(value: str) -> str:
+    r"""Return JSON with what would steer a terminal escaped, as `\u202e`. The values stay the same."""
+    return _STEERS.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
 
 
 def cell(value: object) -> str:

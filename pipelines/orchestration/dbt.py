@@ -95,7 +95,7 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
     def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
         settings = vetl.settings()
         if context.run.job_name in ONLY_NEWS and _is_published(settings):
-            context.log.info("nothing changed since the marts were built: what is published holds")
+            context.log.info("No new data; the published file is up to date.")
             return
         deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
         with as_failures():

@@ -139,7 +139,7 @@ def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOu
         yield MergeRows(earlier.rows, earlier.read_at, purpose.sealed_before)
     reason = None
     if not last.whole and _proven_united(passes):
-        reason = f"the ids of {len(passes)} passes, united, equal an unmoved total"
+        reason = f"the ids of {len(passes)} passes together match an unchanged total"
     evidence = certificate(last, purpose.kind, retries=len(passes) - 1, reason=reason)
     if reason:
         evidence = replace(evidence, started=passes[0].started)

@@ -93,7 +93,7 @@ class Pass:
             return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
         if not self.whole:
             return f"{len(self.keys)} distinct ids where the total is {self.total}"
-        return "one page is one snapshot" if len(self.pages) == 1 else "distinct ids equal an unmoved total"
+        return "one page is one snapshot" if len(self.pages) == 1 else "ids received match an unchanged total"
 
 
 def certificate(done: Pass, kind: WindowKind, *, retries: int = 0, reason: str | None = None) -> Certificate:

@@ -66,7 +66,7 @@ def read_whole_list(
             return WholeList(passes, True, f"the whole list: {done.finding}")
         yield MergeRows(done.rows, done.read_at, sealed_before)
         if together := _proven_together(passes):
-            reason = f"the ids of {together} passes, united, equal an unmoved total"
+            reason = f"the ids of {together} passes together match an unchanged total"
             evidence = replace(
                 certificate(done, WindowKind.WHOLE, reason=reason), started=passes[-together].started
             )

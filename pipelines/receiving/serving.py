@@ -1,7 +1,6 @@
 """The receiver as a process: a socket, uvicorn, the application."""
 
 import asyncio
-import os
 import resource
 import socket
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ import structlog
 import uvicorn
 from starlette.applications import Starlette
 
-from pipelines.core.errors import ConfigurationError
+from pipelines.core.errors import ConfigurationError, cannot_listen
 from pipelines.partner.webhooks import secrets_from
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import application
@@ -126,9 +125,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        # Python adds the address to some of its texts; the system's own is enough.
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-        raise ConfigurationError(f"webhooks: cannot listen on {host}:{port}: {why}") from None
+        raise cannot_listen(host, port, error) from None
 
 
 def _address(listener: socket.socket) -> str:

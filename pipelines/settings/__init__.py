@@ -20,7 +20,14 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import ConfigurationError
@@ -63,6 +70,10 @@ ENVIRONMENT_ONLY = {
     "lake": ("access_key", "secret_key"),
 }
 """Keys that are refused in `vetl.toml`: files are copied, committed and mailed."""
+
+
+_DOTENV = "dotenv_variables"
+"""The initial value of `Settings` that holds the variables of the `.env` files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +167,20 @@ class Settings(BaseSettings):
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic-settings passes all of them by name
+        settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What was set nearest to the process wins; `vetl.toml` arrives as the initial values."""
-        return env_settings, dotenv_settings, init_settings
+        """The value nearest to the process wins. `vetl.toml` and the `.env` files arrive as initial values.
+
+        pydantic-settings would read `.env` itself, but expands `${X}` and has no clear line for a broken file.
+        """
+        dotenv = EnvSettingsSource(settings_cls)
+        initial = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
+        dotenv.env_vars = {name.lower(): value for name, value in initial.pop(_DOTENV, {}).items()}
+        return env_settings, dotenv, init_settings
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -205,8 +222,8 @@ def load_settings(config: Path | None = None) -> Settings:
     sources.refuse_unknown_sections(table, keys)
     sources.refuse_secrets(table, ENVIRONMENT_ONLY)
     try:
-        # The stub of a frozen model does not show BaseSettings' own arguments.
-        settings = Settings(**table, _env_file=sources.dotenv_files)  # pyright: ignore[reportCallIssue]
+        initial: dict[str, Any] = {**table, _DOTENV: sources.read_dotenv()}
+        settings = Settings(**initial)
     except ValidationError as error:
         raise sources.explain(error, keys) from None
     except SettingsError as error:
@@ -214,6 +231,15 @@ def load_settings(config: Path | None = None) -> Settings:
     settings = _anchored(settings, sources.folder)
     _refuse_unusable_files(settings, sources)
     return settings
+
+
+def require_settings() -> None:
+    """Refuse to go on without a `vetl.toml` and without a variable that sets anything but a secret.
+
+    Raises:
+        ConfigurationError: there are no settings.
+    """
+    Sources.find(None).require_settings(_known_keys(), ENVIRONMENT_ONLY)
 
 
 def _known_keys() -> dict[str, tuple[str, ...]]:

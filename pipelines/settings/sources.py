@@ -1,13 +1,13 @@
-"""Where settings come from, and one clear line for what is wrong with them.
+"""The files and variables that hold the settings, and one clear line for each mistake in them.
 
-No line ever repeats a value: what stands at the wrong key may be a password.
+No line ever repeats a value, because the value at a wrong key may be a password.
 """
 
 import os
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -29,15 +29,17 @@ Location = tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files that settings are read from. `config` is `None` where there is no `vetl.toml`."""
+    """The files that settings are read from. `config` is `None` if there is no `vetl.toml`."""
 
     config: Path | None
     folder: Path
     dotenv_files: tuple[Path, ...]
+    _dotenv: dict[str, tuple[str, Path]] = field(default_factory=dict[str, tuple[str, Path]], repr=False)
+    """The variables of the `.env` files, once they were read. A pipe can be read only once."""
 
     @classmethod
     def find(cls, config: Path | None) -> "Sources":
-        """The given file, else the one that `VETL_CONFIG` names, else `vetl.toml` if it is there."""
+        """Choose the given file, else the one that `VETL_CONFIG` names, else `vetl.toml` if it is there."""
         named = config or _named_by_environment()
         here = Path.cwd()
         if named is None:
@@ -47,10 +49,10 @@ class Sources:
         return cls(named, folder, tuple(dict.fromkeys((here / ".env", folder / ".env"))))
 
     def read_toml(self) -> dict[str, Any]:
-        """The file's tables.
+        """Return the tables of the file.
 
         Raises:
-            ConfigurationError: the file cannot be read or is not TOML; names the line.
+            ConfigurationError: the file cannot be read or is not TOML. The message names the line.
         """
         if self.config is None:
             return {}
@@ -63,8 +65,38 @@ class Sources:
         except tomllib.TOMLDecodeError as error:
             raise _one_line(f"{self.config}: is not TOML: {error}") from None
 
+    def read_dotenv(self) -> dict[str, str]:
+        """Return the variables of the `.env` files. The file beside `vetl.toml` wins over the working directory's.
+
+        Raises:
+            ConfigurationError: a file cannot be read or is not UTF-8 text.
+        """
+        if not self._dotenv:
+            for file in self.dotenv_files:
+                self._dotenv.update({name: (value, file) for name, value in _variables_in(file).items()})
+        return {name: value for name, (value, _) in self._dotenv.items()}
+
+    def require_settings(self, sections: Collection[str], secrets: Mapping[str, Collection[str]]) -> None:
+        """Refuse to go on if there is no file and no variable sets anything but a secret.
+
+        The working directory is then most likely the wrong one, and defaults would make a new warehouse in it.
+
+        Raises:
+            ConfigurationError: there are no settings.
+        """
+        if self.config is not None:
+            return
+        for variable, _ in self._variables():
+            section, _, key = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
+            if section in sections and key not in secrets.get(section, ()):
+                return
+        raise _one_line(
+            f"{self.folder}: there is no {DEFAULT_FILE} here; choose another folder with -C DIR or a file with"
+            " --config FILE, or write a new file with `vetl init`"
+        )
+
     def refuse_unknown_sections(self, table: Mapping[str, Any], sections: Collection[str]) -> None:
-        """A misspelled section would otherwise be silently without effect."""
+        """Refuse a misspelled section, which would otherwise have no effect and no message."""
         for name in table:
             if name not in sections:
                 raise _one_line(f"{self.config}: unknown key {name}{nearest(name, sections)}")
@@ -74,7 +106,7 @@ class Sources:
                 raise _one_line(f"{origin}: unknown section {section}{nearest(section, sections)}")
 
     def refuse_secrets(self, table: Mapping[str, Any], secrets: Mapping[str, Collection[str]]) -> None:
-        """Secrets belong into the environment or `.env`."""
+        """Refuse a secret in the file. Secrets belong in the environment or in `.env`."""
         for section, keys in secrets.items():
             for key in keys:
                 if isinstance(table.get(section), dict) and key in table[section]:
@@ -85,23 +117,23 @@ class Sources:
                     )
 
     def explain(self, error: ValidationError, known_keys: Mapping[str, Collection[str]]) -> ConfigurationError:
-        """The first thing that is wrong, in one line."""
+        """Return the first mistake in one line."""
         problem = error.errors(include_url=False, include_input=False)[0]
         origin = self._origin(problem["loc"])
         return _one_line(f"{origin}: {_wording(problem, known_keys)}")
 
     def refuse(self, problem: str) -> ConfigurationError:
-        """What is wrong with several keys together."""
+        """Return a mistake that concerns several keys together."""
         return _one_line(f"{self.config or DEFAULT_FILE}: {problem}")
 
     def explain_undecoded(self, error: SettingsError) -> ConfigurationError:
-        """A variable that holds a whole section or list at once, and is not JSON."""
-        field = re.search(r'field "(\w+)"', str(error))
-        name = field[1] if field else ""
+        """Return the line for a variable that holds a whole section or list and is not JSON."""
+        named = re.search(r'field "(\w+)"', str(error))
+        name = named[1] if named else ""
         return _one_line(f"{self._origin((name,))}: {name} must be JSON")
 
     def _origin(self, location: Location) -> str:
-        """The variable that set this key, or one of the tables it is in, else the file."""
+        """Return the variable that set this key or a table around it, else the file."""
         origins = dict(self._variables())
         for length in range(len(location), 0, -1):
             variable = _variable(location[:length])
@@ -110,19 +142,32 @@ class Sources:
         return str(self.config or DEFAULT_FILE)
 
     def _variables(self) -> Iterator[tuple[str, str]]:
-        """Upper-case names of the variables of vetl that are set, each with where; the winning one last."""
-        for file in self.dotenv_files:
-            if file.is_file():
-                for name, value in dotenv_values(file).items():
-                    if value and name.upper().startswith(PREFIX):
-                        yield name.upper(), f"{name} in {file}"
+        """Yield the upper-case name and the origin of each variable of vetl that is set, the winning one last."""
+        self.read_dotenv()
+        for name, (_, file) in self._dotenv.items():
+            if name.upper().startswith(PREFIX):
+                yield name.upper(), f"{name} in {file}"
         for name, value in os.environ.items():
             if value and name.upper().startswith(PREFIX):
                 yield name.upper(), f"environment variable {name}"
 
 
+def _variables_in(file: Path) -> dict[str, str]:
+    """Return the variables of one `.env` file, none if it is not there. `${X}` in a password stays as it is."""
+    try:
+        with file.open(encoding="utf-8-sig") as stream:
+            read = dotenv_values(stream=stream, interpolate=False)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):  # some name a virtual environment `.env`
+        return {}
+    except OSError as error:
+        raise _one_line(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _one_line(f"{file}: is not UTF-8 text") from None
+    return {name: value for name, value in read.items() if value}
+
+
 def _one_line(text: str) -> ConfigurationError:
-    """A quoted key of TOML may hold line breaks."""
+    """Return the error in one line. A quoted key of TOML may hold line breaks."""
     return ConfigurationError(" ".join(text.split()))
 
 
@@ -144,7 +189,7 @@ def _key(location: Location) -> str:
 
 
 def nearest(name: str, candidates: Collection[str]) -> str:
-    """What to add to a line about a name that is not known."""
+    """Return the end of a line about an unknown name: the nearest name, or all that are known."""
     alike = get_close_matches(name, list(candidates), n=1)
     return f"; did you mean {alike[0]}?" if alike else f"; known are {', '.join(sorted(candidates))}"
 

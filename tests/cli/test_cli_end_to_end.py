@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.mart_builds import untested
+from support.readme_example import PAGE, answered, example
 
 import sandbox
 from pipelines.cli import app
@@ -173,7 +174,7 @@ def test_a_run_without_news_builds_nothing_and_says_so(
     report = json.loads(out)
     assert report["build"] is None
     assert report["published"]["tables"]["practices"] == len(built.platform.practices)
-    assert "nothing changed" in err
+    assert "No new data" in err
     assert published.read_bytes() == before
 
 
@@ -216,3 +217,17 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
         assert all(report["answers"].values())
     assert os.environ["VETL_WAREHOUSE__PATH"] == str(tmp_path / "real.duckdb")
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
+def test_the_demo_gives_the_answer_that_the_readme_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """60 days have the same last 30 as a year, which 40 have not. `make answers` writes the answer again."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
+    statement, shown = example(PAGE.read_text("utf-8"))
+
+    with untested():
+        answer(capsys, "demo", "--days", "60")
+
+    assert answered(tmp_path / "demo/warehouse/data/analytics.duckdb", statement) == shown

@@ -49,6 +49,12 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+@pytest.fixture
+def configured() -> None:
+    """A folder with settings, of no practice yet."""
+    Path("vetl.toml").touch()
+
+
 def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run Python outside of the checkout, as an installed vetl would run; `more` joins the environment."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
@@ -95,7 +101,6 @@ def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) 
         (["sync", "--since", "2025-13-01"], "'2025-13-01' does not match"),
         (["query", "select 1", "--format", "xml"], "'--format'"),
         (["quarantine"], "quarantine: which command? `vetl quarantine --help` names them"),
-        (["doctor"], "add them to vetl.toml, which `vetl init` writes"),
         (["demo", "--days", "0"], "'--days'"),
         (["sandbox", "serve", "--faults", "nope"], "faults must be one of"),
     ],
@@ -123,7 +128,7 @@ def test_each_command_is_told_whole_in_80_columns(capsys: pytest.CaptureFixture[
 def test_quiet_init_says_nothing_and_a_loud_one_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["init"]) == 0
     assert "wrote vetl.toml;" in (message := capsys.readouterr().err)
-    assert "`vetl doctor`" in message
+    assert "Next: vetl doctor" in message
     Path("vetl.toml").unlink()
 
     assert app.execute(["init", "--quiet"]) == 0
@@ -158,6 +163,7 @@ def test_with_json_a_failure_is_one_object_too(capsys: pytest.CaptureFixture[str
     assert json.loads(out) == {"exit_code": 2, "error": err.removeprefix("vetl: ").strip()}
 
 
+@pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
@@ -183,6 +189,7 @@ def test_an_error_is_its_line_and_its_exit_code(
     assert capsys.readouterr().err == line
 
 
+@pytest.mark.usefixtures("configured")
 def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +205,7 @@ def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
     assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"
 
 
+@pytest.mark.usefixtures("configured")
 def test_an_unforeseen_error_tells_its_place_and_not_its_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,6 +233,7 @@ def test_init_writes_the_example_and_never_overwrites(capsys: pytest.CaptureFixt
     assert Path("vetl.toml").read_text("utf-8") == "# mine"
 
 
+@pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("command", ["build", "publish", "status", "query 1"])
 def test_before_the_first_sync_a_command_says_what_to_do(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(command.split()) == 1
@@ -247,6 +256,7 @@ def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == f"vetl {version('vetl')}\n"
 
 
+@pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("arguments", [["--log-file", "said", "status"], ["status", "--log-file=said"]])
 def test_what_is_said_is_in_the_log_file_too_wherever_the_option_stands(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
@@ -259,17 +269,13 @@ def test_what_is_said_is_in_the_log_file_too_wherever_the_option_stands(
     assert datetime.fromisoformat(stamp).tzinfo
 
 
+@pytest.mark.usefixtures("configured")
 def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["status", "--log-format", "json"]) == 1
 
     entry = json.loads(capsys.readouterr().err)
     assert entry["level"] == "error"
     assert "nothing has been synced yet" in entry["event"]
-
-
-def test_a_log_file_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["status", "--log-file", "nowhere/said"]) == 2
-    assert "--log-file nowhere/said: cannot be written" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -280,6 +286,7 @@ def test_a_shell_gets_its_completion(shell: str) -> None:
     assert "COMPLETE" in shown.stdout, shown.stderr
 
 
+@pytest.mark.usefixtures("configured")
 def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["dbt", "--version"]) == 0
     assert "duckdb:" in capfd.readouterr().out
@@ -289,6 +296,7 @@ def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[
     assert "dagster, version 1." in capfd.readouterr().out
 
 
+@pytest.mark.usefixtures("configured")
 def test_open_runs_duckdbs_shell_on_the_published_file_read_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

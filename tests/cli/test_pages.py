@@ -13,7 +13,7 @@ import sandbox
 from pipelines.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")))
+PAGES = (ROOT / "README.md", ROOT / "docs" / "commands.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")))
 CODE = re.compile(r"^```\w*\n(?P<block>.*?)^```|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r'(?:^|/)vetl (query "[^"]*"|[a-z][^#\n]*)', re.MULTILINE)
 PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]")

@@ -6,11 +6,13 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from support.deliveries import message
 from support.receiver_process import ReceiverProcess
 
+import sandbox
 from pipelines.cli import app
 from pipelines.settings import load_settings
 from pipelines.settings.exposure import exposed
@@ -38,6 +40,14 @@ def others_can_reach(folder: Path) -> list[str]:
 
 def test_what_holds_personal_data_is_made_for_its_owner_alone(tmp_path: Path) -> None:
     """Warehouse, inbox, status, and the folders that vetl makes for them; dbt inherits the same mask."""
+    with sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
+        with urlopen(f"{platform.base_url}/vetl.toml") as settings:
+            (tmp_path / "vetl.toml").write_bytes(settings.read())
+        keys = ("username", "password", "role")
+        secrets = "".join(f"VETL_PARTNER__{key.upper()}={getattr(platform, key)}\n" for key in keys)
+        (tmp_path / ".env").write_text(secrets, "utf-8")
+        synced = vetl(tmp_path, "sync")
+    assert synced.returncode == 0, synced.stderr
     with ReceiverProcess(tmp_path) as receiver:
         assert receiver.send(message()) == 200
     assert vetl(tmp_path, "webhooks", "drain", "--no-catch-up").returncode == 0

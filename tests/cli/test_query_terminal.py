@@ -179,7 +179,7 @@ def test_the_prompt_asks_again_after_mistakes_and_ctrl_c_and_keeps_what_was_aske
         terminal.types(b"select sum(a.range * b.range) from range(10_000_000) a, range(10_000_000) b;\n")
         terminal.shows("running, Ctrl-C ends it")
         terminal.types(CTRL_C)
-        terminal.shows("ended")
+        terminal.shows("stopped")
         terminal.shows("vetl> ")
         terminal.types(b".question message-del\n")
         terminal.shows("did you mean message-delivery?")

@@ -75,4 +75,4 @@ def test_a_new_list_is_proven_in_the_published_file(done: Done) -> None:
         proof = "select source_count, warehouse_count, evidence from marts.proof where endpoint = 'estimates'"
         rows = connection.execute(proof).fetchall()
 
-    assert rows == [(ESTIMATES, ESTIMATES, "distinct ids equal an unmoved total")] * 2
+    assert rows == [(ESTIMATES, ESTIMATES, "ids received match an unchanged total")] * 2

@@ -26,6 +26,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("VETL_")]:
         monkeypatch.delenv(name)
+    Path("vetl.toml").touch()
+
+
+@pytest.fixture
+def warehouse() -> None:
+    """A warehouse, which the first sync would make, without a row."""
+    Warehouse.open(Path("warehouse/data/vetl.duckdb"), REGISTRY, lock_wait_seconds=0).close()
 
 
 def receive(moment: Any, *bodies: bytes) -> None:
@@ -51,9 +58,13 @@ def test_serving_where_something_else_listens_is_told_in_one_line(
         assert app.execute(["webhooks", "serve", "--port", str(port)]) == 2
 
     error = capsys.readouterr().err
-    assert error == f"vetl: webhooks: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    assert error == (
+        f"vetl: 127.0.0.1:{port}: another program uses this port;"
+        " end that program, or choose another port with --port\n"
+    )
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_draining_without_a_platform_drains_and_says_what_was_left_out(
     capsys: pytest.CaptureFixture[str], moment: Any
 ) -> None:
@@ -66,6 +77,7 @@ def test_draining_without_a_platform_drains_and_says_what_was_left_out(
     assert "VETL_PARTNER__BASE_URL" in report["notes"][0]
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_a_body_in_quarantine_is_exit_code_3(capsys: pytest.CaptureFixture[str], moment: Any) -> None:
     receive(moment, b"not JSON")
 
@@ -74,6 +86,7 @@ def test_a_body_in_quarantine_is_exit_code_3(capsys: pytest.CaptureFixture[str],
     assert "quarantined" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_a_platform_that_refuses_us_costs_the_catching_up_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, moment: Any
 ) -> None:
@@ -88,6 +101,7 @@ def test_a_platform_that_refuses_us_costs_the_catching_up_only(
     assert report["notes"][0].startswith("not caught up: ")
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_messages_are_got_by_ids_that_are_given_whosever_they_are(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -106,6 +120,7 @@ def test_messages_are_got_by_ids_that_are_given_whosever_they_are(
     assert "VETL_PARTNER__BASE_URL" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_a_quarantined_delivery_comes_in_once_it_is_understood(
     capsys: pytest.CaptureFixture[str], moment: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +161,7 @@ def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_status_tells_what_waits_what_is_held_and_when_the_last_came(
     capsys: pytest.CaptureFixture[str], moment: Any
 ) -> None:
@@ -175,6 +191,7 @@ def test_status_tells_what_waits_what_is_held_and_when_the_last_came(
     assert "03-01 10:00" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_status_needs_no_inbox_and_outlives_a_broken_one(capsys: pytest.CaptureFixture[str], moment: Any) -> None:
     assert app.execute(["status"]) == 1
     assert "nothing has been synced yet" in capsys.readouterr().err
@@ -187,6 +204,7 @@ def test_status_needs_no_inbox_and_outlives_a_broken_one(capsys: pytest.CaptureF
     assert "file is not a database" in status_of(capsys)["inbox"]["error"]
 
 
+@pytest.mark.usefixtures("warehouse")
 def test_status_answers_while_the_inbox_and_the_warehouse_are_in_use(
     capsys: pytest.CaptureFixture[str], moment: Any
 ) -> None:

@@ -30,6 +30,7 @@ class ReceiverProcess:
     def __init__(self, folder: Path, secrets: str = SECRET, *, open_files: int | None = None) -> None:
         self.folder = folder
         self._log = (folder / "receiver.log").open("a")
+        (folder / "vetl.toml").touch()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
         command = [sys.executable, "-m", "pipelines", "webhooks", "serve", "--port", "0", "--json"]
         if open_files:

@@ -1,0 +1,60 @@
+"""Run one command: an error becomes an exit code and one line on standard error."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from traceback import extract_tb
+
+import typer
+from typer.exceptions import TyperException
+
+from pipelines.cli import ending
+from pipelines.cli.options import options_first
+from pipelines.cli.output import say
+from pipelines.core.errors import VetlError, WrongUse
+from pipelines.core.text import printable
+
+
+def run_command(app: typer.Typer, arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
+    except Exception as error:  # noqa: BLE001 - `_failed` returns the exit code of each
+        if not ending.is_of_interrupt(error):
+            return _failed(arguments, error)
+        code = ending.INTERRUPTED
+    if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
+        return code
+    message, code = ending.of_interrupt(arguments)
+    return fail(arguments, message, code)
+
+
+def _failed(arguments: Sequence[str], error: Exception) -> int:
+    if isinstance(error, VetlError):
+        return fail(arguments, str(error), error.exit_code)
+    if isinstance(error, TyperException):
+        if (message := error.format_message()) == "Missing command.":
+            message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
+        return fail(arguments, message, WrongUse.exit_code)
+    if isinstance(error, BrokenPipeError):
+        # The reader of the output has gone. Python would complain once more when it flushes at exit.
+        sys.stdout = None
+        return 0
+    if full := ending.no_room(error):
+        return fail(arguments, full, 1)
+    if "-vv" in arguments:
+        raise error
+    place = extract_tb(error.__traceback__)[-1]
+    # The message is left out, because that of an unforeseen error may quote a row.
+    unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+    return fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
+
+
+def fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
+    """Write the line of an error, with `--json` also as an object, and return the exit code."""
+    line = printable(" ".join(message.replace("Value error, ", "").split()))
+    say(f"vetl: {line}", "error")
+    if "--json" in arguments:
+        sys.stdout.write(json.dumps({"exit_code": exit_code, "error": line}) + "\n")
+    return exit_code

@@ -1,0 +1,205 @@
+"""The first hour of a newcomer: the wrong folder, `-C` and `--config`, broken files, busy ports, `vetl init`."""
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from typer.main import get_command
+
+from pipelines.cli import app
+from pipelines.cli.commands import EXAMPLES, WITHOUT_SETTINGS
+from pipelines.cli.first_settings import ask, filled
+from pipelines.settings import load_settings
+
+PRACTICE = '[[practices]]\nid = "loc-1"\nname = "Harbor"\ntime_zone = "UTC"\nhistory_start = 2026-01-01\n'
+ARGUMENTS = {"query": ["select 1"], "forget": ["--practice", "loc-1", "--client", "1"]}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("VETL_CONFIG", "")  # `--config` sets it, and it must not outlive the test
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", "a secret alone is no settings")
+
+
+@pytest.fixture
+def busy() -> Iterator[int]:
+    """A port that another program uses."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def commands() -> Iterator[str]:
+    """Yield every command, groups spelled out."""
+    for name, command in get_command(app.app).commands.items():  # pyright: ignore[reportAttributeAccessIssue]
+        inner = getattr(command, "commands", None)
+        yield from (f"{name} {child}" for child in inner) if inner else (name,)
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) -> str:
+    """Return the one line of a command that fails."""
+    assert app.execute(arguments) == code
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1, error
+    return error
+
+
+@pytest.mark.parametrize("command", sorted(set(commands()) - WITHOUT_SETTINGS | {"query"}))
+def test_without_settings_a_command_makes_nothing_and_says_so_in_one_line(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = fails(capsys, *command.split(), *ARGUMENTS.get(command, []))
+
+    assert f"{tmp_path}: there is no vetl.toml here" in error
+    assert "-C DIR" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["webhooks drain", "lake export", "reconcile", "quarantine list", "build"])
+def test_no_command_but_sync_and_run_makes_a_warehouse(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("vetl.toml").write_text(PRACTICE, "utf-8")
+
+    assert "there is no warehouse yet; run `vetl sync` first" in fails(capsys, *command.split(), code=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["vetl.toml"]
+
+
+@pytest.mark.parametrize("command", sorted(commands()))
+def test_each_help_shows_examples_that_are_of_this_command(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command in EXAMPLES
+    if command in {"dagster", "dbt"}:
+        return  # their help is the other program's
+    assert app.execute([*command.split(), "--help"]) == 0
+    shown = capsys.readouterr().out.partition("Examples:\n")[2].splitlines()
+    assert shown
+    assert all(command in line for line in shown)
+    assert max(map(len, shown)) < 80
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-C", "there", "status"],
+        ["status", "-C", "there"],
+        ["--config", "there/vetl.toml", "status"],
+        ["status", "--config=there/vetl.toml"],
+        ["-C", "there", "status", "--config", "vetl.toml"],
+    ],
+)
+def test_a_folder_or_a_file_is_chosen_before_or_after_the_command(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("there").mkdir()
+    Path("there/vetl.toml").write_text(PRACTICE, "utf-8")
+
+    assert f"{tmp_path}/there/warehouse/data/vetl.duckdb" in fails(capsys, *arguments, code=1)
+
+
+def test_a_folder_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fails(capsys, "-C", "nowhere", "status") == "vetl: -C nowhere: No such file or directory\n"
+    assert "nowhere.toml: cannot be read" in fails(capsys, "--config", "nowhere.toml", "status")
+
+
+def test_a_broken_dotenv_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("vetl.toml").write_text(PRACTICE, "utf-8")
+    dotenv = Path(".env")
+    dotenv.write_bytes(b"VETL_PARTNER__USERNAME=\xff\xfe\x00")
+    assert ".env: is not UTF-8 text" in fails(capsys, "status")
+
+    dotenv.unlink()
+    dotenv.symlink_to(dotenv)  # root may read every file, but not this one
+    assert ".env: cannot be read: Too many levels of symbolic links" in fails(capsys, "status")
+
+
+def test_a_password_with_a_dollar_sign_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VETL_PARTNER__PASSWORD")
+    monkeypatch.setenv("X", "expanded")
+    Path(".env").write_text("VETL_PARTNER__PASSWORD=a${X}b$X\n", "utf-8")
+
+    password = load_settings().partner.password
+    assert password is not None
+    assert password.get_secret_value() == "a${X}b$X"
+
+
+@pytest.mark.parametrize("command", ["sandbox serve", "webhooks serve", "dashboard", "notebook"])
+def test_a_busy_port_is_one_line(
+    command: str, busy: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("vetl.toml").write_text(PRACTICE, "utf-8")
+    Path("warehouse/data").mkdir(parents=True)
+    Path("warehouse/data/analytics.duckdb").touch()
+    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "a" * 40)
+    host = ["--host", "127.0.0.1"] if command == "dashboard" else []
+
+    error = fails(capsys, *command.split(), *host, "--port", str(busy))
+
+    assert error == (
+        f"vetl: 127.0.0.1:{busy}: another program uses this port;"
+        " end that program, or choose another port with --port\n"
+    )
+
+
+def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
+    typed = iter(
+        ["ftp://x", "https://api.vets.example", "loc-7", 'Élan "Vet"', "America/NewYork", "America/New_York", ""]
+    )
+    said: list[str] = []
+    example = (Path(app.__file__).parents[2] / "vetl.example.toml").read_text("utf-8")
+
+    file = tmp_path / "vetl.toml"
+    file.write_text(filled(example, ask(lambda _: next(typed), said.append)), "utf-8")
+
+    settings = load_settings(file)
+    assert settings.partner.base_url == "https://api.vets.example"
+    assert [(item.id, item.name, item.time_zone) for item in settings.practices] == [
+        ("loc-7", 'Élan "Vet"', "America/New_York")
+    ]
+    assert "did you mean America/New_York?" in said[1]
+
+
+def test_init_keeps_secrets_and_data_out_of_version_control(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["init"]) == 0
+    assert Path(".gitignore").read_text("utf-8").split() == [".env", "warehouse/", "*.log"]
+    assert capsys.readouterr().err.endswith("Next: vetl doctor\n")
+
+    Path("vetl.toml").unlink()
+    Path(".gitignore").write_text("mine", "utf-8")
+    assert app.execute(["init"]) == 0
+    assert Path(".gitignore").read_text("utf-8") == "mine"
+
+
+def test_json_and_csv_of_a_query_steer_neither_terminal_nor_spreadsheet(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    published = tmp_path / "analytics.duckdb"
+    with duckdb.connect(str(published)) as connection:
+        connection.execute("create schema marts")
+        connection.execute("create table marts.said as select '\u202egpj.exe' as word, '\uff1d1+1' as sum")
+    monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(published))
+
+    for style in (["--format", "json"], ["--json"]):
+        assert app.execute(["query", "from marts.said", *style]) == 0
+        shown = capsys.readouterr().out
+        assert "\u202e" not in shown
+        assert "\u202egpj.exe" in json.dumps(json.loads(shown), ensure_ascii=False)
+    assert app.execute(["query", "from marts.said", "--format", "csv"]) == 0
+    assert "'\uff1d1+1" in capsys.readouterr().out
+
+
+def test_without_a_practice_the_doctor_says_what_to_add(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("vetl.toml").touch()
+    assert "add them to vetl.toml, which `vetl init` writes" in fails(capsys, "doctor")
+
+
+def test_a_log_file_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["status", "--log-file", "nowhere/said"]) == 2
+    assert "--log-file nowhere/said: cannot be written" in capsys.readouterr().err
