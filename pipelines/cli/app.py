@@ -4,17 +4,15 @@ A command imports what it needs when it runs, so that `vetl --help` answers in a
 Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 uncertified or quarantined.
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from traceback import extract_tb
 from typing import Annotated, Literal
 
 import typer
-from typer.exceptions import TyperException
 
 from pipelines.cli import ending
+from pipelines.cli.failing import fail, failed
 from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.options import (
     PASS_THROUGH,
@@ -31,8 +29,6 @@ from pipelines.cli.options import (
     Verbose,
     options_first,
 )
-from pipelines.core.errors import VetlError, WrongUse
-from pipelines.core.text import printable
 
 app = typer.Typer(
     help="A veterinary practice platform's lists into DuckDB, provably whole, and marts on them.",
@@ -258,49 +254,18 @@ def main() -> None:
     ending.prepare()
     code = execute(sys.argv[1:])
     unwritten = ending.flush()
-    sys.exit(_fail((), unwritten, 1) if unwritten else code)
+    sys.exit(fail((), unwritten, 1) if unwritten else code)
 
 
 def execute(arguments: Sequence[str]) -> int:
     """Run one command; whatever happens becomes an exit code and at most one line on standard error."""
     try:
         code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
-    except Exception as error:  # noqa: BLE001 - `_failed` names it
+    except Exception as error:  # noqa: BLE001 - `failed` names it
         if not ending.is_of_interrupt(error):
-            return _failed(arguments, error)
+            return failed(arguments, error)
         code = ending.INTERRUPTED
     if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
         return code
     message, code = ending.of_interrupt(arguments)
-    return _fail(arguments, message, code)
-
-
-def _failed(arguments: Sequence[str], error: Exception) -> int:
-    if isinstance(error, VetlError):
-        return _fail(arguments, str(error), error.exit_code)
-    if isinstance(error, TyperException):
-        if (message := error.format_message()) == "Missing command.":
-            message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
-        return _fail(arguments, message, WrongUse.exit_code)
-    if isinstance(error, BrokenPipeError):
-        # Who read our output has seen enough; Python would complain once more when it flushes at exit.
-        sys.stdout = None
-        return 0
-    if full := ending.no_room(error):
-        return _fail(arguments, full, 1)
-    if "-vv" in arguments:
-        raise error
-    place = extract_tb(error.__traceback__)[-1]
-    # The message is left out: an error that nobody foresaw may quote a row.
-    unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-    return _fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
-
-
-def _fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
-    from pipelines.cli.output import say
-
-    line = printable(" ".join(message.replace("Value error, ", "").split()))
-    say(f"vetl: {line}", "error")
-    if "--json" in arguments:
-        sys.stdout.write(json.dumps({"exit_code": exit_code, "error": line}) + "\n")
-    return exit_code
+    return fail(arguments, message, code)

@@ -19,11 +19,12 @@ _OF_THE_STATEMENT = (
     duckdb.PermissionException,
     duckdb.SequenceException,
 )
-"""What DuckDB raises if the SQL or a value is at fault. For all else the disk, the memory or the bytes of a file are:
+"""What DuckDB raises if the SQL or a value is at fault. Otherwise the disk, the memory or the bytes of a file are:
 bytes that were damaged come as errors of many classes, some of them `duckdb.Error` itself."""
 
 _HELD = ("Could not set lock", "Unique file handle conflict")
-_NOT_WRITTEN = ("Could not write", "No space left")
+_NOT_WRITTEN = ("Could not write", "No space left", "CHECKPOINT during DETACH")
+"""A file whose end cannot be written fails as it is let go, and DuckDB does not say why."""
 _FILE = re.compile(r'on file "([^"]+)"')
 _PID = re.compile(r"PID (\d+)")
 

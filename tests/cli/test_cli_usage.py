@@ -8,7 +8,6 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-import duckdb
 import pytest
 import typer
 
@@ -164,7 +163,6 @@ def test_with_json_a_failure_is_one_object_too(capsys: pytest.CaptureFixture[str
         (Unreachable("no connection"), 1, "vetl: no connection\n"),
         (ConfigurationError("a\nb"), 2, "vetl: a b\n"),
         (KeyboardInterrupt(), 130, "vetl: interrupted\n"),
-        (duckdb.InterruptException("INTERRUPT Error: Interrupted!"), 130, "vetl: interrupted\n"),
     ],
 )
 def test_an_error_is_its_line_and_its_exit_code(
@@ -181,21 +179,6 @@ def test_an_error_is_its_line_and_its_exit_code(
 
     assert app.execute(["status"]) == code
     assert capsys.readouterr().err == line
-
-
-def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fails(*_: object, **__: object) -> int:
-        try:
-            raise KeyboardInterrupt
-        finally:
-            raise ValueError("the connection is closed")
-
-    monkeypatch.setattr("pipelines.cli.lake.export", fails)
-
-    assert app.execute(["lake", "export"]) == 130
-    assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"
 
 
 def test_an_unforeseen_error_tells_its_place_and_not_its_text(
