@@ -5,7 +5,6 @@ seconds old, and says when it was written.
 """
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -128,7 +127,8 @@ def now() -> str:
 
 def _replace(path: Path, text: str) -> None:
     """It is a help: no failure of it counts."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    # One name for all: writers take turns, and the draft of one that was killed is written over.
+    draft = path.with_name(f"{path.name}.draft")
     try:
         draft.write_text(text, "utf-8")
         draft.replace(path)
