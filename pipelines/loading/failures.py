@@ -23,7 +23,8 @@ _OF_THE_STATEMENT = (
 file: DuckDB reports damaged bytes by errors of many classes, `duckdb.Error` itself among them."""
 
 _HELD = ("Could not set lock", "Unique file handle conflict")
-_NOT_WRITTEN = ("Could not write", "No space left")
+_NOT_WRITTEN = ("Could not write", "No space left", "CHECKPOINT during DETACH")
+"""A file whose end cannot be written fails as it is let go, and DuckDB does not say why."""
 _FILE = re.compile(r'on file "([^"]+)"')
 _PID = re.compile(r"PID (\d+)")
 

@@ -5,7 +5,6 @@ the shards. Each shard holds some practices and has a writer of its own.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -52,7 +51,7 @@ def write_layout(path: Path, layout: Layout) -> None:
     if not layout:
         file.unlink(missing_ok=True)
         return
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft = file.with_name(f"{file.name}.draft")  # of one that was killed it is written over
     draft.parent.mkdir(parents=True, exist_ok=True)
     draft.write_text(json.dumps({name: list(practices) for name, practices in layout.items()}), "utf-8")
     draft.replace(file)

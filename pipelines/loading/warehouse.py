@@ -283,7 +283,6 @@ class Warehouse:
 
     @contextmanager
     def _reading(self) -> Generator[None]:
-        """One caller at a time, who hears of a damaged file in one line."""
         with self._turn, told_in_one_line(self._path):
             yield
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-import duckdb
 import pytest
 import typer
 
@@ -170,7 +169,6 @@ def test_with_json_a_failure_is_one_object_too(capsys: pytest.CaptureFixture[str
         (Unreachable("no connection"), 1, "vetl: no connection\n"),
         (ConfigurationError("a\nb"), 2, "vetl: a b\n"),
         (KeyboardInterrupt(), 130, "vetl: interrupted\n"),
-        (duckdb.InterruptException("INTERRUPT Error: Interrupted!"), 130, "vetl: interrupted\n"),
     ],
 )
 def test_an_error_is_its_line_and_its_exit_code(

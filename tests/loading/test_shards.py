@@ -176,3 +176,18 @@ def test_a_layout_that_cannot_be_read_is_told_in_one_line(filled: bytes, tmp_pat
 
     with pytest.raises(WarehouseError, match=r"shards\.json: cannot be read"):
         arrange(path, {}, lock_wait_seconds=0)
+
+
+def test_the_log_of_a_shard_that_is_gone_is_removed_with_it(filled: bytes, tmp_path: Path) -> None:
+    """A move that was killed leaves the log; a later shard of the same name would read it as its own."""
+    path = put(tmp_path / "vetl.duckdb", filled)
+    arrange(path, {"1": [IDS[0]], "2": list(IDS[1:])}, lock_wait_seconds=0)
+    with crashing_after(3), pytest.raises(Crashed):
+        arrange(path, {"1": list(IDS)}, lock_wait_seconds=0)
+    log = tmp_path / "vetl.2.duckdb.wal"
+    log.touch()
+
+    arrange(path, {"1": list(IDS)}, lock_wait_seconds=0)
+
+    assert not log.exists()
+    assert read_layout(path) == {"1": list(IDS)}

@@ -5,7 +5,6 @@ seconds old, and says when it was written.
 """
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -108,7 +107,8 @@ def now() -> str:
 
 def _replace(path: Path, text: str) -> None:
     """Put a new file in the place of the old one. The commit before it has succeeded, so nothing is raised."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    # Writers take turns, so one name is enough, and the draft of a killed writer is overwritten.
+    draft = path.with_name(f"{path.name}.draft")
     try:
         draft.write_text(text, "utf-8")
         draft.replace(path)

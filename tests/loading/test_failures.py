@@ -1,0 +1,40 @@
+"""DuckDB's errors in vetl's words."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipelines.core.errors import WarehouseBusy
+from pipelines.loading.failures import as_warehouse_error, told_in_one_line
+
+FILE = Path("vetl.duckdb")
+
+
+def test_a_held_file_is_busy_and_names_file_and_holder() -> None:
+    error = duckdb.IOException(
+        'IO Error: Could not set lock on file "/srv/a.duckdb": Conflicting lock is held in python (PID 4711)'
+    )
+    busy = as_warehouse_error(error, FILE, "cannot be published")
+    assert isinstance(busy, WarehouseBusy)
+    assert busy.holder == "process 4711"
+    assert str(busy) == "/srv/a.duckdb: process 4711 holds it; try again when it is done"
+
+
+def test_a_refused_value_is_not_quoted() -> None:
+    error = duckdb.ConversionException("Conversion Error: Could not convert string 'Jane Doe' to INT32")
+    assert str(as_warehouse_error(error, FILE)) == "vetl.duckdb: DuckDB refuses a value (ConversionException)"
+
+
+@pytest.mark.parametrize(
+    "message", ["IO Error: Could not write all bytes", "TransactionContext Error: CHECKPOINT during DETACH failed"]
+)
+def test_a_full_disk_says_what_to_do(message: str) -> None:
+    line = str(as_warehouse_error(duckdb.IOException(message), FILE, "cannot be published"))
+    assert line.startswith("vetl.duckdb: cannot be published: ")
+    assert line.endswith("; make room and run it again, what was committed is kept")
+
+
+def test_a_fault_in_our_own_sql_is_not_the_warehouse_s() -> None:
+    with pytest.raises(duckdb.CatalogException), told_in_one_line(FILE), duckdb.connect() as connection:
+        connection.execute("from nowhere")
