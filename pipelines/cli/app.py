@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from traceback import extract_tb
 from typing import Annotated, Literal
 
 import typer
@@ -31,7 +30,7 @@ from pipelines.cli.options import (
     Verbose,
     options_first,
 )
-from pipelines.core.errors import VetlError, WrongUse
+from pipelines.core.errors import VetlError, WrongUse, unforeseen
 from pipelines.core.text import printable
 
 app = typer.Typer(
@@ -280,10 +279,7 @@ def execute(arguments: Sequence[str]) -> int:
             return _fail(arguments, full, 1)
         if "-vv" in arguments:
             raise
-        place = extract_tb(error.__traceback__)[-1]
-        # The message is left out: an error that nobody foresaw may quote a row.
-        unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-        return _fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
+        return _fail(arguments, f"{unforeseen(error)}; -vv shows the traceback", 1)
     if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
         return code
     why, code = ending.of_interrupt()

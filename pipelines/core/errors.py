@@ -7,9 +7,10 @@ VetlError
 │   ├── WrongUse             a command was given what it cannot take: an unknown practice, broken SQL
 │   ├── RequestRefused       the platform answers 4xx: it will not do this
 │   │   ├── NotSent          ... or would, so it was not asked: the contract's limits are not kept
-│   │   ├── PracticeRefused  ... for this practice (401 after a fresh sign-in, 403)
 │   │   └── NotFound         ... because there is no such thing (404, 410, 501)
+│   ├── PracticeRefused      the credentials are not good for this practice (401 after a fresh sign-in, 403)
 │   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
+│   ├── NotStorable          the warehouse refuses a value of one list; other lists are stored
 │   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
 │   │   └── WarehouseBusy    another process holds it
 │   ├── LakeError            the lake cannot be read or written
@@ -27,12 +28,30 @@ Messages are one line and say what, where and what to do. They never hold a secr
 """
 
 from collections.abc import Callable
+from pathlib import Path
+from traceback import extract_tb
 
 
 class VetlError(Exception):
     """Anything that vetl raises on purpose."""
 
     exit_code = 1
+
+
+def unforeseen(error: Exception) -> str:
+    """Return the type and the place of an error that nobody foresaw.
+
+    The message of such an error is left out, because it may quote a row.
+    """
+    places = extract_tb(error.__traceback__)
+    place = f" in {Path(places[-1].filename).name}, line {places[-1].lineno}" if places else ""
+    return f"internal error: {type(error).__name__}{place}"
+
+
+def places_of(error: Exception) -> list[str]:
+    """Return the traceback of an error, without values: file, line and function of each call."""
+    frames = extract_tb(error.__traceback__)
+    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 class Permanent(VetlError):
@@ -74,16 +93,28 @@ class NotSent(RequestRefused):
         super().__init__(message, status=400, fields=fields)
 
 
-class PracticeRefused(RequestRefused):
-    """The credentials are good, but not for this practice."""
-
-
 class NotFound(RequestRefused):
     """There is no such resource, or the endpoint does not exist (404, 410, 501)."""
 
 
+class PracticeRefused(Permanent):
+    """The credentials are good, but not for this practice (401 after a fresh sign-in, 403).
+
+    Not a `RequestRefused`: that error says something about one request, and code that tries requests catches it.
+    This error says nothing about a list, so it must never count as an answer about one.
+    """
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class ContractBroken(Permanent):
     """A whole answer lacks something that the contract promises."""
+
+
+class NotStorable(Permanent):
+    """The warehouse refuses a value of one list. Other lists are stored."""
 
 
 class WarehouseError(Permanent):

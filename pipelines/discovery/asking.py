@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pipelines.core.endpoint import QueryNames
-from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused
+from pipelines.core.errors import NotFound, RequestRefused
 from pipelines.core.pages import Page
 from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan, ReadPage, do
@@ -67,8 +67,6 @@ def ask(knowledge: ListKnowledge, query: Query) -> Asking:
     answer: Page | RequestRefused
     try:
         answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True))
-    except PracticeRefused:
-        raise
     except RequestRefused as refusal:
         answer = refusal
     knowledge.answers[frozenset(query.items())] = answer

@@ -60,8 +60,6 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examinati
                 return Examination((yield from check(clients)))
             case _:
                 return Examination((yield from _examine_list(reading)))
-    except PracticeRefused:
-        raise
     except NotFound as error:
         withdrawn = endpoint.may_be_withdrawn
         if withdrawn:
@@ -75,7 +73,7 @@ def check_practice() -> Checking[Finding]:
     """Whether the platform answers for this practice: the call list needs no parameter (contract: Phone calls)."""
     try:
         yield ReadPage({}, 0, 1, lenient=True)
-    except RequestRefused as refusal:
+    except (PracticeRefused, RequestRefused) as refusal:
         remedy = "check the id in [[practices]], and ask the platform whether the credentials are good for it"
         return Finding("", "practice", "refused", str(refusal.status), str(refusal), remedy)
     return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")

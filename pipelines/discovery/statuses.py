@@ -45,8 +45,8 @@ def check_statuses(
 
 
 def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]:
-    """Two statuses, those first that most rows have."""
-    counts = Counter(row.get(column) for row in plain.rows)
+    """Return two statuses, those first that most rows have. A row may hold any JSON value as its status."""
+    counts = Counter(str(row.get(column)) for row in plain.rows)
     return sorted(statuses, key=lambda status: -counts[status])[:2]
 
 

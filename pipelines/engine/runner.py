@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError
+from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError, unforeseen
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Details, Margins, Outcome, Reading, Reconcile
@@ -249,8 +249,10 @@ class StepRunner:
         state: State = "certified" if outcome.certified else "uncertified"
         return self._result(state, outcome.reason, outcome.through, outcome.notes)
 
-    def failed(self, error: VetlError) -> EndpointResult:
+    def failed(self, error: Exception) -> EndpointResult:
         """The result of a list that could not be read; a proposed one that is not there is withdrawn."""
+        if not isinstance(error, VetlError):
+            return self._result("failed", f"{unforeseen(error)}; -vv shows where it comes from", None)
         if isinstance(error, NotFound) and self._endpoint.may_be_withdrawn:
             return self._result("withdrawn", f"{error}; its data is kept", None)
         hint = (

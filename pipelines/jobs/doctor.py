@@ -9,7 +9,7 @@ from secrets import token_hex
 from typing import Any
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import PracticeRefused, VetlError
+from pipelines.core.errors import PracticeRefused, VetlError, unforeseen
 from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
 from pipelines.core.results import ReportProgress, Waiting
@@ -85,7 +85,7 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
         if answers.state == "ok":
             findings += await _examine_lists(run, practice)
     except VetlError as error:
-        findings.append(_unanswered("", error))
+        findings.append(_unanswered("", str(error)))
     return Examined(practice.id, tuple(findings), client.traffic(practice.id).requests)
 
 
@@ -106,13 +106,15 @@ async def _examine_list(run: Run, practice: Practice, endpoint: Endpoint, client
     except PracticeRefused:
         raise
     except VetlError as error:
-        examination = Examination([_unanswered(endpoint.name, error)])
+        examination = Examination([_unanswered(endpoint.name, str(error))])
+    except Exception as error:  # noqa: BLE001 - one list must never stop the others, whatever its rows hold
+        examination = Examination([_unanswered(endpoint.name, unforeseen(error))])
     await runner.buffer.flush()
     return examination
 
 
-def _unanswered(endpoint: str, error: VetlError) -> Finding:
-    return Finding(endpoint, "list", "refused", "no answer", str(error), "run `vetl doctor` again in a while")
+def _unanswered(endpoint: str, cause: str) -> Finding:
+    return Finding(endpoint, "list", "refused", "no answer", cause, "run `vetl doctor` again in a while")
 
 
 def run_doctor(

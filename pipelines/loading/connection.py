@@ -11,7 +11,7 @@ from typing import TypeVar
 import duckdb
 import structlog
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import NotStorable, WarehouseBusy, WarehouseError
 from pipelines.loading.layout import shards_of
 
 ROW_GROUP_SIZE = 30_720
@@ -158,7 +158,7 @@ def told_in_one_line(path: Path) -> Generator[None]:
         remedy = "; make room and run it again, what was committed is kept" if _NOT_WRITTEN in line else ""
         raise WarehouseError(f"{path}: {line}{remedy}") from None
     except duckdb.DataError as error:
-        raise WarehouseError(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
+        raise NotStorable(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
 
 
 def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, lock_wait_seconds: float = 0.0) -> None:
