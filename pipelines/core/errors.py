@@ -28,8 +28,7 @@ Messages are one line and say what, where and what to do. They never hold a secr
 """
 
 from collections.abc import Callable
-from pathlib import Path
-from traceback import extract_tb
+from traceback import FrameSummary, extract_tb
 
 
 class VetlError(Exception):
@@ -43,15 +42,18 @@ def unforeseen(error: Exception) -> str:
 
     The message of such an error is left out, because it may quote a row.
     """
-    places = extract_tb(error.__traceback__)
-    place = f" in {Path(places[-1].filename).name}, line {places[-1].lineno}" if places else ""
+    frames = extract_tb(error.__traceback__)
+    place = f" in {_file(frames[-1])}, line {frames[-1].lineno}" if frames else ""
     return f"internal error: {type(error).__name__}{place}"
 
 
 def places_of(error: Exception) -> list[str]:
     """Return the traceback of an error, without values: file, line and function of each call."""
-    frames = extract_tb(error.__traceback__)
-    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
+    return [f"{_file(frame)}:{frame.lineno} {frame.name}" for frame in extract_tb(error.__traceback__)]
+
+
+def _file(frame: FrameSummary) -> str:
+    return frame.filename.replace("\\", "/").rpartition("/")[2]
 
 
 class Permanent(VetlError):

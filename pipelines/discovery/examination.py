@@ -69,10 +69,15 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examinati
         return Examination([Finding(endpoint.name, "list", "refused", "not there", str(error), remedy)])
 
 
+def ask_for_practice() -> Checking[None]:
+    """Ask for any answer for this practice: the call list needs no parameter (contract: Phone calls)."""
+    yield ReadPage({}, 0, 1, lenient=True)
+
+
 def check_practice() -> Checking[Finding]:
-    """Whether the platform answers for this practice: the call list needs no parameter (contract: Phone calls)."""
+    """Whether the platform answers for this practice."""
     try:
-        yield ReadPage({}, 0, 1, lenient=True)
+        yield from ask_for_practice()
     except (PracticeRefused, RequestRefused) as refusal:
         remedy = "check the id in [[practices]], and ask the platform whether the credentials are good for it"
         return Finding("", "practice", "refused", str(refusal.status), str(refusal), remedy)

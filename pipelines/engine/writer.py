@@ -31,8 +31,8 @@ class Writer:
         self._asked: Waiting[Asked] = []
         self._working: asyncio.Task[None] | None = None
         self._failures: dict[tuple[str, str], Exception] = {}
-        """By practice and list: why its saves could not be stored. Later saves of that list are refused too, because
-        their cursor may already count the rows that are missing."""
+        """By practice and list: why its saves could not be stored. Later saves of that list are refused as well,
+        because their cursor may already count the rows that are missing."""
 
     async def commit(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> Changes:
         """Returns once the saves of this list are committed, all of them in one transaction.

@@ -22,6 +22,7 @@ from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.engine.runner import Order, Run, StepRunner
 from pipelines.engine.together import together
 from pipelines.jobs.client import partner_client, query_names
+from pipelines.jobs.clock import refuse_future_starts
 from pipelines.jobs.doctor_settings import mend, overridden
 from pipelines.jobs.shards import opened
 from pipelines.jobs.sync import chosen_endpoints, chosen_practices
@@ -128,7 +129,8 @@ def run_doctor(
     """Examine the source; keep what was learnt in the warehouse, and mend `config` where one is given.
 
     Raises:
-        ConfigurationError: an unknown practice or list, a refused sign-in, or `config` cannot be written.
+        ConfigurationError: an unknown practice or list, a refused sign-in, a `history_start` in the future, or
+            `config` cannot be written.
         Unreachable: the platform cannot be signed in to.
         WarehouseError: what was learnt cannot be kept.
     """
@@ -155,6 +157,7 @@ async def _examine(
     client.report_sign_in(progress)
     async with client:
         clock = await client.sign_in()
+        refuse_future_starts(client, order.practices, clock)
         run = Run(run_id, order, client, notes, parse_plainly, clock, progress)
         practices = await visit(run, client)
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
