@@ -8,7 +8,15 @@ from typing import Self, TypeVar
 
 import structlog
 
-from pipelines.core.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
+from pipelines.core.errors import (
+    ContractBroken,
+    NotFound,
+    PracticeRefused,
+    RateLimited,
+    TokenRejected,
+    Transient,
+    VetlError,
+)
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.results import Waiting
 from pipelines.partner import protocol, refusals
@@ -37,6 +45,19 @@ _UNADDRESSABLE = frozenset({"", ".", ".."})
 """Ids that would make another address of a record's."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
+
+
+def _deciphered(decipher: Decipher[T], answers: list[Answer], attempt: int) -> T:
+    """Take the answer from a list of one, and return what `decipher` makes of it.
+
+    An error keeps the frames that it came through, and they would keep the body, which may have 64 MiB. So no frame
+    outside keeps the answer, and of an error that vetl words itself the frames inside are dropped.
+    """
+    try:
+        return decipher(answers.pop(), attempt)
+    except VetlError as error:
+        error.__context__ = None
+        raise error.with_traceback(None) from None
 
 
 def accept(page: Page) -> None:
@@ -209,10 +230,10 @@ class PartnerClient:
         while True:
             self._count(retry_budget.attempt, self._counters(practice_id, request))
             try:
-                answer = await self._ask(request, retry_budget.asked, practice_id, token)
+                answers = [await self._ask(request, retry_budget.asked, practice_id, token)]
                 self._served.add(practice_id)
                 token.good_for.add(practice_id)
-                return decipher(answer, retry_budget.attempt)
+                return _deciphered(decipher, answers, retry_budget.attempt)
             except TokenRejected as error:
                 token.is_spent |= practice_id in token.good_for
                 error.is_used_up = partial(self._is_used_up, practice_id, token)
@@ -262,7 +283,9 @@ class PartnerClient:
         answer = await self._exchange(request, asked, headers, secrets)
         self._counters(practice_id, request).bytes += len(answer.body)
         if not refusals.accepted(answer):
-            raise refusals.refusal(answer)
+            error = refusals.refusal(answer)
+            del answer  # the error keeps this frame
+            raise error
         return answer
 
     async def _exchange(

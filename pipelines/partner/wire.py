@@ -17,6 +17,7 @@ import httpx
 
 from pipelines.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
 from pipelines.partner.account import Account, Limits, checked_base_url, is_this_machine
+from pipelines.partner.answer_body import read_body
 from pipelines.partner.pace import SharedPace
 from pipelines.partner.protocol import Request
 from pipelines.partner.redaction import redact
@@ -33,7 +34,7 @@ httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 1024  # pyright: ignore[re
 """As much as asyncio reads at once. Of it httpcore takes 64 KiB at a time, and the rest is copied each time: 0.2 s
 of 6 for a million calls."""
 
-_TORN = (httpx.RemoteProtocolError, httpx.DecodingError)
+_TORN = (httpx.RemoteProtocolError,)
 _WORDS: Mapping[type[Exception], str] = {
     httpx.ConnectTimeout: "no connection in time",
     httpx.ReadTimeout: "no answer in time",
@@ -44,7 +45,6 @@ _WORDS: Mapping[type[Exception], str] = {
     httpx.WriteError: "the connection broke",
     httpx.CloseError: "the connection broke",
     httpx.RemoteProtocolError: "the connection broke or the body was cut off",
-    httpx.DecodingError: "the body cannot be decompressed",
     httpx.ProxyError: "the proxy refuses",
     TimeoutError: "the answer did not end in time",
 }
@@ -64,6 +64,7 @@ class Wire:
         seconds = limits.timeout_seconds
         self._extensions = {"timeout": httpx.Timeout(seconds).as_dict()}
         self._deadline = PATIENCE * seconds
+        self._large = asyncio.Lock()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -97,8 +98,11 @@ class Wire:
                     extensions=self._extensions,
                 )
                 response = await transport.handle_async_request(message)
+                received = _lower(response.headers)
                 try:
-                    body = await _read(response, request.largest, asked)
+                    body = await read_body(
+                        response.aiter_raw(), received, largest=request.largest, large=self._large, asked=asked
+                    )
                 finally:
                     await response.aclose()
         except (httpx.RequestError, OSError) as error:
@@ -107,18 +111,7 @@ class Wire:
             raise RequestRefused(f"{asked}: the address is too long to send", status=414) from None
         finally:
             self._idle.append(transport)
-        return response.status_code, _lower(response.headers), body
-
-
-async def _read(response: httpx.Response, largest: int, asked: str) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in response.aiter_bytes():
-        size += len(chunk)
-        if size > largest:
-            raise TornAnswer(f"{asked}: the answer is larger than {largest // 2**20} MiB")
-        chunks.append(chunk)
-    return b"".join(chunks)
+        return response.status_code, received, body
 
 
 def _lower(headers: httpx.Headers) -> dict[str, str]:
