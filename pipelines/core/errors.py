@@ -32,9 +32,13 @@ from traceback import FrameSummary, extract_tb
 
 
 class VetlError(Exception):
-    """Anything that vetl raises on purpose."""
+    """Anything that vetl raises on purpose. Notes that are added to it become part of its one line."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """Return the message, and what was added to it on the way up."""
+        return "".join((super().__str__(), *getattr(self, "__notes__", ())))
 
 
 def unforeseen(error: Exception) -> str:
@@ -152,7 +156,9 @@ class Unreachable(Transient):
 
 
 class RateLimited(Transient):
-    """429: too many requests for this practice."""
+    """429: too many requests for this practice; `is_final`: the pause that it wants will not be made."""
+
+    is_final: bool = False
 
 
 class TokenRejected(Transient):

@@ -1,12 +1,12 @@
 """The body of an answer, unfolded piece by piece and bounded while it is unfolded.
 
-A few kilobytes of gzip unfold to gigabytes, so that no size may be looked at only afterwards: 5,012 bytes of gzip in
-gzip took over 9 GB, and one gzip of 65 KB took 3.3 GB with twelve practices.
+A few kilobytes of gzip unfold to gigabytes, so that no size may be looked at only afterwards: 5,012 bytes of gzip
+in gzip took over 9 GB, and one gzip of 65 KB took 3.3 GB with twelve practices.
 """
 
 import zlib
 from asyncio import Lock
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterable, Iterator
 from contextlib import AsyncExitStack
 from io import BytesIO
 
@@ -14,7 +14,7 @@ from pipelines.core.errors import TornAnswer
 from pipelines.partner.headers import Headers
 
 SMALL = 4 * 1024 * 1024
-"""Bytes. So much of every answer may be in memory; of the answers that are larger, one at a time is read on. With 32
+"""Bytes. So much of every answer may be in memory; of larger answers, one at a time is read on. With 32
 requests under way, all bodies together stay below 192 MiB. A page of 5,000 calls has 1.3 MB."""
 
 _PIECE = 256 * 1024
@@ -25,7 +25,7 @@ _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": zlib.MAX_WBITS}
 
 
 async def read_body(
-    chunks: AsyncIterator[bytes], headers: Headers, *, largest: int, large: Lock, asked: str
+    chunks: AsyncIterable[bytes], headers: Headers, *, largest: int, large: Lock, asked: str
 ) -> bytes:
     """Read a body to its end. `large` is shared by all answers that are under way.
 

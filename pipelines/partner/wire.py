@@ -6,6 +6,7 @@ are not wanted here, and without them a request costs a quarter less. Each trans
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import NoReturn
@@ -61,9 +62,8 @@ class Wire:
         self._open = _opener(self._base_url) if transport is None else lambda: transport
         self._idle = [self._open()]
         """The one used last comes first: it is the least likely to have been dropped."""
-        seconds = limits.timeout_seconds
-        self._extensions = {"timeout": httpx.Timeout(seconds).as_dict()}
-        self._deadline = PATIENCE * seconds
+        self._seconds = limits.timeout_seconds
+        self._extensions = {"timeout": httpx.Timeout(self._seconds).as_dict()}
         self._large = asyncio.Lock()
 
     async def close(self) -> None:
@@ -72,9 +72,11 @@ class Wire:
             await transport.aclose()
 
     async def exchange(
-        self, request: Request, headers: Mapping[str, str], asked: str
+        self, request: Request, headers: Mapping[str, str], asked: str, *, patience: float = math.inf
     ) -> tuple[int, dict[str, str], bytes]:
         """Send, and return status, headers (lower case) and body.
+
+        A whole answer may take `patience` seconds, but at least `timeout_seconds` and at most `PATIENCE` times that.
 
         Raises:
             Unreachable: no connection, or no answer in time.
@@ -82,14 +84,15 @@ class Wire:
             RequestRefused: the address is longer than HTTP clients send.
         """
         async with self._pace.turn() if self._pace else nullcontext():
-            return await self._exchange(request, headers, asked)
+            deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
+            return await self._exchange(request, headers, asked, deadline)
 
     async def _exchange(
-        self, request: Request, headers: Mapping[str, str], asked: str
+        self, request: Request, headers: Mapping[str, str], asked: str, deadline: float
     ) -> tuple[int, dict[str, str], bytes]:
         transport = self._idle.pop() if self._idle else self._open()
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(deadline):
                 message = httpx.Request(
                     request.method,
                     self._base_url + request.target,
@@ -99,9 +102,10 @@ class Wire:
                 )
                 response = await transport.handle_async_request(message)
                 received = _lower(response.headers)
+                assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
                     body = await read_body(
-                        response.aiter_raw(), received, largest=request.largest, large=self._large, asked=asked
+                        response.stream, received, largest=request.largest, large=self._large, asked=asked
                     )
                 finally:
                     await response.aclose()

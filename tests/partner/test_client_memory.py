@@ -14,7 +14,8 @@ from support.scripted_server import PRACTICE, HeldTime, Reply, ScriptedServer
 
 from pipelines.core.errors import VetlError
 from pipelines.loading.phone_calls.frames import parse_calls
-from pipelines.partner.client import Account, Limits, PartnerClient
+from pipelines.partner.client import Account, PartnerClient
+from pipelines.partner.retry_policy import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["pipelines.partner.client", "pipelines.loading.phone_calls.frames"])
@@ -57,7 +58,9 @@ def read_within(room: int, base_url: str, report: Path, practices: int = 1) -> N
 
     async def scene() -> list[BaseException | object]:
         account = Account(base_url, "u", SecretStr("p"), "r")
-        async with PartnerClient(account, Limits(attempts=1), timing=HeldTime().timing) as client:
+        async with PartnerClient(
+            account, timing=HeldTime().timing, retry_policy=RetryPolicy(attempts=1)
+        ) as client:
             names = [f"{PRACTICE[:-1]}{number}" for number in range(1, practices + 1)]
             pages = (client.page(name, "staff_tasks", {}) for name in names)
             calls = (client.calls(name, {}, parse=parse_calls) for name in names)
