@@ -5,17 +5,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from pipelines.core.capabilities import Key
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import NotFound, RequestRefused
 from pipelines.core.pages import Page
 from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan, ReadPage, do
+from pipelines.discovery.finding import Correction, Finding
 from pipelines.reading.conventions import Bounds
 
 Asking = Plan[Page | None]
 Query = Mapping[str, str]
 LARGEST = 100
 """Rows on a page of JSON at most (contract: Limits)."""
+SLIGHT = 2
+"""Rows by which two answers differ, up to which they are asked for once more."""
 VALIDATION = (400, 422)
 """Statuses of a validation error; the contract names the first."""
 NO_SUCH_NAME = "vetl_doctor"
@@ -81,6 +85,25 @@ def recall(knowledge: ListKnowledge, query: Query) -> Asking:
     return None if isinstance(answer, RequestRefused) else answer
 
 
+def still_contrasts(knowledge: ListKnowledge, first: Query, second: Query, *, rises: bool) -> Plan[bool]:
+    """Return whether the second of two queries still shows more rows than the first (`rises`), or fewer.
+
+    Both are asked once more, in the same order. One contrast proves little if it is a row or two, which may have
+    come or gone by themselves: an end that was ignored gave 0 rows, and then a row came.
+    """
+    before = yield from ask(knowledge, first)
+    after = yield from ask(knowledge, second)
+    if before is None or after is None:
+        return False
+    more, fewer = (after, before) if rises else (before, after)
+    return more.total_count > fewer.total_count
+
+
+def is_slight(wide: Page, narrow: Page) -> bool:
+    """Return whether two answers differ by so few rows that these may have come or gone by themselves."""
+    return wide.total_count - narrow.total_count <= SLIGHT
+
+
 def refusal_of(knowledge: ListKnowledge, query: Query) -> Plan[RequestRefused | None]:
     """How the server refuses a question, where it does."""
     yield from recall(knowledge, query)
@@ -113,6 +136,22 @@ def is_unknown(knowledge: ListKnowledge, name: str, query: Query) -> Plan[bool]:
 def _said_of(name: str, refusal: RequestRefused | None) -> str | None:
     fields = refusal.fields if refusal else ()
     return next((message.replace(name, "") for field, message in fields if field == name), None)
+
+
+def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
+    """A query name that was proven: as configured, or another one."""
+    name = str(getattr(knowledge.names, key))
+    if name == configured:
+        return Finding(knowledge.endpoint, key, "ok", name, evidence)
+    return Finding(
+        knowledge.endpoint,
+        key,
+        "contradicts",
+        name,
+        f"{configured} is not honoured; with {name}, {evidence}",
+        f'set {key} = "{name}" in [partner.parameters.{knowledge.endpoint}]',
+        Correction(key, name),
+    )
 
 
 def likely_first(names: Sequence[str], works: Callable[[Sequence[str]], Plan[bool | None]]) -> Plan[list[str]]:

@@ -7,11 +7,10 @@ from functools import partial
 from pipelines.core.capabilities import Result
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import Asking, ListKnowledge, ask, candidates, likely_first, recall
+from pipelines.discovery.asking import Asking, ListKnowledge, ask, candidates, likely_first, name_finding, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.page_numbers import are_same, find_pages
 from pipelines.discovery.parameter_names import PAGE_NAMES
-from pipelines.discovery.ranges import name_finding
 
 BEYOND = 1_000
 A_GOOD_MANY = 20

@@ -20,13 +20,16 @@ from pipelines.discovery.asking import (
     candidates,
     far_ahead,
     fields_at_fault,
+    is_slight,
     is_unknown,
     likely_first,
+    name_finding,
     recall,
+    still_contrasts,
     whole_bounds,
     written,
 )
-from pipelines.discovery.finding import Correction, Finding
+from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import DATE_RANGE_NAMES
 from pipelines.reading.conventions import Bounds
 from pipelines.reading.rows import updated_at
@@ -94,8 +97,13 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
                 knowledge.taken = knowledge.taken or (name, bounds)
                 return None
             whole = yield from _whole(knowledge, name, bounds)
-            if whole is not None:
+            if whole is None:
+                continue
+            is_certain = not whole.total_count or not is_slight(whole, page)
+            if is_certain or (yield from still_contrasts(knowledge, query, knowledge.whole, rises=True)):
                 return whole
+            knowledge.taken = knowledge.taken or (name, bounds)
+            return None
     return None
 
 
@@ -152,10 +160,13 @@ def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
     ahead = far_ahead(knowledge.reading.now)
     first, last = (written(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
     for name in candidates((knowledge.names.start,), PARTNERS):
-        future = yield from ask(knowledge, {name: first, end: last})
-        if future is not None and not future.total_count:
+        ahead_of_all, whole = {name: first, end: last}, {name: past, end: late}
+        future = yield from ask(knowledge, ahead_of_all)
+        if future is None or future.total_count:
+            continue
+        if (yield from still_contrasts(knowledge, ahead_of_all, whole, rises=True)):
             knowledge.names = replace(knowledge.names, start=name)
-            knowledge.whole = {name: past, end: late}
+            knowledge.whole = whole
             return True
     return False
 
@@ -200,6 +211,9 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
         narrow = yield from ask(knowledge, {**early_start, name: written(early, form)})
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
+        queries = {**start, name: late}, {**early_start, name: written(early, form)}
+        if is_slight(wide, narrow) and not (yield from still_contrasts(knowledge, *queries, rises=False)):
+            continue
         knowledge.names = replace(knowledge.names, end=name)
         knowledge.whole = {**start, name: late}
         knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
@@ -242,22 +256,6 @@ def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Seq
         if (yield from recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
             return form
     return "instant"
-
-
-def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
-    """A query name that was proven: as configured, or another one."""
-    name = str(getattr(knowledge.names, key))
-    if name == configured:
-        return Finding(knowledge.endpoint, key, "ok", name, evidence)
-    return Finding(
-        knowledge.endpoint,
-        key,
-        "contradicts",
-        name,
-        f"{configured} is not honoured; with {name}, {evidence}",
-        f'set {key} = "{name}" in [partner.parameters.{knowledge.endpoint}]',
-        Correction(key, name),
-    )
 
 
 def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:

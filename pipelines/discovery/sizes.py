@@ -6,10 +6,9 @@ from functools import partial
 
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import LARGEST, ListKnowledge, ask, likely_first, recall
+from pipelines.discovery.asking import LARGEST, ListKnowledge, ask, likely_first, name_finding, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import SIZE_NAMES
-from pipelines.discovery.ranges import name_finding
 
 SMALLER = (50, 25, 20, 10)
 

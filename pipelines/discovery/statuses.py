@@ -7,10 +7,9 @@ from functools import partial
 
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
-from pipelines.discovery.asking import ListKnowledge, ask, likely_first, recall
+from pipelines.discovery.asking import ListKnowledge, ask, likely_first, name_finding, recall
 from pipelines.discovery.finding import Finding
 from pipelines.discovery.parameter_names import STATUS_NAMES
-from pipelines.discovery.ranges import name_finding
 
 NO_STATUS = "vetl_doctor"
 

@@ -17,7 +17,7 @@ QUIET = timedelta(days=4)
 def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], clock: datetime) -> None:
     """Refuse a `history_start` that the platform's clock has not reached: all of nothing would be certified.
 
-    If the platform's clock is ahead of what is believed, the later time counts: which one is right is not known yet.
+    If the platform's clock is ahead of what is believed, the later time counts: which is right is not known yet.
 
     Raises:
         ConfigurationError: such a practice is among these.

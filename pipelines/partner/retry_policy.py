@@ -1,8 +1,8 @@
 """How often, and after what wait, a request is repeated, and how long the platform may keep vetl waiting in all.
 
-Everything that is decided about repeating stands here: attempts, backoff and caps by kind of failure, a 429's pause,
-quotas, and the budget of waiting. Not stamina: the limit differs by cause (a 429 or an expired token is no failure
-of the request), `Retry-After` must be heeded, and time is injected.
+Everything that is decided about repeating stands here: attempts, backoff and caps by kind of failure, a 429's
+pause, quotas, and the budget of waiting. Not stamina: the limit differs by cause (a 429 or an expired token is no
+failure of the request), `Retry-After` must be heeded, and time is injected.
 """
 
 from collections import Counter

@@ -76,7 +76,7 @@ class Wire:
     ) -> tuple[int, dict[str, str], bytes]:
         """Send, and return status, headers (lower case) and body.
 
-        A whole answer may take `patience` seconds, but at least `timeout_seconds` and at most `PATIENCE` times that.
+        A whole answer may take `patience` seconds: at least `timeout_seconds`, and at most `PATIENCE` times it.
 
         Raises:
             Unreachable: no connection, or no answer in time.

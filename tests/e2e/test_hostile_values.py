@@ -43,7 +43,7 @@ def spoils(seed: int, *, ids: bool) -> Callable[[dict[str, Any]], None]:
 
 @pytest.mark.parametrize("ids", [False, True], ids=["fields", "ids"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_value_of_any_kind_costs_its_row_only(opened: Opened, seed: int, ids: bool) -> None:
+def test_a_value_of_any_kind_costs_its_row_only(opened: Opened, seed: int, *, ids: bool) -> None:
     """A second sync meets rows that are here already, and reads all of history again."""
     practices = opened(practices=1, calls=150, days=9)
 

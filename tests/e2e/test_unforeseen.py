@@ -21,9 +21,7 @@ def ended(practices: Any) -> dict[tuple[str, str], str]:
     """Sync; return the reason of each list that did not end certified."""
     result = practices.sync()
     assert result.exit_code == 1
-    return {
-        (item.practice_id, item.endpoint): item.reason for item in result.results if item.state != "certified"
-    }
+    return {(item.practice_id, item.endpoint): item.reason for item in result.results if item.state != "certified"}
 
 
 def test_an_error_that_nobody_foresaw_ends_one_list_of_one_practice(
