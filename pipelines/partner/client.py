@@ -15,7 +15,6 @@ from pipelines.core.errors import (
     RateLimited,
     TokenRejected,
     Transient,
-    VetlError,
 )
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.results import Waiting
@@ -27,7 +26,7 @@ from pipelines.partner.counters import Counters
 from pipelines.partner.headers import user_agent
 from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
 from pipelines.partner.pace import SharedPace
-from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
+from pipelines.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept, deciphered
 from pipelines.partner.redaction import shown_query
 from pipelines.partner.retry_policy import RetryBudget, RetryPolicy, WaitBudget
 from pipelines.partner.signin import Session, SignIn, Token
@@ -37,30 +36,11 @@ from pipelines.partner.wire import Transport, Wire
 __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
 
 T = TypeVar("T")
-Decipher = Callable[[Answer, int], T]
 
 SIGN_IN = "sign-in"
-_UNADDRESSABLE = frozenset({"", ".", ".."})
-"""Ids that would make another address of a record's."""
+_UNADDRESSABLE = frozenset({"", ".", ".."})  # they would make another address of a record's
 
 _log = structlog.stdlib.get_logger("vetl.partner")
-
-
-def _deciphered(decipher: Decipher[T], answers: list[Answer], attempt: int) -> T:
-    """Take the answer from a list of one, and return what `decipher` makes of it.
-
-    An error keeps the frames that it came through, and they would keep the body, which may have 64 MiB. No frame
-    outside keeps the answer, and of an error that vetl words itself the frames inside are dropped.
-    """
-    try:
-        return decipher(answers.pop(), attempt)
-    except VetlError as error:
-        error.__context__ = None
-        raise error.with_traceback(None) from None
-
-
-def accept(page: Page) -> None:
-    """Any page is whole."""
 
 
 class PartnerClient:
@@ -90,10 +70,8 @@ class PartnerClient:
         self.clock = ServerClock(self._timing)
         self._waits = WaitBudget(retry_policy or RetryPolicy(), self._timing)
         self._limiters = Limiters(self._limits, self._waits)
-        lone = partial(self._limiters.lone, SIGN_IN)
-        self._sign_in = SignIn(
-            account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, lone
-        )
+        lone, budget = partial(self._limiters.lone, SIGN_IN), partial(RetryBudget, SIGN_IN, SIGN_IN, self._waits)
+        self._sign_in = SignIn(account, accepted or AcceptedCredentials(), self._exchange_sign_in, budget, lone)
         self._session = Session(self._sign_in)
         self._served: set[str] = set()
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip"}
@@ -234,7 +212,7 @@ class PartnerClient:
                 answers = [await self._ask(request, retry_budget.asked, practice_id, token)]
                 self._served.add(practice_id)
                 token.good_for.add(practice_id)
-                return _deciphered(decipher, answers, retry_budget.attempt)
+                return deciphered(decipher, answers, retry_budget.attempt)
             except TokenRejected as error:
                 token.is_spent |= practice_id in token.good_for
                 error.is_used_up = partial(self._is_used_up, practice_id, token)
@@ -273,9 +251,6 @@ class PartnerClient:
         self.total.sign_ins += 1
         return await self._exchange(request, SIGN_IN, SIGN_IN, {}, ())
 
-    def _budget(self) -> RetryBudget:
-        return RetryBudget(SIGN_IN, SIGN_IN, self._waits)
-
     async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
         """One attempt: a 2xx answer, or the error that its status stands for."""
         headers = {"Authorization": f"Bearer {token.text}", "X-Client-Id": practice_id}
@@ -297,9 +272,8 @@ class PartnerClient:
             sent["Content-Type"] = "application/json"
         begun, status, body = self._timing.monotonic(), 0, b""
         try:
-            status, received, body = await self._wire.exchange(
-                request, sent, asked, patience=self._waits.left(who)
-            )
+            patience = self._waits.left(who)
+            status, received, body = await self._wire.exchange(request, sent, asked, patience=patience)
             self.total.bytes += len(body)
         finally:
             if structlog.is_configured():  # else it would be printed in a notebook
