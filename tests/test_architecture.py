@@ -43,7 +43,7 @@ IMPORTS = {
     "strategies": {"core", "reading", "discovery"},
     "endpoints": {"core", "partner"},
     "loading": {"core", "partner", "endpoints", "bundled"},
-    "engine": {"core", "reading", "discovery", "strategies"},
+    "engine": {"core", "reading", "discovery", "strategies", "endpoints"},
     "receiving": {"core", "settings", "partner", "endpoints", "loading", "engine"},
     "jobs": {
         *("core", "settings", "partner", "discovery", "endpoints", "loading", "engine", "receiving", "bundled"),

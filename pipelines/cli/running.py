@@ -3,8 +3,6 @@
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from traceback import extract_tb
 
 import typer
 from typer.exceptions import TyperException
@@ -12,7 +10,7 @@ from typer.exceptions import TyperException
 from pipelines.cli import ending
 from pipelines.cli.options import options_first
 from pipelines.cli.output import say
-from pipelines.core.errors import VetlError, WrongUse
+from pipelines.core.errors import VetlError, WrongUse, unforeseen
 from pipelines.core.text import printable
 
 
@@ -45,10 +43,7 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
         return fail(arguments, full, 1)
     if "-vv" in arguments:
         raise error
-    place = extract_tb(error.__traceback__)[-1]
-    # The message is left out, because that of an unforeseen error may quote a row.
-    unforeseen = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
-    return fail(arguments, f"internal error: {unforeseen}; -vv shows the traceback", 1)
+    return fail(arguments, f"{unforeseen(error)}; -vv shows the traceback", 1)
 
 
 def fail(arguments: Sequence[str], message: str, exit_code: int) -> int:

@@ -7,9 +7,10 @@ VetlError
 │   ├── WrongUse             a command was given what it cannot take: an unknown practice, broken SQL
 │   ├── RequestRefused       the platform answers 4xx: it will not do this
 │   │   ├── NotSent          ... or would, so it was not asked: the contract's limits are not kept
-│   │   ├── PracticeRefused  ... for this practice (401 after a fresh sign-in, 403)
 │   │   └── NotFound         ... because there is no such thing (404, 410, 501)
+│   ├── PracticeRefused      the credentials are not good for this practice (401 after a fresh sign-in, 403)
 │   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
+│   ├── NotStorable          the warehouse refuses a value of one list; other lists are stored
 │   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
 │   │   ├── WarehouseBusy    another process holds it
 │   │   └── PublicationHeld  the published file was rolled back, and nobody has released it
@@ -29,12 +30,36 @@ Messages are one line and say what, where and what to do. They never hold a secr
 
 import errno
 from collections.abc import Callable
+from traceback import FrameSummary, extract_tb
 
 
 class VetlError(Exception):
-    """Anything that vetl raises on purpose."""
+    """Anything that vetl raises on purpose. Notes that are added to it become part of its one line."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """Return the message, and what was added to it on the way up."""
+        return "".join((super().__str__(), *getattr(self, "__notes__", ())))
+
+
+def unforeseen(error: Exception) -> str:
+    """Return the type and the place of an error that nobody foresaw.
+
+    The message of such an error is left out, because it may quote a row.
+    """
+    frames = extract_tb(error.__traceback__)
+    place = f" in {_file(frames[-1])}, line {frames[-1].lineno}" if frames else ""
+    return f"internal error: {type(error).__name__}{place}"
+
+
+def places_of(error: Exception) -> list[str]:
+    """Return the traceback of an error, without values: file, line and function of each call."""
+    return [f"{_file(frame)}:{frame.lineno} {frame.name}" for frame in extract_tb(error.__traceback__)]
+
+
+def _file(frame: FrameSummary) -> str:
+    return frame.filename.replace("\\", "/").rpartition("/")[2]
 
 
 class Permanent(VetlError):
@@ -86,16 +111,28 @@ class NotSent(RequestRefused):
         super().__init__(message, status=400, fields=fields)
 
 
-class PracticeRefused(RequestRefused):
-    """The credentials are good, but not for this practice."""
-
-
 class NotFound(RequestRefused):
     """There is no such resource, or the endpoint does not exist (404, 410, 501)."""
 
 
+class PracticeRefused(Permanent):
+    """The credentials are good, but not for this practice (401 after a fresh sign-in, 403).
+
+    Not a `RequestRefused`: that error says something about one request, and code that tries requests catches it.
+    This error says nothing about a list, so it must never count as an answer about one.
+    """
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class ContractBroken(Permanent):
     """A whole answer lacks something that the contract promises."""
+
+
+class NotStorable(Permanent):
+    """The warehouse refuses a value of one list. Other lists are stored."""
 
 
 class WarehouseError(Permanent):
@@ -144,7 +181,9 @@ class Unreachable(Transient):
 
 
 class RateLimited(Transient):
-    """429: too many requests for this practice."""
+    """429: too many requests for this practice; `is_final`: the pause that it wants will not be made."""
+
+    is_final: bool = False
 
 
 class TokenRejected(Transient):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import CallsPage, Row
 from pipelines.core.steps import Plan, ReadCalls, do
 from pipelines.discovery.csv_calls import local_minute
@@ -43,8 +43,6 @@ def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
 def _read(query: Mapping[str, str]) -> Plan[CallsPage | None]:
     try:
         page = yield from do(ReadCalls(query, 0, LARGEST_CSV, lenient=True))
-    except PracticeRefused:
-        raise
     except RequestRefused:
         return None
     return page

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from pipelines.core.pages import CallsPage
@@ -52,5 +52,5 @@ def _plain(header: str, text: str) -> str:
 def _duration(seconds: object) -> str:
     if not isinstance(seconds, int):
         return ""
-    minutes, rest = divmod(timedelta(seconds=seconds).total_seconds(), 60)
-    return f"{minutes:.0f}:{rest:02.0f}"
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes}:{rest:02}"

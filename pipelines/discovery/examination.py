@@ -67,8 +67,6 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examinati
                 return Examination((yield from check(clients)))
             case _:
                 return Examination((yield from _examine_list(reading)))
-    except PracticeRefused:
-        raise
     except NotFound as error:
         withdrawn = endpoint.may_be_withdrawn
         if withdrawn:
@@ -78,11 +76,16 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examinati
         return Examination([Finding(endpoint.name, "list", "refused", "not there", str(error), remedy)])
 
 
+def ask_for_practice() -> Checking[None]:
+    """Ask for any answer for this practice: the call list needs no parameter (contract: Phone calls)."""
+    yield ReadPage({}, 0, 1, lenient=True)
+
+
 def check_practice() -> Checking[Finding]:
-    """Check that the platform answers for this practice, by its call list (contract: Phone calls)."""
+    """Check that the platform answers for this practice."""
     try:
-        yield ReadPage({}, 0, 1, lenient=True)
-    except RequestRefused as refusal:
+        yield from ask_for_practice()
+    except (PracticeRefused, RequestRefused) as refusal:
         remedy = "check the id in [[practices]], and ask the platform whether the credentials are good for it"
         return Finding("", "practice", "refused", str(refusal.status), str(refusal), remedy)
     return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")

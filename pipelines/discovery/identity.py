@@ -20,7 +20,7 @@ from json import dumps
 from typing import Any, Literal
 
 from pipelines.core.capabilities import Capabilities
-from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Page, Row, Window, WindowKind
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, Learnt, MergeRows, Plan, do
@@ -118,8 +118,6 @@ def look_first(reading: Reading, capabilities: Capabilities, seen: Identity) -> 
         return seen
     try:
         return (yield from look(conventions_of(reading, capabilities), _all_of(reading)))
-    except PracticeRefused:
-        raise
     except RequestRefused:
         return seen
 

@@ -21,8 +21,7 @@ from pipelines.core.errors import Unreachable
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
 from pipelines.discovery.parameter_names import PAGE_NAMES
-from pipelines.discovery.probes import ListKnowledge, PageProbe, ask, bisected, candidates, recall
-from pipelines.discovery.ranges import name_finding
+from pipelines.discovery.probes import ListKnowledge, PageProbe, ask, bisected, candidates, name_finding, recall
 from pipelines.discovery.report import Finding
 from pipelines.reading.rows import key_of
 

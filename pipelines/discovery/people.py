@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Page, Row
 from pipelines.core.steps import GetRecords, Plan, ReadPage, do
 from pipelines.discovery.report import Finding
@@ -94,8 +94,6 @@ def _ask(query: Mapping[str, str]) -> Plan[Page | None]:
     """Read the whole list, which has no pages; return `None` if the server refuses the query."""
     try:
         page = yield from do(ReadPage(query, 0, MOST_CLIENTS, lenient=True))
-    except PracticeRefused:
-        raise
     except RequestRefused:
         return None
     return page

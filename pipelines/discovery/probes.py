@@ -5,17 +5,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from pipelines.core.capabilities import Key
 from pipelines.core.endpoint import QueryNames
-from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused
+from pipelines.core.errors import NotFound, RequestRefused
 from pipelines.core.pages import Page
 from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan, ReadPage, do
+from pipelines.discovery.report import Correction, Finding
 from pipelines.reading.conventions import Bounds
 
 PageProbe = Plan[Page | None]
 Query = Mapping[str, str]
 LARGEST = 100
 """Most rows on a page of JSON (contract: Limits)."""
+SLIGHT = 2
+"""Difference in rows between two answers up to which both are requested once more."""
 VALIDATION = (400, 422)
 """HTTP statuses of a validation error; the contract shows 400 only."""
 NO_SUCH_NAME = "vetl_doctor"
@@ -68,8 +72,6 @@ def ask(knowledge: ListKnowledge, query: Query) -> PageProbe:
     answer: Page | RequestRefused
     try:
         answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True))
-    except PracticeRefused:
-        raise
     except RequestRefused as refusal:
         answer = refusal
     knowledge.answers[frozenset(query.items())] = answer
@@ -82,6 +84,25 @@ def recall(knowledge: ListKnowledge, query: Query) -> PageProbe:
         yield from ask(knowledge, query)
     answer = knowledge.answers[frozenset(query.items())]
     return None if isinstance(answer, RequestRefused) else answer
+
+
+def still_contrasts(knowledge: ListKnowledge, first: Query, second: Query, *, rises: bool) -> Plan[bool]:
+    """Return whether the second of two queries still shows more rows than the first (`rises`), or fewer.
+
+    Both are asked once more, in the same order. One contrast proves little if it is a row or two, which may have
+    come or gone by themselves: an end that was ignored gave 0 rows, and then a row came.
+    """
+    before = yield from ask(knowledge, first)
+    after = yield from ask(knowledge, second)
+    if before is None or after is None:
+        return False
+    more, fewer = (after, before) if rises else (before, after)
+    return more.total_count > fewer.total_count
+
+
+def is_slight(wide: Page, narrow: Page) -> bool:
+    """Return whether two answers differ by so few rows that these may have come or gone by themselves."""
+    return wide.total_count - narrow.total_count <= SLIGHT
 
 
 def refusal_of(knowledge: ListKnowledge, query: Query) -> Plan[RequestRefused | None]:
@@ -116,6 +137,22 @@ def is_unknown(knowledge: ListKnowledge, name: str, query: Query) -> Plan[bool]:
 def _message_about(name: str, refusal: RequestRefused | None) -> str | None:
     fields = refusal.fields if refusal else ()
     return next((message.replace(name, "") for field, message in fields if field == name), None)
+
+
+def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
+    """Return the finding for a proven name: the configured one, or a correction."""
+    name = str(getattr(knowledge.names, key))
+    if name == configured:
+        return Finding(knowledge.endpoint, key, "ok", name, evidence)
+    return Finding(
+        knowledge.endpoint,
+        key,
+        "contradicts",
+        name,
+        f"{configured} is not honoured; with {name}, {evidence}",
+        f'set {key} = "{name}" in [partner.parameters.{knowledge.endpoint}]',
+        Correction(key, name),
+    )
 
 
 def bisected(names: Sequence[str], works: Callable[[Sequence[str]], Plan[bool | None]]) -> Plan[list[str]]:

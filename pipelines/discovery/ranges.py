@@ -23,11 +23,14 @@ from pipelines.discovery.probes import (
     far_ahead,
     fields_at_fault,
     format_bound,
+    is_slight,
     is_unknown,
+    name_finding,
     recall,
+    still_contrasts,
     whole_bounds,
 )
-from pipelines.discovery.report import Correction, Finding
+from pipelines.discovery.report import Finding
 from pipelines.reading.conventions import Bounds
 from pipelines.reading.rows import updated_at
 
@@ -94,8 +97,13 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
                 knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
                 return None
             whole = yield from _whole(knowledge, name, bounds)
-            if whole is not None:
+            if whole is None:
+                continue
+            is_certain = not whole.total_count or not is_slight(whole, page)
+            if is_certain or (yield from still_contrasts(knowledge, query, knowledge.whole, rises=True)):
                 return whole
+            knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
+            return None
     return None
 
 
@@ -152,10 +160,13 @@ def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
     ahead = far_ahead(knowledge.reading.now)
     first, last = (format_bound(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
     for name in candidates((knowledge.names.start,), PARTNERS):
-        future = yield from ask(knowledge, {name: first, end: last})
-        if future is not None and not future.total_count:
+        ahead_of_all, whole = {name: first, end: last}, {name: past, end: late}
+        future = yield from ask(knowledge, ahead_of_all)
+        if future is None or future.total_count:
+            continue
+        if (yield from still_contrasts(knowledge, ahead_of_all, whole, rises=True)):
             knowledge.names = replace(knowledge.names, start=name)
-            knowledge.whole = {name: past, end: late}
+            knowledge.whole = whole
             return True
     return False
 
@@ -200,6 +211,9 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
         narrow = yield from ask(knowledge, {**early_start, name: format_bound(early, form)})
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
+        queries = {**start, name: late}, {**early_start, name: format_bound(early, form)}
+        if is_slight(wide, narrow) and not (yield from still_contrasts(knowledge, *queries, rises=False)):
+            continue
         knowledge.names = replace(knowledge.names, end=name)
         knowledge.whole = {**start, name: late}
         knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
@@ -242,22 +256,6 @@ def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Seq
         if (yield from recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
             return form
     return "instant"
-
-
-def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
-    """Return the finding for a proven name: the configured one, or a correction."""
-    name = str(getattr(knowledge.names, key))
-    if name == configured:
-        return Finding(knowledge.endpoint, key, "ok", name, evidence)
-    return Finding(
-        knowledge.endpoint,
-        key,
-        "contradicts",
-        name,
-        f"{configured} is not honoured; with {name}, {evidence}",
-        f'set {key} = "{name}" in [partner.parameters.{knowledge.endpoint}]',
-        Correction(key, name),
-    )
 
 
 def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:

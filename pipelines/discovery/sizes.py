@@ -7,8 +7,7 @@ from functools import partial
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
 from pipelines.discovery.parameter_names import SIZE_NAMES
-from pipelines.discovery.probes import LARGEST, ListKnowledge, ask, bisected, recall
-from pipelines.discovery.ranges import name_finding
+from pipelines.discovery.probes import LARGEST, ListKnowledge, ask, bisected, name_finding, recall
 from pipelines.discovery.report import Finding
 
 SMALLER = (50, 25, 20, 10)

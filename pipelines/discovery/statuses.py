@@ -8,8 +8,7 @@ from functools import partial
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
 from pipelines.discovery.parameter_names import STATUS_NAMES
-from pipelines.discovery.probes import ListKnowledge, ask, bisected, recall
-from pipelines.discovery.ranges import name_finding
+from pipelines.discovery.probes import ListKnowledge, ask, bisected, name_finding, recall
 from pipelines.discovery.report import Finding
 
 NO_STATUS = "vetl_doctor"
@@ -45,8 +44,8 @@ def check_statuses(
 
 
 def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]:
-    """Return the two statuses that most rows of the page have."""
-    counts = Counter(row.get(column) for row in plain.rows)
+    """Return the two statuses that most rows of the page have. A row may hold any JSON value as its status."""
+    counts = Counter(str(row.get(column)) for row in plain.rows)
     return sorted(statuses, key=lambda status: -counts[status])[:2]
 
 

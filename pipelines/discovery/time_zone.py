@@ -58,7 +58,7 @@ _ALIKE = ("direction", "client_name", "patient_name", "phone_number", "duration_
 def pairs_here(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]]) -> list[Pair]:
     """Pair stored calls, by raw column (`steps.CallsHere`), with JSON records."""
     here = [(tuple(row[name] for name in _ALIKE), row["called_at_local"]) for row in rows]
-    listed = [(tuple(record.get(name) or None for name in _ALIKE), record) for record in records]
+    listed = [(tuple(_hashable(record.get(name)) for name in _ALIKE), record) for record in records]
     times, alike = dict(here), Counter(key for key, _ in (*here, *listed))
     calls: list[Pair] = []
     for key, record in listed:
@@ -66,6 +66,11 @@ def pairs_here(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str,
         if at is not None and key in times and alike[key] == 2:  # noqa: PLR2004 - once in either form
             calls.append((at.replace(second=0, microsecond=0), times[key]))
     return calls
+
+
+def _hashable(value: object) -> object:
+    """Return a field of a record as a column would hold it. A list or an object is in no column."""
+    return None if not value or isinstance(value, list | dict) else value
 
 
 def contradiction(configured: str, calls: Sequence[Pair]) -> str | None:

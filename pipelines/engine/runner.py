@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError
+from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError, unforeseen
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Details, Margins, Outcome, Reading, Reconcile
@@ -84,6 +84,10 @@ class Run:
     clock: datetime
     progress: ReportProgress
     writer: Writer = field(init=False)
+    answered: set[str] = field(default_factory=set[str])
+    """Practices for which at least one request of this sync was answered."""
+    failures: dict[str, Exception] = field(default_factory=dict[str, Exception])
+    """By practice: why a list of it failed in this sync."""
 
     def __post_init__(self) -> None:
         self.writer = Writer(self.run_id, self.store)
@@ -203,6 +207,7 @@ class StepRunner:
         return page
 
     def _note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
+        self._run.answered.add(self._practice.id)
         self._expected.note(step, page)
         self._run.clock = max(self._run.clock, page.server_time)
 
@@ -219,11 +224,13 @@ class StepRunner:
     async def _get_record(self, identity: str) -> Row | None:
         """One row; an id that the source refuses to look up costs that row only, not its list."""
         try:
-            return await self._run.source.record(self._practice.id, self._path, identity)
+            row = await self._run.source.record(self._practice.id, self._path, identity)
         except RequestRefused as error:
-            if error.status in UNKNOWN_ID:
-                return None
-            raise
+            if error.status not in UNKNOWN_ID:
+                raise
+            row = None
+        self._run.answered.add(self._practice.id)
+        return row
 
     async def _side_by_side(self, step: SideBySide[A]) -> list[A]:
         turn = asyncio.Semaphore(step.at_once)
@@ -249,8 +256,10 @@ class StepRunner:
         state: State = "certified" if outcome.certified else "uncertified"
         return self._result(state, outcome.reason, outcome.through, outcome.notes)
 
-    def failed(self, error: VetlError) -> EndpointResult:
+    def failed(self, error: Exception) -> EndpointResult:
         """The result of a list that could not be read; a proposed one that is not there is withdrawn."""
+        if not isinstance(error, VetlError):
+            return self._result("failed", f"{unforeseen(error)}; -vv shows where it comes from", None)
         if isinstance(error, NotFound) and self._endpoint.may_be_withdrawn:
             return self._result("withdrawn", f"{error}; its data is kept", None)
         hint = (

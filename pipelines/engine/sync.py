@@ -8,15 +8,21 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+import structlog
+
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import VetlError, WarehouseError
+from pipelines.core.errors import RequestRefused, VetlError, WarehouseError, places_of, unforeseen
 from pipelines.core.practice import Practice
 from pipelines.core.reading import Outcome
 from pipelines.core.results import EndpointResult, SyncResult
 from pipelines.discovery import identity
+from pipelines.discovery.examination import ask_for_practice
+from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.engine.runner import Run, StepRunner
 from pipelines.engine.together import together
 from pipelines.strategies import plan
+
+_log = structlog.stdlib.get_logger("vetl.engine")
 
 
 async def sync(run: Run) -> SyncResult:
@@ -58,16 +64,52 @@ async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
     return [*results, *await together(_sync_list(run, practice, endpoint) for endpoint in referenced)]
 
 
+async def _unheard(run: Run, practice: Practice) -> Exception | None:
+    """Return why nothing is known of a practice; `None` if the platform answered for it in this sync.
+
+    Without rows that mention clients, none is asked for. That proves nothing about a practice whose id is wrong.
+    """
+    if practice.id not in run.answered and practice.id not in run.failures:
+        try:
+            await StepRunner(run, practice, PHONE_CALLS).drive(ask_for_practice())
+        except RequestRefused:
+            run.answered.add(practice.id)  # for a practice that it does not serve, it would refuse everything
+        except VetlError as error:
+            run.failures[practice.id] = error
+    return None if practice.id in run.answered else run.failures[practice.id]
+
+
 async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
+    """Read one list. Whatever error that raises fails this list of this practice and no other.
+
+    Raises:
+        WarehouseError: nothing can be stored.
+        BrokenPipeError: nobody reads the progress.
+    """
     runner = StepRunner(run, practice, endpoint)
     try:
         outcome = await _read(runner)
+        if not endpoint.strategy.has_list and (unheard := await _unheard(run, practice)):
+            return runner.failed(unheard)
+    except (WarehouseError, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - one list must never stop the others, whatever its rows hold
+        run.failures.setdefault(practice.id, error)
+        return await _failed(runner, error)
+    return runner.done(outcome)
+
+
+async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
+    """Keep the rows that a list brought before it failed, and return its result."""
+    if not isinstance(error, VetlError):
+        _log.debug("list_failed", cause=unforeseen(error), places=places_of(error))
+    try:
+        await runner.buffer.flush()
     except WarehouseError:
         raise
-    except VetlError as error:
-        await runner.buffer.flush()
-        return runner.failed(error)
-    return runner.done(outcome)
+    except Exception as unsaved:  # noqa: BLE001 - as above; the first error is reported
+        _log.debug("rows_not_saved", cause=unforeseen(unsaved), places=places_of(unsaved))
+    return runner.failed(error)
 
 
 async def _read(runner: StepRunner) -> Outcome:

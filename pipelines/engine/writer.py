@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import VetlError, WarehouseError
+from pipelines.core.errors import WarehouseError
 from pipelines.core.pages import Changes
 from pipelines.core.steps import Question, Save
 from pipelines.engine.protocols import Asked, Store, Work
 
 T = TypeVar("T")
-Item = TypeVar("Item")
+Item = TypeVar("Item", Work, Asked)
 Waiting = list[tuple[Item, asyncio.Future[Any]]]
 """What is to be done for lists, and who waits for it."""
 
@@ -30,12 +30,15 @@ class Writer:
         self._saved: Waiting[Work] = []
         self._asked: Waiting[Asked] = []
         self._working: asyncio.Task[None] | None = None
+        self._failures: dict[tuple[str, str], Exception] = {}
+        """By practice and list: why its saves could not be stored. Later saves of that list are refused as well,
+        because their cursor may already count the rows that are missing."""
 
     async def commit(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> Changes:
         """Returns once the saves of this list are committed, all of them in one transaction.
 
         Raises:
-            ContractBroken: this list's saves cannot be stored; those of others in its transaction are.
+            Exception: this list's saves cannot be stored, or earlier ones could not; those of others are stored.
             WarehouseError: nothing can be stored.
         """
         return await self._done(self._saved, (practice_id, endpoint, saves))
@@ -66,19 +69,29 @@ class Writer:
                 await self._serve(asked, self._store.answer_all)
 
     async def _serve(self, waiting: Waiting[Item], serve: Callable[[list[Item]], list[Any]]) -> None:
+        waiting = [one for one in waiting if not self._has_failed(one)]
         if not waiting:
             return
         try:
             results = await asyncio.to_thread(serve, [item for item, _ in waiting])
         except Exception as error:  # noqa: BLE001 - whatever it was, nobody may wait for an answer in vain
-            if len(waiting) > 1 and isinstance(error, VetlError) and not isinstance(error, WarehouseError):
+            if len(waiting) > 1 and not isinstance(error, WarehouseError):
                 for one in waiting:  # one list is at fault, and the others are served without it
                     await self._serve([one], serve)
                 return
-            for _, done in waiting:
+            for (practice_id, endpoint, _), done in waiting:
+                self._failures[practice_id, endpoint.name] = error
                 if not done.done():
                     done.set_exception(error)
         else:
             for (_, done), result in zip(waiting, results, strict=True):
                 if not done.done():
                     done.set_result(result)
+
+    def _has_failed(self, one: tuple[Work | Asked, asyncio.Future[Any]]) -> bool:
+        """Whether the list failed before; then whoever waits gets the same error."""
+        (practice_id, endpoint, _), done = one
+        failure = self._failures.get((practice_id, endpoint.name))
+        if failure is not None and not done.done():
+            done.set_exception(failure)
+        return failure is not None

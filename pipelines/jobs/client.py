@@ -8,6 +8,7 @@ from pipelines.endpoints import REGISTRY
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, Limits, PartnerClient
 from pipelines.partner.pace import SharedPace
+from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import Login, Settings
 
 
@@ -26,9 +27,11 @@ def partner_client(settings: Settings) -> PartnerClient:
         requests_per_minute=partner.requests_per_minute,
         timeout_seconds=partner.timeout_seconds,
     )
+    policy = RetryPolicy(max_wait=partner.max_wait_seconds, max_wait_total=partner.max_wait_seconds_total)
     warehouse = settings.warehouse.path
     accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
-    return PartnerClient(account, limits, accepted=accepted, pace=_shared_pace(settings, login))
+    pace = _shared_pace(settings, login)
+    return PartnerClient(account, limits, retry_policy=policy, accepted=accepted, pace=pace)
 
 
 def _shared_pace(settings: Settings, login: Login) -> SharedPace | None:

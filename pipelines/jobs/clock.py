@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
-from pipelines.core.errors import VetlError
+from pipelines.core.errors import ConfigurationError, VetlError
 from pipelines.core.practice import Practice
 from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.client import PartnerClient
@@ -11,6 +12,24 @@ from pipelines.partner.practice import PartnerPractice
 
 QUIET = timedelta(days=4)
 """How long a practice may be without a call: over a long weekend."""
+
+
+def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], clock: datetime) -> None:
+    """Refuse a `history_start` that the platform's clock has not reached: all of nothing would be certified.
+
+    If the platform's clock is ahead of what is believed, the later time counts: which is right is not known yet.
+
+    Raises:
+        ConfigurationError: such a practice is among these.
+    """
+    latest = max(clock, client.clock.doubted or clock)
+    for practice in practices:
+        today = latest.astimezone(ZoneInfo(practice.time_zone)).date()
+        if practice.history_start > today:
+            raise ConfigurationError(
+                f"practices: history_start = {practice.history_start} of {practice.id} is in the future: by the"
+                f" platform's clock it is {today} there; set a day on which reading shall begin"
+            )
 
 
 async def believed_clock(

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import PracticeRefused, VetlError
+from pipelines.core.errors import PracticeRefused, VetlError, unforeseen
 from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
 from pipelines.core.results import Progress, ReportProgress, Waiting
@@ -23,6 +23,7 @@ from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.engine.runner import Order, Run, StepRunner
 from pipelines.engine.together import together
 from pipelines.jobs.client import partner_client, query_names
+from pipelines.jobs.clock import refuse_future_starts
 from pipelines.jobs.doctor_settings import mend, overridden
 from pipelines.jobs.shards import opened
 from pipelines.jobs.sync import chosen_endpoints, chosen_practices
@@ -86,7 +87,7 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
         if answers.state == "ok":
             findings += await _examine_lists(run, practice)
     except VetlError as error:
-        findings.append(_unanswered("", error))
+        findings.append(_unanswered("", str(error)))
     return Examined(practice.id, tuple(findings), client.traffic(practice.id).requests)
 
 
@@ -107,13 +108,15 @@ async def _examine_list(run: Run, practice: Practice, endpoint: Endpoint, client
     except PracticeRefused:
         raise
     except VetlError as error:
-        examination = Examination([_unanswered(endpoint.name, error)])
+        examination = Examination([_unanswered(endpoint.name, str(error))])
+    except Exception as error:  # noqa: BLE001 - one list must never stop the others, whatever its rows hold
+        examination = Examination([_unanswered(endpoint.name, unforeseen(error))])
     await runner.buffer.flush()
     return examination
 
 
-def _unanswered(endpoint: str, error: VetlError) -> Finding:
-    return Finding(endpoint, "list", "refused", "no answer", str(error), "run `vetl doctor` again in a while")
+def _unanswered(endpoint: str, cause: str) -> Finding:
+    return Finding(endpoint, "list", "refused", "no answer", cause, "run `vetl doctor` again in a while")
 
 
 def run_doctor(
@@ -127,7 +130,8 @@ def run_doctor(
     """Examine the source; keep what was learnt in the warehouse, and mend `config` where one is given.
 
     Raises:
-        ConfigurationError: an unknown practice or list, a refused sign-in, or `config` cannot be written.
+        ConfigurationError: an unknown practice or list, a refused sign-in, a `history_start` in the future, or
+            `config` cannot be written.
         Unreachable: the platform cannot be signed in to.
         WarehouseError: what was learnt cannot be kept.
     """
@@ -154,6 +158,7 @@ async def _examine(
     client.report_sign_in(progress)
     async with client:
         clock = await client.sign_in()
+        refuse_future_starts(client, order.practices, clock)
         # No row is kept, so rows are no measure; lines say which practice is examined.
         run = Run(run_id, order, client, notes, parse_plainly, clock, partial(_waiting_only, progress))
         practices = await visit(run, client)

@@ -17,7 +17,7 @@ from pipelines.endpoints import REGISTRY
 from pipelines.engine.runner import Order, Run
 from pipelines.engine.sync import sync
 from pipelines.jobs.client import partner_client, query_names
-from pipelines.jobs.clock import believed_clock
+from pipelines.jobs.clock import believed_clock, refuse_future_starts
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.processes import ShardRead, side_by_side
 from pipelines.jobs.shards import is_to_be_moved, layout_of, parts
@@ -43,7 +43,8 @@ def run_sync(
     """Bring the warehouse in step with the source; `reconcile` reads history again, whatever is certified.
 
     Raises:
-        ConfigurationError: an unknown practice or endpoint is named, or the credentials are refused.
+        ConfigurationError: an unknown practice or endpoint is named, the credentials are refused, or a practice's
+            `history_start` is in the future.
         WarehouseBusy: another process still writes after `lock_wait_seconds`.
         WarehouseError: the warehouse cannot be opened or written.
         Unreachable: the platform cannot be signed in to.
@@ -99,6 +100,7 @@ async def _sync(settings: Settings, client: PartnerClient, order: Order, progres
     async with client:
         try:
             clock = await client.sign_in()
+            refuse_future_starts(client, order.practices, clock)
             warehouse = Warehouse.open(path, REGISTRY, lock_wait_seconds=wait)
         except VetlError as error:
             record_failure(path, "sync", command, f"it could not begin: {error}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import NotStorable, WarehouseBusy, WarehouseError
 
 _OF_THE_STATEMENT = (
     duckdb.DataError,
@@ -31,11 +31,18 @@ _PID = re.compile(r"PID (\d+)")
 
 @contextmanager
 def told_in_one_line(path: Path) -> Generator[None]:
-    """Turn DuckDB's failures into a WarehouseError, but for those that only a fault of vetl's own SQL explains."""
+    """Turn DuckDB's errors into vetl's, except errors that only a fault of vetl's SQL explains.
+
+    Raises:
+        NotStorable: DuckDB refuses a value. The message names the kind of error only; DuckDB's may quote the value.
+        WarehouseError: the disk, the memory or the file is at fault.
+    """
     try:
         yield
+    except duckdb.DataError as error:
+        raise NotStorable(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
     except duckdb.Error as error:
-        if is_of_the_machine(error) or isinstance(error, duckdb.DataError):
+        if is_of_the_machine(error):
             raise as_warehouse_error(error, path) from None
         raise
 

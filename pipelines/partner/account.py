@@ -28,16 +28,15 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is asked of the platform, and how patiently.
+    """How much is asked of the platform at once.
 
     `max_in_flight` and `requests_per_minute` hold per practice, `max_in_flight_total` over all practices.
-    `timeout_seconds` is for connecting and for each piece of an answer; `attempts` counts the first one.
+    `timeout_seconds` is for connecting and for each piece of an answer.
     """
 
     max_in_flight: int = 8
     requests_per_minute: int | None = None
     timeout_seconds: float = 30
-    attempts: int = 6
     max_in_flight_total: int = 32
 
 

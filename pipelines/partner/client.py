@@ -8,7 +8,14 @@ from typing import Self, TypeVar
 
 import structlog
 
-from pipelines.core.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
+from pipelines.core.errors import (
+    ContractBroken,
+    NotFound,
+    PracticeRefused,
+    RateLimited,
+    TokenRejected,
+    Transient,
+)
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.results import Waiting
 from pipelines.partner import protocol, refusals
@@ -19,28 +26,21 @@ from pipelines.partner.counters import Counters
 from pipelines.partner.headers import user_agent
 from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
 from pipelines.partner.pace import SharedPace
-from pipelines.partner.protocol import Answer, CsvAnswer, Query, Request
+from pipelines.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept, deciphered
 from pipelines.partner.redaction import shown_query
-from pipelines.partner.retrying import RetryBudget
+from pipelines.partner.retry_policy import RetryBudget, RetryPolicy, WaitBudget
 from pipelines.partner.signin import Session, SignIn, Token
 from pipelines.partner.timing import ServerClock, Timing
-from pipelines.partner.wait_budget import WaitBudget
 from pipelines.partner.wire import Transport, Wire
 
 __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
 
 T = TypeVar("T")
-Decipher = Callable[[Answer, int], T]
 
 SIGN_IN = "sign-in"
-_UNADDRESSABLE = frozenset({"", ".", ".."})
-"""Ids that would make another address of a record's."""
+_UNADDRESSABLE = frozenset({"", ".", ".."})  # they would make another address of a record's
 
 _log = structlog.stdlib.get_logger("vetl.partner")
-
-
-def accept(page: Page) -> None:
-    """Any page is whole."""
 
 
 class PartnerClient:
@@ -57,6 +57,7 @@ class PartnerClient:
         *,
         transport: Transport | None = None,
         timing: Timing | None = None,
+        retry_policy: RetryPolicy | None = None,
         accepted: AcceptedCredentials | None = None,
         pace: SharedPace | None = None,
     ) -> None:
@@ -67,12 +68,10 @@ class PartnerClient:
         self._timing = timing or Timing()
         self._wire = Wire(account, self._limits, transport, pace)
         self.clock = ServerClock(self._timing)
-        self._wait_budget = WaitBudget(self._timing)
-        self._limiters = Limiters(self._limits, self._timing, self._wait_budget)
-        lone = partial(self._limiters.lone, SIGN_IN)
-        self._sign_in = SignIn(
-            account, accepted or AcceptedCredentials(), self._exchange_sign_in, self._budget, lone
-        )
+        self._waits = WaitBudget(retry_policy or RetryPolicy(), self._timing)
+        self._limiters = Limiters(self._limits, self._waits)
+        lone, budget = partial(self._limiters.lone, SIGN_IN), partial(RetryBudget, SIGN_IN, SIGN_IN, self._waits)
+        self._sign_in = SignIn(account, accepted or AcceptedCredentials(), self._exchange_sign_in, budget, lone)
         self._session = Session(self._sign_in)
         self._served: set[str] = set()
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip"}
@@ -178,7 +177,7 @@ class PartnerClient:
         """Ask until there is an answer that `decipher` accepts, or its attempts are used up."""
         limiter = own_limiter or self._limiters.of(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
-        retry_budget = self._budget(asked)
+        retry_budget = RetryBudget(asked, practice_id, self._waits)
         while True:
             token = await self._session.token()
             try:
@@ -192,7 +191,7 @@ class PartnerClient:
                     self.total.limited += 1
                     self._counters(practice_id, request).limited += 1
                 elif not request.repeatable:
-                    error.args = (f"{error}; it may have been done, so look before you ask again",)
+                    error.add_note("; it may have been done, so look before you ask again")
                     raise
                 await retry_budget.wait(error)
 
@@ -208,11 +207,12 @@ class PartnerClient:
         """What `decipher` makes of the answer. A token that was good before is renewed on the spot."""
         while True:
             self._count(retry_budget.attempt, self._counters(practice_id, request))
+            retry_budget.begin()
             try:
-                answer = await self._ask(request, retry_budget.asked, practice_id, token)
+                answers = [await self._ask(request, retry_budget.asked, practice_id, token)]
                 self._served.add(practice_id)
                 token.good_for.add(practice_id)
-                return decipher(answer, retry_budget.attempt)
+                return deciphered(decipher, answers, retry_budget.attempt)
             except TokenRejected as error:
                 token.is_spent |= practice_id in token.good_for
                 error.is_used_up = partial(self._is_used_up, practice_id, token)
@@ -249,31 +249,31 @@ class PartnerClient:
     async def _exchange_sign_in(self, request: Request, attempt: int) -> Answer:
         self._count(attempt)
         self.total.sign_ins += 1
-        return await self._exchange(request, SIGN_IN, {}, ())
-
-    def _budget(self, asked: str = SIGN_IN) -> RetryBudget:
-        return RetryBudget(asked, self._limits.attempts, self._timing, self._wait_budget)
+        return await self._exchange(request, SIGN_IN, SIGN_IN, {}, ())
 
     async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
         """One attempt: a 2xx answer, or the error that its status stands for."""
         headers = {"Authorization": f"Bearer {token.text}", "X-Client-Id": practice_id}
         account = self._account
         secrets = (token.text, account.username, account.password.get_secret_value())
-        answer = await self._exchange(request, asked, headers, secrets)
+        answer = await self._exchange(request, asked, practice_id, headers, secrets)
         self._counters(practice_id, request).bytes += len(answer.body)
         if not refusals.accepted(answer):
-            raise refusals.refusal(answer)
+            error = refusals.refusal(answer)
+            del answer  # the error keeps this frame
+            raise error
         return answer
 
     async def _exchange(
-        self, request: Request, asked: str, headers: dict[str, str], secrets: tuple[str, ...]
+        self, request: Request, asked: str, who: str, headers: dict[str, str], secrets: tuple[str, ...]
     ) -> Answer:
         sent = {**self._common_headers, "Accept": request.accept, **headers}
         if request.body is not None:
             sent["Content-Type"] = "application/json"
         begun, status, body = self._timing.monotonic(), 0, b""
         try:
-            status, received, body = await self._wire.exchange(request, sent, asked)
+            patience = self._waits.left(who)
+            status, received, body = await self._wire.exchange(request, sent, asked, patience=patience)
             self.total.bytes += len(body)
         finally:
             if structlog.is_configured():  # else it would be printed in a notebook

@@ -7,10 +7,8 @@ import structlog
 
 from pipelines.core.errors import RateLimited, Unreachable
 from pipelines.partner.account import Limits, checked_practice_id
-from pipelines.partner.retrying import backoff
+from pipelines.partner.retry_policy import WaitBudget
 from pipelines.partner.semaphore import AdaptiveSemaphore
-from pipelines.partner.timing import Timing
-from pipelines.partner.wait_budget import WaitBudget, heeded
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -33,14 +31,12 @@ class RateLimiter:
         name: str,
         ceiling: int,
         per_minute: int | None,
-        timing: Timing,
+        waits: WaitBudget,
         everywhere: AdaptiveSemaphore | None = None,
-        wait_budget: WaitBudget | None = None,
     ) -> None:
         self._name = name
         self._spacing = 60 / per_minute if per_minute else 0.0
-        self._timing = timing
-        self._wait_budget = wait_budget or WaitBudget(timing)
+        self._timing, self._waits = waits.timing, waits
         self._places = AdaptiveSemaphore(ceiling)
         self._everywhere = everywhere or AdaptiveSemaphore(ceiling)
         self._opens_at = 0.0
@@ -83,7 +79,7 @@ class RateLimiter:
                     self._fewer(*seen, "no_answer")
                     raise
                 self._refusals_in_a_row = 0
-                self._wait_budget.answered(self._name)
+                self._waits.answered(self._name)
                 self._places.grow()
                 self._everywhere.grow()
 
@@ -102,15 +98,18 @@ class RateLimiter:
             _log.debug(cause, practice=self._name, in_flight=self.limit)
 
     def _refused(self, seen: int, error: RateLimited) -> None:
-        """Halve once for all the requests that were on their way together, and pause."""
+        """Halve once for all the requests that were on their way together, and pause if the budget allows it."""
         fresh = self._places.halve(seen)
         self._refusals_in_a_row += fresh
-        asked = heeded(error.retry_after, self._name)
-        if asked is None and not fresh:
+        if not error.retry_after and not fresh:
             return
-        # Half of the wait is certain: a quota refills with time, not with luck.
-        wanted = asked or backoff(self._refusals_in_a_row + 1, (1 + self._timing.chance()) / 2)
-        pause = self._wait_budget.granted(self._name, wanted)
+        chance = self._timing.chance()
+        pause = error.retry_after or self._waits.policy.pause(self._refusals_in_a_row + 1, chance)
+        if not self._waits.allows(self._name, pause):
+            error.is_final = True
+            error.add_note(f"; {self._waits.refusal(self._name, pause)}")
+            return
+        self._waits.spend(self._name, pause)
         self._opens_at = max(self._opens_at, self._timing.monotonic() + pause)
         _log.info("rate_limited", practice=self._name, pause=round(pause, 3), in_flight=self.limit)
 
@@ -118,8 +117,8 @@ class RateLimiter:
 class Limiters:
     """The limiters of all practices, which share the places of the whole platform."""
 
-    def __init__(self, limits: Limits, timing: Timing, wait_budget: WaitBudget) -> None:
-        self._limits, self._timing, self._wait_budget = limits, timing, wait_budget
+    def __init__(self, limits: Limits, waits: WaitBudget) -> None:
+        self._limits, self._waits = limits, waits
         self._everywhere = AdaptiveSemaphore(limits.max_in_flight_total)
         self._made: dict[tuple[str, int | None], RateLimiter] = {}
 
@@ -130,12 +129,11 @@ class Limiters:
                 checked_practice_id(practice_id),
                 self._limits.max_in_flight,
                 per_minute or self._limits.requests_per_minute,
-                self._timing,
+                self._waits,
                 self._everywhere,
-                self._wait_budget,
             )
         return self._made[practice_id, per_minute]
 
     def lone(self, name: str) -> RateLimiter:
         """Of requests that have no practice, one at a time."""
-        return RateLimiter(name, 1, None, self._timing, wait_budget=self._wait_budget)
+        return RateLimiter(name, 1, None, self._waits)

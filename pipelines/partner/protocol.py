@@ -7,14 +7,14 @@ half answer looks like a broken contract. Only the last attempt decides what it 
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from io import StringIO
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode
 
-from pipelines.core.errors import ContractBroken, TornAnswer
+from pipelines.core.errors import ContractBroken, TornAnswer, VetlError
 from pipelines.core.pages import Page, Row
 from pipelines.partner.bodies import Decoded, likeness, read_json, utf8
 from pipelines.partner.calls_csv import COLUMNS
@@ -116,6 +116,11 @@ def writing_request(
     """One that changes something. Creations are repeatable only where the contract says so."""
     addressed = record_request(path, record_id) if record_id is not None else list_request(path, {})
     return replace(addressed, method=method, body=body, repeatable=repeatable)
+
+
+T = TypeVar("T")
+Decipher = Callable[[Answer, int], T]
+"""Makes something of an answer, given how many requests it took."""
 
 
 def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: int = 1) -> Page:
@@ -255,3 +260,20 @@ def _rows(content: list[Any]) -> tuple[Row, ...]:
 
 def _broken(answer: Answer, what: str) -> NoReturn:
     raise ContractBroken(f"{answer.asked}: {what} (status {answer.status}); the contract promises it")
+
+
+def deciphered(decipher: Decipher[T], answers: list[Answer], attempt: int) -> T:
+    """Take the answer from a list of one, and return what `decipher` makes of it.
+
+    An error keeps the frames that it came through, and they would keep the body, which may have 64 MiB. No frame
+    outside keeps the answer, and of an error that vetl words itself the frames inside are dropped.
+    """
+    try:
+        return decipher(answers.pop(), attempt)
+    except VetlError as error:
+        error.__context__ = None
+        raise error.with_traceback(None) from None
+
+
+def accept(page: Page) -> None:
+    """Any page is whole."""

@@ -13,7 +13,7 @@ from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.account import Account
 from pipelines.partner.limits import RateLimiter
 from pipelines.partner.protocol import Answer, Request, sign_in_request
-from pipelines.partner.retrying import RetryBudget
+from pipelines.partner.retry_policy import RetryBudget
 
 
 @dataclass(slots=True, eq=False)
@@ -31,9 +31,9 @@ class Token:
 class SignIn:
     """One sign-in, through interruptions. `exchange` sends a request and brings what came back.
 
-    A refusal is final at once for credentials that never worked: to repeat it could lock the account. Of
-    credentials that worked it is believed after `REFUSALS`, apart in time. `report` hears of each attempt and of
-    each wait before one: a platform that is slow here keeps everything waiting.
+    A refusal is final at once for credentials that never worked: to repeat it could lock the account. If the
+    credentials worked before, a refusal is believed after `RetryPolicy.refused_sign_ins`, apart in time. `report`
+    gets each attempt and each wait before one: a platform that is slow here keeps everything waiting.
     """
 
     report: Callable[[Waiting], None]
@@ -67,6 +67,7 @@ class SignIn:
             self._tell(budget.attempt, limiter.opens_in)
             try:
                 async with limiter.passing():
+                    budget.begin()
                     answer = await self._exchange(request, budget.attempt)
                     text = refusals.token(answer)
             except SignInRefused as error:
@@ -128,7 +129,7 @@ class Session:
 
     async def _fresh(self) -> Token:
         if self._refused is not None:
-            raise SignInRefused(*self._refused.args)
+            raise SignInRefused(str(self._refused))
         if self._running is None:
             self._running = asyncio.create_task(self._run())
             self._running.add_done_callback(_retrieve)

@@ -6,6 +6,7 @@ are not wanted here, and without them a request costs a quarter less. Each trans
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import NoReturn
@@ -17,6 +18,7 @@ import httpx
 
 from pipelines.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
 from pipelines.partner.account import Account, Limits, checked_base_url, is_this_machine
+from pipelines.partner.answer_body import read_body
 from pipelines.partner.pace import SharedPace
 from pipelines.partner.protocol import Request
 from pipelines.partner.redaction import redact
@@ -33,7 +35,7 @@ httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 1024  # pyright: ignore[re
 """As much as asyncio reads at once. Of it httpcore takes 64 KiB at a time, and the rest is copied each time: 0.2 s
 of 6 for a million calls."""
 
-_TORN = (httpx.RemoteProtocolError, httpx.DecodingError)
+_TORN = (httpx.RemoteProtocolError,)
 _WORDS: Mapping[type[Exception], str] = {
     httpx.ConnectTimeout: "no connection in time",
     httpx.ReadTimeout: "no answer in time",
@@ -44,7 +46,6 @@ _WORDS: Mapping[type[Exception], str] = {
     httpx.WriteError: "the connection broke",
     httpx.CloseError: "the connection broke",
     httpx.RemoteProtocolError: "the connection broke or the body was cut off",
-    httpx.DecodingError: "the body cannot be decompressed",
     httpx.ProxyError: "the proxy refuses",
     TimeoutError: "the answer did not end in time",
 }
@@ -61,9 +62,9 @@ class Wire:
         self._open = _opener(self._base_url) if transport is None else lambda: transport
         self._idle = [self._open()]
         """The one used last comes first: it is the least likely to have been dropped."""
-        seconds = limits.timeout_seconds
-        self._extensions = {"timeout": httpx.Timeout(seconds).as_dict()}
-        self._deadline = PATIENCE * seconds
+        self._seconds = limits.timeout_seconds
+        self._extensions = {"timeout": httpx.Timeout(self._seconds).as_dict()}
+        self._large = asyncio.Lock()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -71,9 +72,11 @@ class Wire:
             await transport.aclose()
 
     async def exchange(
-        self, request: Request, headers: Mapping[str, str], asked: str
+        self, request: Request, headers: Mapping[str, str], asked: str, *, patience: float = math.inf
     ) -> tuple[int, dict[str, str], bytes]:
         """Send, and return status, headers (lower case) and body.
+
+        A whole answer may take `patience` seconds: at least `timeout_seconds`, and at most `PATIENCE` times it.
 
         Raises:
             Unreachable: no connection, or no answer in time.
@@ -81,14 +84,15 @@ class Wire:
             RequestRefused: the address is longer than HTTP clients send.
         """
         async with self._pace.turn() if self._pace else nullcontext():
-            return await self._exchange(request, headers, asked)
+            deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
+            return await self._exchange(request, headers, asked, deadline)
 
     async def _exchange(
-        self, request: Request, headers: Mapping[str, str], asked: str
+        self, request: Request, headers: Mapping[str, str], asked: str, deadline: float
     ) -> tuple[int, dict[str, str], bytes]:
         transport = self._idle.pop() if self._idle else self._open()
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(deadline):
                 message = httpx.Request(
                     request.method,
                     self._base_url + request.target,
@@ -97,8 +101,12 @@ class Wire:
                     extensions=self._extensions,
                 )
                 response = await transport.handle_async_request(message)
+                received = _lower(response.headers)
+                assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
-                    body = await _read(response, request.largest, asked)
+                    body = await read_body(
+                        response.stream, received, largest=request.largest, large=self._large, asked=asked
+                    )
                 finally:
                     await response.aclose()
         except (httpx.RequestError, OSError) as error:
@@ -107,18 +115,7 @@ class Wire:
             raise RequestRefused(f"{asked}: the address is too long to send", status=414) from None
         finally:
             self._idle.append(transport)
-        return response.status_code, _lower(response.headers), body
-
-
-async def _read(response: httpx.Response, largest: int, asked: str) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in response.aiter_bytes():
-        size += len(chunk)
-        if size > largest:
-            raise TornAnswer(f"{asked}: the answer is larger than {largest // 2**20} MiB")
-        chunks.append(chunk)
-    return b"".join(chunks)
+        return response.status_code, received, body
 
 
 def _lower(headers: httpx.Headers) -> dict[str, str]:

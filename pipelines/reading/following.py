@@ -7,7 +7,7 @@ never more than `MOST_PAGES`, whatever comes.
 
 from dataclasses import dataclass, replace
 
-from pipelines.core.errors import PracticeRefused, RequestRefused, WrongTotal
+from pipelines.core.errors import RequestRefused, WrongTotal
 from pipelines.core.pages import Page, Window
 from pipelines.core.steps import Plan, SideBySide, do
 from pipelines.reading.conventions import QueryConventions, contradiction
@@ -47,8 +47,6 @@ def promised(conventions: QueryConventions, window: Window, number: int, first: 
     """
     try:
         return (yield from tolerant(conventions, window, number))
-    except PracticeRefused:
-        raise
     except RequestRefused as error:
         return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
 

@@ -12,13 +12,19 @@ def key_of(row: Row) -> str:
     return dumps(row, sort_keys=True, default=str) if identity is None else str(identity)
 
 
+_FIRST = datetime(1, 1, 8, tzinfo=UTC)
+_LAST = datetime(9999, 12, 25, tzinfo=UTC)
+"""A week from the ends of the calendar: what is nearer has no local time in some zone, and no day beside it."""
+
+
 def instant(value: object) -> datetime | None:
-    """A time as a row tells it, in UTC; `None` where it cannot be read."""
+    """Return a time that a row holds, in UTC; `None` if it cannot be read, or nothing can be reckoned from it."""
     try:
         at = datetime.fromisoformat(str(value))
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return at if _FIRST <= at <= _LAST else None
 
 
 def updated_at(row: Row) -> datetime | None:

@@ -12,7 +12,6 @@ from typing import Protocol
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import (
     ContractBroken,
-    PracticeRefused,
     RequestRefused,
     TornAnswer,
     Unreachable,
@@ -148,8 +147,6 @@ class CatchUp:
     async def _ask(self, practice_id: str, path: str, identity: str, answers: Answers) -> None:
         try:
             row = await self.source.record(practice_id, path, identity)
-        except PracticeRefused:
-            raise
         except RequestRefused as error:
             if error.status not in UNKNOWN_ID:
                 answers.failed[identity] = error

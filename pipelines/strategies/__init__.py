@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pipelines.core.capabilities import KEYS, Capabilities
 from pipelines.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
-from pipelines.core.errors import PracticeRefused, RequestRefused, WrongUse
+from pipelines.core.errors import RequestRefused, WrongUse
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, Plan
 from pipelines.discovery import identity
@@ -51,8 +51,6 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
         capabilities = (yield from discover(reading)).capabilities
     try:
         outcome = yield from reusing(pages, _running(reading, capabilities))
-    except PracticeRefused:
-        raise
     except RequestRefused:
         again = yield from _asked_again(reading, capabilities, KEYS)
         if again is None:

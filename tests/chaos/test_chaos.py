@@ -29,8 +29,10 @@ import sandbox
 from pipelines.core.errors import ConfigurationError, VetlError
 from pipelines.core.reading import Reconcile
 from pipelines.core.results import SyncResult
+from pipelines.jobs import client as jobs_client
 from pipelines.jobs.sync import run_sync
-from pipelines.partner import client, retrying
+from pipelines.partner import client
+from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.partner.timing import Timing
 from pipelines.settings import Settings
 
@@ -58,7 +60,7 @@ def door(platform: sandbox.Handle) -> Iterator[Door]:
 def test_no_certificate_is_false_and_at_rest_the_warehouse_equals_the_source(
     platform: sandbox.Handle, door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.05)
+    monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.05))
     monkeypatch.setattr(client, "Timing", partial(Timing, now=platform.now))
     rng, server, traceless = Random(seed), servers.server_of(seed), bool(seed % 2)
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest tests/chaos; drawn: {server}"

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from support.mart_builds import untested
 
 import sandbox
 from pipelines.cli import app
-from pipelines.partner import retrying
+from pipelines.jobs import client as jobs_client
+from pipelines.partner.retry_policy import RetryPolicy
 
 ROOT = Path(__file__).parents[2]
 HISTORY_DAYS = 10
@@ -49,7 +51,7 @@ def enter(folder: Path, platform: sandbox.Handle, patch: pytest.MonkeyPatch) -> 
         patch.delenv(name)
     patch.chdir(folder)
     patch.setenv("TZ", "UTC")
-    patch.setattr(retrying, "FIRST_WAIT", 0.01)
+    patch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
     for key in ("username", "password", "role"):
         patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from support.worlds import settings_for
 
 import sandbox
 from pipelines.core.results import SyncResult
+from pipelines.jobs import client as jobs_client
 from pipelines.jobs.sync import run_sync
-from pipelines.partner import retrying
+from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import Settings
 
 
@@ -53,7 +55,7 @@ Opened = Callable[..., Practices]
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Backoff as in earnest, in a fiftieth of the time."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -9,7 +10,8 @@ import pytest
 
 import sandbox
 from pipelines.cli.app import execute
-from pipelines.partner import retrying
+from pipelines.jobs import client as jobs_client
+from pipelines.partner.retry_policy import RetryPolicy
 
 DAYS = 10
 COMMANDS = (
@@ -58,7 +60,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         )
         for name in ("username", "password", "role"):
             patch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
-        patch.setattr(retrying, "FIRST_WAIT", 0.01)
+        patch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
         patch.chdir(folder)
         assert execute(["sync"]) == 0
         yield folder

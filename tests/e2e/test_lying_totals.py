@@ -3,12 +3,14 @@
 import json
 import multiprocessing
 import resource
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipelines.partner import retrying
+from pipelines.jobs import client as jobs_client
+from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
@@ -23,7 +25,7 @@ def sync_within(room: int, settings: Settings, report: Path) -> None:
     """In a process of its own: what came of each list, written as JSON."""
     from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
 
-    retrying.FIRST_WAIT = 0.001
+    jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.001)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
 
     def sync(*endpoints: str) -> Any:
         return run_sync(settings, practices=None, endpoints=endpoints, since=None, progress=lambda _: None)

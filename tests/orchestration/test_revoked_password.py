@@ -1,6 +1,7 @@
 """A password that is revoked, before a run and within one: one clear line, and nothing else is held up."""
 
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import pytest
 from support.practice_site import site
 
 from pipelines.engine import runner
+from pipelines.jobs import client as jobs_client
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.checks import check_lists
 from pipelines.orchestration.list_status import list_statuses
 from pipelines.orchestration.lists import list_assets, raw_key
 from pipelines.orchestration.received import received_tables
 from pipelines.orchestration.resources import VetlResource
-from pipelines.partner import retrying
+from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import load_settings
 from sandbox import Fault
 from sandbox.faults import Faults
@@ -85,7 +87,7 @@ class Site:
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Site]:
     """With two practices, or as many as the test is parametrised with."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
     practices = getattr(request, "param", 2)
     with site(tmp_path, monkeypatch, practices=practices) as (platform, config):
         yield Site(platform, config)
@@ -113,7 +115,7 @@ def test_before_a_run_it_fails_in_one_line_and_the_checks_are_red_for_it(place: 
     assert "VETL_PARTNER__PASSWORD" in line
     assert "\n" not in line
     assert place.platform.password not in line
-    assert len(place.platform.requests.log) - before <= 2 * retrying.REFUSALS
+    assert len(place.platform.requests.log) - before <= 2 * RetryPolicy().refused_sign_ins
     assert "drain_webhooks" in {event.step_key for event in failed.get_step_success_events()}
     assert place.run("drain").success
     watched = place.run("watch")

@@ -28,6 +28,7 @@ from pipelines.core.pages import CallsPage, Page
 from pipelines.partner import wire
 from pipelines.partner.client import Limits, PartnerClient
 from pipelines.partner.protocol import LARGEST_JSON
+from pipelines.partner.retry_policy import RetryPolicy
 
 WHOLE = reply_page([{"id": "1"}])
 
@@ -112,16 +113,6 @@ def test_retry_after_of_a_429_is_heeded_by_all_of_the_practice(stage: Stage, ask
 
     assert len(started) == 5
     assert all(moment >= 1000 + waited for _, moment in started[1:])
-
-
-def test_a_wait_beyond_ten_minutes_is_cut_and_the_log_says_so(stage: Stage) -> None:
-    stage.server.answers(reply_error(429, Retry_After="86400"), WHOLE)
-
-    stage.play(one)
-
-    assert stage.time.slept == [600]
-    (entry,) = [log for log in stage.logs if log["event"] == "retry_after_bounded"]
-    assert (entry["asked"], entry["waits"]) == (86400, 600)
 
 
 def test_a_quota_per_minute_without_retry_after_is_waited_out(stage: Stage) -> None:
@@ -224,7 +215,7 @@ def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch:
     monkeypatch.setattr(wire, "PATIENCE", 0.02)
     stage.server.answers(Reply(hang=True))
     with pytest.raises(Unreachable, match="did not end in time"):
-        stage.play(one, Limits(timeout_seconds=10, attempts=1))
+        stage.play(one, Limits(timeout_seconds=10), RetryPolicy(attempts=1))
 
 
 def test_an_answer_too_large_to_be_one_is_given_up(stage: Stage) -> None:

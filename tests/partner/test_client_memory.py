@@ -4,6 +4,7 @@ import asyncio
 import multiprocessing
 import resource
 import threading
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from pydantic import SecretStr
 from support.scripted_server import PRACTICE, HeldTime, Reply, ScriptedServer
 
 from pipelines.core.errors import VetlError
-from pipelines.partner.client import Account, Limits, PartnerClient
+from pipelines.loading.phone_calls.frames import parse_calls
+from pipelines.partner.client import Account, PartnerClient
+from pipelines.partner.retry_policy import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["pipelines.partner.client"])
+processes.set_forkserver_preload(["pipelines.partner.client", "pipelines.loading.phone_calls.frames"])
 
 ROOM = 300 * 2**20
 """Bytes of address space beyond those of an idle client."""
@@ -29,20 +32,42 @@ BODIES = {
 """The repeated part of a body after its head, how often it is repeated, and its end."""
 
 
-def read_within(room: int, base_url: str, report: Path) -> None:
-    """Read the body in a process of its own."""
+def folded(head: bytes, mebibytes: int, wbits: int = 31) -> bytes:
+    """Return `head` and then zeros, compressed: a gzip, or deflate with other `wbits`."""
+    folding = zlib.compressobj(1, wbits=wbits)
+    parts = [folding.compress(head), *(folding.compress(ZEROS) for _ in range(mebibytes)), folding.flush()]
+    return b"".join(parts)
+
+
+ZEROS = bytes(2**20)
+LARGER = folded(HEAD, 200)
+BOMBS = {
+    "200 MiB in a gzip": ("gzip", LARGER),
+    "200 MiB in a gzip in a gzip": ("gzip, gzip", zlib.compress(LARGER, wbits=31)),
+    "as large as a page of JSON may be": ("gzip", folded(HEAD, 15)),
+    "as large as a CSV may be": ("x-gzip", folded(b"Date,Practice", 63)),
+    "200 MiB in deflate": ("deflate", folded(HEAD, 200, wbits=-15)),
+}
+"""By their content coding."""
+
+
+def read_within(room: int, base_url: str, report: Path, practices: int = 1) -> None:
+    """Read two lists of each practice at once in a process of its own, and report the outcome."""
     size = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
 
-    async def scene() -> None:
+    async def scene() -> list[BaseException | object]:
         account = Account(base_url, "u", SecretStr("p"), "r")
-        async with PartnerClient(account, Limits(attempts=2), timing=HeldTime().timing) as client:
-            await client.page(PRACTICE, "staff_tasks", {})
+        async with PartnerClient(
+            account, timing=HeldTime().timing, retry_policy=RetryPolicy(attempts=1)
+        ) as client:
+            names = [f"{PRACTICE[:-1]}{number}" for number in range(1, practices + 1)]
+            pages = (client.page(name, "staff_tasks", {}) for name in names)
+            calls = (client.calls(name, {}, parse=parse_calls) for name in names)
+            return await asyncio.gather(*pages, *calls, return_exceptions=True)
 
-    try:
-        asyncio.run(scene())
-    except VetlError as error:
-        report.write_text(str(error), "utf-8")
+    ends = asyncio.run(scene())
+    report.write_text("\n".join(str(end) for end in ends if isinstance(end, VetlError)), "utf-8")
 
 
 @pytest.fixture
@@ -67,15 +92,35 @@ def server() -> Iterator[ScriptedServer]:
     loop.close()
 
 
+def ends(server: ScriptedServer, report: Path, practices: int = 1) -> list[str]:
+    """Return how the reads of a process ended that has no more than `ROOM`: with which errors."""
+    process = processes.Process(target=read_within, args=(ROOM, server.base_url, report, practices))
+    process.start()
+    process.join(120)
+    assert process.exitcode == 0
+    return report.read_text("utf-8").splitlines()
+
+
 @pytest.mark.parametrize("kind", BODIES)
 def test_a_page_is_refused_before_it_takes_the_memory(server: ScriptedServer, tmp_path: Path, kind: str) -> None:
-    report = tmp_path / "told"
     again, times, end = BODIES[kind]
     server.answers(Reply(body=HEAD + again * times + end))
 
-    process = processes.Process(target=read_within, args=(ROOM, server.base_url, report))
-    process.start()
-    process.join(60)
+    errors = ends(server, tmp_path / "report")
 
-    assert process.exitcode == 0
-    assert f"GET staff_tasks for practice {PRACTICE}: " in report.read_text("utf-8")
+    assert errors[0].startswith(f"GET staff_tasks for practice {PRACTICE}: ")
+    assert len(errors) == 2
+
+
+@pytest.mark.parametrize("practices", [1, 12])
+@pytest.mark.parametrize("kind", BOMBS)
+def test_compressed_answers_are_refused_before_they_take_the_memory(
+    server: ScriptedServer, tmp_path: Path, kind: str, practices: int
+) -> None:
+    coding, body = BOMBS[kind]
+    server.answers(Reply(body=body, headers={"Content-Encoding": coding}))
+
+    errors = ends(server, tmp_path / "report", practices)
+
+    assert len(errors) == 2 * practices
+    assert all("GET " in line for line in errors)

@@ -25,9 +25,9 @@ from support.scripted_server import (
 
 from pipelines.core.errors import PracticeRefused, SignInRefused
 from pipelines.core.results import Waiting
-from pipelines.partner import retrying
 from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, PartnerClient
+from pipelines.partner.retry_policy import RetryPolicy
 
 REFUSALS = [
     reply_json({"success": False, "data": None, "message": "no"}),
@@ -136,11 +136,8 @@ def test_a_token_that_expires_costs_one_sign_in_and_no_speed(stage: Stage) -> No
     assert (stage.server.sign_ins, inside) == (2, 8)
 
 
-def test_a_practice_that_is_refused_after_the_last_sign_in_is_not_asked_again(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_practice_that_is_refused_after_the_last_sign_in_is_not_asked_again(stage: Stage) -> None:
     """Each token is good for another practice, so the token might have been used up."""
-    monkeypatch.setattr(retrying, "REPLAYS_OF_USED_UP", 2)
 
     async def scene(client: PartnerClient) -> None:
         async def handler(asked: Asked) -> Reply:
@@ -154,7 +151,7 @@ def test_a_practice_that_is_refused_after_the_last_sign_in_is_not_asked_again(
         with pytest.raises(PracticeRefused, match="401 after each of 2 fresh sign-ins"):
             await one(client)
 
-    stage.play(scene)
+    stage.play(scene, policy=RetryPolicy(replays_of_used_up=2))
 
     assert stage.server.sign_ins == 1 + 2
 

@@ -9,6 +9,7 @@ from support.scripted_server import HeldTime
 
 from pipelines.core.errors import RateLimited, Unreachable
 from pipelines.partner.limits import RateLimiter
+from pipelines.partner.retry_policy import RetryPolicy, WaitBudget
 
 Scene = Callable[[RateLimiter, HeldTime], Coroutine[Any, Any, None]]
 
@@ -17,7 +18,7 @@ def play(scene: Scene, *, ceiling: int = 8, per_minute: int | None = None) -> No
     async def run() -> None:
         time = HeldTime()
         async with asyncio.timeout(10):
-            await scene(RateLimiter("loc-001", ceiling, per_minute, time.timing), time)
+            await scene(RateLimiter("loc-001", ceiling, per_minute, WaitBudget(RetryPolicy(), time.timing)), time)
 
     asyncio.run(run())
 

@@ -29,8 +29,10 @@ class Clock:
         """The delay with which a sleeping process wakes, as on a busy machine."""
         self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
 
-    def timing(self) -> Timing:
-        return Timing(now=lambda: START + timedelta(seconds=self.seconds), sleep=self.sleep)
+    def pace(self, file: Path, per_minute: int) -> SharedPace:
+        """Return a pace of one process that lives by this clock."""
+        timing = Timing(sleep=self.sleep)
+        return SharedPace(file, per_minute, timing, lambda _: START.timestamp() + self.seconds)
 
     async def sleep(self, seconds: float) -> None:
         self._sleepers.append((self.seconds + seconds, asyncio.get_running_loop().create_future()))
@@ -60,7 +62,7 @@ def story(
 
     async def told(file: Path) -> tuple[list[float], float]:
         clock, arrived = Clock(late), list[float]()
-        senders = [SharedPace(file, per_minute, clock.timing()) for _ in range(4)]
+        senders = [clock.pace(file, per_minute) for _ in range(4)]
 
         async def send(sender: int, asked: float, way: float, answer: float) -> None:
             await clock.sleep(asked)
@@ -106,7 +108,7 @@ def test_the_ceiling_is_reached_but_for_the_time_of_an_answer(answer: float, sec
 def test_a_place_of_a_killed_process_is_free_after_half_a_minute(tmp_path: Path) -> None:
     async def killed_and_next() -> float:
         clock = Clock()
-        pace = SharedPace(tmp_path / "pace", 60, clock.timing())
+        pace = clock.pace(tmp_path / "pace", 60)
         pace.take()
 
         async def send() -> None:
@@ -137,8 +139,18 @@ def test_with_another_ceiling_what_was_just_sent_still_counts(tmp_path: Path) ->
 
 def free(file: Path, per_minute: int) -> int:
     """Return how many requests one process may send at once if none is answered."""
-    pace = SharedPace(file, per_minute, Timing(now=lambda: START))
+    pace = Clock().pace(file, per_minute)
     return sum(1 for _ in iter(lambda: isinstance(pace.take(), Place), False))
+
+
+def test_workers_whose_clocks_differ_share_the_places_all_the_same(tmp_path: Path) -> None:
+    """As on machines of which one is a minute ahead: the file system's time counts, which is the same for all."""
+    ahead, behind = (Timing(now=lambda by=by: START + timedelta(seconds=by)) for by in (60, -60))
+    paces = [SharedPace(tmp_path / "pace", 600, timing) for timing in (ahead, behind)] * 10
+
+    places = [pace.take() for pace in paces]
+
+    assert sum(isinstance(place, Place) for place in places) == 10
 
 
 def taken(file: Path, tell: Callable[[int], None]) -> None:

@@ -7,7 +7,9 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from pipelines.partner import client, retrying
+from pipelines.jobs import client as jobs_client
+from pipelines.partner import client
+from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.partner.timing import Timing
 from pipelines.settings import Settings
 
@@ -18,7 +20,7 @@ processes.set_forkserver_preload(["pipelines.jobs.sync"])
 
 def impatient() -> None:
     """Back off as in production, in a tenth of the time."""
-    retrying.FIRST_WAIT = 0.05
+    jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.05)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
 
 
 def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None, now: datetime | None) -> None:

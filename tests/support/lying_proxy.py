@@ -25,10 +25,11 @@ def lying(
     *,
     instead: Instead = lambda _path, _authorization: None,
     dated: Callable[[str], str] = lambda date: date,
+    spoiled: Callable[[dict[str, Any]], None] = lambda _row: None,
 ) -> Generator[str]:
     """Serve the answers of `base_url` with changes, and return the address.
 
-    `dated` makes the `Date` header of an answer from the true one.
+    `dated` makes the `Date` header of an answer from the true one; `spoiled` changes a row or a record in place.
     """
     behind = urlsplit(base_url)
 
@@ -51,7 +52,7 @@ def lying(
             sent = {name: value for name, value in self.headers.items() if name.lower() != "accept-encoding"}
             connection.request(self.command, self.path, body, sent)
             answer = connection.getresponse()
-            content = _changed(self.path, answer.read(), change)
+            content = _changed(self.path, answer.read(), change, spoiled)
             connection.close()
             passed = {name: value for name in PASSED_ON if (value := answer.getheader(name)) is not None}
             self._answer(answer.status, {**passed, "Date": dated(passed["Date"])}, content)
@@ -77,12 +78,17 @@ def lying(
         server.server_close()
 
 
-def _changed(path: str, body: bytes, change: Change) -> bytes:
+def _changed(path: str, body: bytes, change: Change, spoiled: Callable[[dict[str, Any]], None]) -> bytes:
     try:
         envelope = json.loads(body)
         page = envelope["data"]
-        isinstance(page["content"], list)
-    except (ValueError, KeyError, TypeError):
+        rows = page.get("content", [page] if "id" in page else None)
+    except (ValueError, KeyError, AttributeError):
         return body
-    change(path, page)
+    if rows is None:
+        return body
+    if "content" in page:
+        change(path, page)
+    for row in rows:
+        spoiled(row)
     return json.dumps(envelope).encode()

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import RequestRefused, TornAnswer, Unreachable, VetlError
+from pipelines.core.errors import VetlError
 from pipelines.core.pages import Changes
 from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import (
@@ -72,7 +72,7 @@ class Driver:
                     answer = yield from self._interleaved([self._fiber(reader) for reader in step.readers])
                 else:
                     answer = self._perform(step)
-            except (RequestRefused, TornAnswer, Unreachable) as error:
+            except VetlError as error:
                 failure = error
 
     def _interleaved(self, fibers: list[Fiber]) -> Generator[None, None, list[Any]]:

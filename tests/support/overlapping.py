@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from support import warm_dbt
 
 from pipelines.cli import ending
 from pipelines.cli.app import execute
+from pipelines.jobs import client as jobs_client
 from pipelines.jobs import dbt_process
-from pipelines.partner import accepted, retrying
+from pipelines.partner import accepted
+from pipelines.partner.retry_policy import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(
@@ -105,7 +108,7 @@ def _run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str],
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     dbt_process.COMMAND = warm_dbt.command()
     accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
-    retrying.FIRST_WAIT = 0.05
+    jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.05)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
     ending.prepare()
     code = execute(arguments)
     sys.stdout.flush()

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from pipelines.core.pages import Page
 from pipelines.partner.client import Account, Limits, PartnerClient, Timing
+from pipelines.partner.retry_policy import RetryPolicy
 
 T = TypeVar("T")
 
@@ -185,13 +186,18 @@ class Stage:
     time: HeldTime
     logs: list[Any]
 
-    def play(self, scene: Callable[[PartnerClient], Coroutine[Any, Any, T]], limits: Limits | None = None) -> T:
+    def play(
+        self,
+        scene: Callable[[PartnerClient], Coroutine[Any, Any, T]],
+        limits: Limits | None = None,
+        policy: RetryPolicy | None = None,
+    ) -> T:
         """Run `scene` with a client that is connected to the server."""
 
         async def run() -> T:
             async with self._running(), asyncio.timeout(20):
                 account = Account(self.server.base_url, USERNAME, SecretStr(PASSWORD), ROLE)
-                async with PartnerClient(account, limits, timing=self.time.timing) as client:
+                async with PartnerClient(account, limits, timing=self.time.timing, retry_policy=policy) as client:
                     return await scene(client)
 
         return asyncio.run(run())

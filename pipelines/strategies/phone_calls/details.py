@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Row, Window, WindowKind
 from pipelines.core.reading import Reading
 from pipelines.core.steps import (
@@ -65,8 +65,6 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]
         return Attached()
     try:
         return (yield from _attach(reading, today, tried, daily=daily))
-    except PracticeRefused:
-        raise
     except RequestRefused as refusal:
         return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
 

@@ -13,7 +13,7 @@ from datetime import date, timedelta, tzinfo
 from itertools import pairwise
 
 from pipelines.core.endpoint import DateWindows
-from pipelines.core.errors import ContractBroken, PracticeRefused, RequestRefused, WrongTotal
+from pipelines.core.errors import ContractBroken, RequestRefused, WrongTotal
 from pipelines.core.pages import CallsPage, Certificate, Row, Window, WindowKind
 from pipelines.core.steps import (
     AttachDetails,
@@ -179,8 +179,6 @@ def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: 
         crowded = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
         if other := _other_times(page, crowded.rows, purpose.zone):
             crowded = replace(crowded, evidence=uncertified(crowded.evidence, other))
-    except PracticeRefused:
-        raise
     except RequestRefused as refusal:
         pages = yield from _other_pages(strategy, day, page)
         doubt = f"its {len(pages)} pages prove nothing together, and the list by ids is refused: {refusal}"

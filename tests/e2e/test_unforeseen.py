@@ -1,0 +1,71 @@
+"""An error that nobody foresaw, in reading or in storing, ends one list of one practice and nothing else."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipelines.core.steps import Flush, Plan
+from pipelines.engine import sync as engine
+from pipelines.loading.warehouse import Warehouse
+
+Opened = Callable[..., Any]
+VALUE = "Jane Doeling 212-555-0199"
+
+
+class Unforeseen(Exception):
+    """Quotes a row, as errors of libraries do."""
+
+
+def ended(practices: Any) -> dict[tuple[str, str], str]:
+    """Sync; return the reason of each list that did not end certified."""
+    result = practices.sync()
+    assert result.exit_code == 1
+    return {(item.practice_id, item.endpoint): item.reason for item in result.results if item.state != "certified"}
+
+
+def test_an_error_that_nobody_foresaw_ends_one_list_of_one_practice(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    practices = opened(practices=2, calls=60, days=6)
+    plan, failed = engine.plan, [practices.settings.practices[0].id]
+
+    def spoiled(reading: Any) -> Plan[Any]:
+        outcome = yield from plan(reading)
+        if reading.endpoint.name == "staff_tasks" and failed:
+            failed.pop()
+            yield Flush()
+            raise Unforeseen(VALUE)
+        return outcome
+
+    monkeypatch.setattr(engine, "plan", spoiled)
+
+    ((_, name), reason), *others = ended(practices).items()
+
+    assert (name, others) == ("staff_tasks", [])
+    assert reason.startswith("internal error: Unforeseen in test_unforeseen.py, line ")
+    assert VALUE not in reason
+    assert practices.sync().exit_code == 0
+    assert practices.differences() == []
+
+
+def test_a_list_that_cannot_be_stored_is_not_certified_and_the_others_are(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All saves of that list are refused from the first failure on, or its cursor would count what is missing."""
+    practices = opened(practices=2, calls=60, days=6)
+    first, commit_all = practices.settings.practices[0].id, Warehouse.commit_all
+    refusing = [True]
+
+    def failing(self: Warehouse, run_id: str, works: Any) -> Any:
+        if refusing and any(work[0] == first and work[1].name == "appointments" for work in works):
+            if len(works) == 1:
+                refusing.pop()
+            raise Unforeseen(VALUE)
+        return commit_all(self, run_id, works)
+
+    monkeypatch.setattr(Warehouse, "commit_all", failing)
+
+    assert list(ended(practices)) == [(first, "appointments")]
+    assert practices.sync().exit_code == 0
+    assert practices.differences() == []

@@ -1,0 +1,152 @@
+"""A platform keeps vetl waiting for as long as the policy allows, and no longer; a quota may take its time."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.scripted_server import PRACTICE, Asked, HeldTime, Reply, Stage, one, reply_error, reply_page
+
+from pipelines.core.errors import RateLimited, Transient, Unreachable
+from pipelines.core.pages import Page
+from pipelines.partner.client import Limits, PartnerClient
+from pipelines.partner.retry_policy import RetryPolicy, WaitBudget
+
+LISTS = ("phone_calls", "booking_sessions", "appointments", "staff_tasks")
+POLICY = RetryPolicy()
+
+
+async def everything(client: PartnerClient) -> list[Page | BaseException]:
+    """Read four lists of ten practices side by side."""
+    asked = (client.page(f"loc-{number}", path, {}) for number in range(10) for path in LISTS)
+    return await asyncio.gather(*asked, return_exceptions=True)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(429, RateLimited), (503, Unreachable)])
+@pytest.mark.parametrize("asked", ["1", "60", "299", "300"])
+def test_a_platform_that_asks_to_wait_again_and_again_costs_the_budget_and_no_more(
+    stage: Stage, status: int, kind: type[Transient], asked: str
+) -> None:
+    stage.server.answers(reply_error(status, Retry_After=asked))
+
+    results = stage.play(everything)
+
+    assert all(isinstance(result, kind) for result in results)
+    assert stage.time.seconds - 1000 <= POLICY.max_wait_total
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("asked", ["301", "7200", "1" + "0" * 20, "9" * 400, "Sat, 21 Nov 2126 12:00:00 GMT"])
+def test_a_wait_that_the_budget_does_not_allow_is_not_begun(stage: Stage, status: int, asked: str) -> None:
+    """The error names the setting, and when it makes sense to go on."""
+    stage.server.answers(reply_error(status, Retry_After=asked))
+
+    results = stage.play(everything)
+
+    assert stage.time.slept == []
+    assert all("partner.max_wait_seconds leaves 300 s of waiting; run again " in str(result) for result in results)
+    assert len({len(str(result).splitlines()) for result in results}) == 1
+    if asked == "7200":
+        assert "run again after 2026-11-21 11:57 UTC" in str(results[0])
+
+
+def test_retry_after_that_is_no_number_of_seconds_is_as_good_as_none(stage: Stage) -> None:
+    stage.server.answers(*[reply_error(503, Retry_After="1e309")] * 2, reply_page([]))
+
+    stage.play(one)
+
+    assert sum(stage.time.slept) <= 3
+
+
+def test_what_one_practice_has_waited_is_not_taken_from_another(stage: Stage) -> None:
+    def handler(asked: Asked) -> Reply:
+        bad = asked.headers["x-client-id"] == "loc-bad"
+        return reply_error(503, Retry_After="200") if bad or len(stage.server.asked) == 3 else reply_page([])
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> None:
+        with pytest.raises(Unreachable, match="max_wait_seconds leaves 100 s"):
+            await client.page("loc-bad", "staff_tasks", {})
+        await client.page(PRACTICE, "staff_tasks", {})
+
+    stage.play(scene)
+
+
+def test_all_practices_together_have_a_budget_of_their_own(stage: Stage) -> None:
+    stage.server.answers(reply_error(503, Retry_After="200"))
+
+    async def scene(client: PartnerClient) -> list[str]:
+        errors: list[str] = []
+        for number in range(8):
+            with pytest.raises(Unreachable) as caught:
+                await client.page(f"loc-{number}", "staff_tasks", {})
+            errors.append(str(caught.value))
+        return errors
+
+    errors = stage.play(scene)
+
+    assert stage.time.seconds - 1000 == 4 * 200
+    assert "partner.max_wait_seconds_total leaves 100 s" in errors[-1]
+
+
+def test_an_answer_that_drips_costs_the_budget_too(stage: Stage) -> None:
+    """Each attempt ends after as long as is left, and the request after the last of it."""
+
+    async def drip(_: Asked) -> Reply:
+        await stage.time.sleep(90)
+        return Reply(hang=True)
+
+    stage.server.handler = drip
+
+    async def scene(client: PartnerClient) -> None:
+        for _ in range(3):
+            with pytest.raises(Unreachable):
+                await one(client)
+
+    stage.play(scene, Limits(timeout_seconds=0.05), replace(POLICY, max_wait=200))
+
+    assert len(stage.server.asked) == 3 + 1 + 1
+
+
+def test_a_quota_that_is_used_up_each_minute_is_waited_for_as_often_as_it_takes(stage: Stage) -> None:
+    used: dict[int, int] = {}
+
+    def handler(_: Asked) -> Reply:
+        minute = int(stage.time.seconds // 60)
+        used[minute] = used.get(minute, 0) + 1
+        return reply_page([]) if used[minute] <= 20 else reply_error(429, Retry_After="60")
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> None:
+        for number in range(600):
+            await client.page("loc-001", "staff_tasks", {"page": str(number)})
+
+    stage.play(scene)
+
+    assert stage.time.seconds - 1000 >= 29 * 60
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 400), st.floats(0, 100)), max_size=30))
+def test_pauses_that_overlap_count_once_and_asking_spends_nothing(waits: list[tuple[str, float, float]]) -> None:
+    """Against a plain model: all seconds that are covered by a pause that was allowed."""
+    time = HeldTime()
+    budget = WaitBudget(POLICY, time.timing)
+    until = {"a": 0.0, "b": 0.0, "all": 0.0}
+    spent = dict.fromkeys(until, 0.0)
+    for who, pause, later in waits:
+        left = budget.left(who)
+        allowed = budget.allows(who, pause)
+        assert budget.left(who) == left
+        if allowed:
+            budget.spend(who, pause)
+            for name in (who, "all"):
+                spent[name] += max(0.0, time.seconds + pause - max(time.seconds, until[name]))
+                until[name] = max(until[name], time.seconds + pause)
+        assert spent[who] <= POLICY.max_wait + 1e-6
+        assert spent["all"] <= POLICY.max_wait_total + 1e-6
+        expected = min(POLICY.max_wait - spent[who], POLICY.max_wait_total - spent["all"])
+        assert budget.left(who) == pytest.approx(max(0.0, expected), abs=1e-6)
+        time.seconds += later

@@ -1,0 +1,61 @@
+"""A row that comes or goes by itself is no proof that a parameter works: one contrast is seen there and back."""
+
+from datetime import timedelta
+from random import Random
+
+import pytest
+from support.model_driver import Driver, reading_of
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
+
+from pipelines.core.capabilities import Result
+from pipelines.core.endpoint import QueryNames
+from pipelines.discovery.examination import discover
+from pipelines.endpoints import by_name
+
+UNKNOWN = "a_name_that_nobody_tries"
+
+
+def found(names: QueryNames, rows: int, *, comes: int | None, goes: int | None) -> tuple[Result, Result]:
+    """Return what is believed of start and end if a row comes, or the last one goes, before a certain request."""
+    source = ModelSource(Random(4), Manners(names=names, order="updated_desc"))
+    for number in range(rows):
+        source.add(START - timedelta(days=3, hours=number))
+
+    def move() -> None:
+        if source.requests == comes:
+            source.add(source.now - timedelta(minutes=10))
+        if source.requests == goes and source.rows:
+            source.remove(next(iter(source.rows)))
+
+    source.move = move
+    reading = reading_of(by_name("booking_sessions"), source, ModelStore())
+    capabilities = Driver(source, ModelStore(), source.rng).run(discover(reading)).capabilities
+    return capabilities.result("start"), capabilities.result("end")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+@pytest.mark.parametrize("moment", range(1, 40))
+def test_a_row_that_comes_or_goes_makes_no_ignored_end_work(rows: int, moment: int) -> None:
+    names = QueryNames(end=UNKNOWN)
+
+    for comes, goes in ((moment, None), (None, moment), (moment, moment + 1), (moment, moment + 2)):
+        _, end = found(names, rows, comes=comes, goes=goes)
+
+        assert end is not Result.HONOURED, (comes, goes)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+@pytest.mark.parametrize("moment", range(1, 40))
+def test_a_row_that_comes_or_goes_makes_no_ignored_start_work(rows: int, moment: int) -> None:
+    names = QueryNames(start=UNKNOWN, end=UNKNOWN)
+
+    for comes, goes in ((moment, None), (None, moment), (moment, moment + 1), (moment, moment + 2)):
+        start, _ = found(names, rows, comes=comes, goes=goes)
+
+        assert start is not Result.HONOURED, (comes, goes)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_parameters_that_work_are_found_on_a_short_list(rows: int) -> None:
+    assert found(QueryNames(), rows, comes=None, goes=None) == (Result.HONOURED, Result.HONOURED)
