@@ -220,13 +220,15 @@ def query(
 def forget(
     practice: Practice,
     client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would change, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed where there is no terminal.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
     """Take a person out of all that vetl keeps."""
     from pipelines.cli.forget import forget
 
-    return forget(practice, client, as_json=as_json, verbosity=verbose)
+    return forget(practice, client, dry_run=dry_run, yes=yes, as_json=as_json, verbosity=verbose)
 
 
 @app.command()

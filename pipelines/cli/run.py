@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
+from functools import partial
 from typing import Any, Literal
 
 from pipelines import bundled
@@ -15,6 +16,7 @@ from pipelines.core.errors import VetlError
 from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, publish_marts, roll_back_published, treatments, whats_new
 from pipelines.jobs.drain import run_drain
+from pipelines.jobs.forget import go_on
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.layout import written_files
@@ -90,6 +92,7 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     codes: list[int] = []
     refuse_newer(settings.warehouse.path, bundled.migrations())
     treatments(settings)  # before hours of reading: what `[privacy]` says can be done
+    codes += _go_on_forgetting(settings, report, quiet=quiet)
     try:
         result = _sync(settings, practices)
         report["sync"] = result.as_json()
@@ -112,6 +115,20 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
             report |= built
     report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
     return report
+
+
+def _go_on_forgetting(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[int]:
+    """Go on with what `vetl forget` could not finish."""
+    try:
+        done = go_on(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
+    except VetlError as error:
+        say(f"vetl: {error}")
+        report["error"] = str(error)
+        return [error.exit_code]
+    for forgotten in done:
+        rest = f"still mentioned in {', '.join(forgotten.left)}" if forgotten.left else "is complete"
+        say(f"the forgetting of {forgotten.pseudonym} {rest}")
+    return [forgotten.exit_code for forgotten in done]
 
 
 def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> int:

@@ -14,6 +14,7 @@ from pipelines.core.steps import Save
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.control.quarantine import Held
 from pipelines.loading.layout import Layout, read_layout, shard_file
+from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.received import Intake
 from pipelines.loading.shards import arrange
 from pipelines.loading.warehouse import Warehouse
@@ -58,6 +59,10 @@ def opened(settings: Settings) -> Generator["OpenWarehouse"]:
             file = Warehouse.open(warehouse.path, REGISTRY, lock_wait_seconds=warehouse.lock_wait_seconds)
             files.append(stack.enter_context(file))
             homes.update({practice.id: file for practice in part.practices})
+        if len(files) > 1:
+            # Deliveries that name no practice lie in the first file, whosever they are.
+            everybody = {of: its for file in files for of, its in file.pseudonyms.by_practice.items()}
+            files[0].recognise(Pseudonyms(everybody))
         yield OpenWarehouse(files, homes)
 
 
@@ -108,6 +113,10 @@ class OpenWarehouse:
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
         """These were asked for by id."""
         self.of(practice_id).keep_looks(practice_id, endpoint, ids, now)
+
+    def is_about(self, practice_id: str, text: str) -> bool:
+        """Whether a text of a practice is about somebody who was forgotten."""
+        return self.of(practice_id).pseudonyms.mentions_in(practice_id, text)
 
     def held(self) -> list[Held]:
         """The rows in quarantine."""

@@ -2,13 +2,14 @@
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import duckdb
 import polars as pl
 
 from pipelines.core.pages import Changes
+from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.stream import ArrowStream
 from pipelines.loading.tables import RawTable
 
@@ -23,6 +24,7 @@ class Commit:
     A statement costs milliseconds whatever it brings, so rows of all practices go into one; every frame has a
     `practice_id`. `zones` and `clocks` are by practice: its time zone, and the source's clock as of the latest
     read that goes in. `held`: the lists of practices that had rows in quarantine since the file was opened.
+    `pseudonyms`: the forgotten people of the file, who come in under these.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -31,6 +33,7 @@ class Commit:
     zones: Mapping[str, str]
     clocks: Mapping[str, datetime]
     held: set[tuple[str, str]]
+    pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
 
     @property
     def endpoint_name(self) -> str:

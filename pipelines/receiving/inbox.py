@@ -5,9 +5,8 @@ fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
 """
 
 import hashlib
-import json
 import sqlite3
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,6 +36,10 @@ create table if not exists probe (number integer primary key, at text not null) 
 _BUSY_MILLISECONDS = 5_000
 _FORGOTTEN_AT_ONCE = 1_000
 """Rows of one deletion: the receiver waits meanwhile."""
+
+
+IsAbout = Callable[[str, str], bool]
+"""Whether a practice's text, here a body, is about somebody who was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +190,21 @@ class Inbox:
             forgotten += some
         return forgotten
 
-    def erase(self, practice_id: str, mentions: Sequence[str]) -> int:
-        """Delete drained deliveries of a practice with one of these texts, bytes and all; returns how many."""
-        spelt = [text.encode() for mention in mentions for text in {mention, json.dumps(mention)[1:-1]}]
-        held = " or ".join(["instr(body, ?) > 0"] * len(spelt))
+    def about(self, is_about: IsAbout, *, drained: bool = True) -> list[int]:
+        """Return the numbers of the deliveries, drained or waiting, of which this holds: practice's id and body."""
+        state = "drained_at is not null" if drained else "drained_at is null"
+        with told_in_one_line(self._path):
+            rows = self._connection.execute(f"select number, practice_id, body from deliveries where {state}")  # noqa: S608 - ours
+            return [number for number, of, body in rows if is_about(of, body.decode(errors="replace"))]
+
+    def erase(self, numbers: Sequence[int]) -> None:
+        """Delete these deliveries, and let none of their bytes stay in the file or in its log."""
         self._connection.execute("pragma secure_delete = on")
         with self._writing():
-            erased = self._connection.execute(
-                f"delete from deliveries where drained_at is not null and practice_id in (?, '') and ({held})",  # noqa: S608 - question marks
-                [practice_id, *spelt],
-            ).rowcount
+            self._connection.executemany("delete from deliveries where number = ?", [(item,) for item in numbers])
         with told_in_one_line(self._path):
             self._connection.execute("vacuum")
             self._connection.execute("pragma wal_checkpoint(truncate)")
-        return erased
 
     def backlog(self) -> Backlog:
         """How much waits to be drained."""

@@ -128,7 +128,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     assert older
     monkeypatch.setattr(forget, "load_settings", lambda: settings)
 
-    assert app.execute(["forget", "--practice", practice, "--client", client, "--json"]) == 0
+    assert app.execute(["forget", "--practice", practice, "--client", client, "--yes", "--json"]) == 0
 
     report = json.loads(capsys.readouterr().out)
     assert holding(folder, values) == {}
@@ -154,7 +154,7 @@ def test_a_client_whom_nobody_names_is_refused(
     monkeypatch.setattr(forget, "load_settings", lambda: settings)
     before = settings.warehouse.path.read_bytes()
 
-    assert app.execute(["forget", "--practice", "loc-001", "--client", "nobody"]) == 2
+    assert app.execute(["forget", "--practice", "loc-001", "--client", "nobody", "--yes"]) == 2
 
     assert "names this client" in capsys.readouterr().err
     assert ask(settings.warehouse.path, "select count(*) from raw.phone_calls")[0][0] > 0

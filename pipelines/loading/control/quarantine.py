@@ -13,6 +13,7 @@ import polars as pl
 from pipelines.core.pages import Changes
 from pipelines.loading.context import Commit, registered_frames
 from pipelines.loading.instants import INSTANT
+from pipelines.loading.pseudonyms import GONE
 
 _BAD_ROWS = {
     "row_key": pl.String,
@@ -103,6 +104,7 @@ def numbered(rows: Iterable[BadRow]) -> list[BadRow]:
 
 def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes]:
     """Take rows in; one that is here already is only brought up to date."""
+    rows = [_without_people(commit, row) for row in rows]
     by_key = {(row.practice_id, row.key): row for row in rows}
     if not by_key:
         return {}
@@ -124,6 +126,18 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
             [commit.endpoint_name, commit.run_id],
         )
     return {of: Changes(quarantined=count) for of, count in Counter(row.practice_id for row in rows).items()}
+
+
+def _without_people(commit: Commit, row: BadRow) -> BadRow:
+    """The row without its payload, if that mentions somebody who was forgotten."""
+    known = commit.pseudonyms
+    if not known.mentions_in(row.practice_id, f"{row.key} {row.reason} {row.payload}"):
+        return row
+    mentions = known.by_practice.get(row.practice_id)
+    if mentions is None:
+        return replace(row, payload=GONE)
+    key = mentions.identity(row.key) if commit.table.endpoint.table == "clients" else None
+    return replace(row, key=key or row.key, reason=mentions.replaced(row.reason), payload=GONE)
 
 
 def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:

@@ -18,7 +18,8 @@ from pipelines.partner.models import PhoneCall
 
 def read_records(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
     """Records, and whose each is, as a typed frame, by their own names; bad ones and unknown fields aside."""
-    return typed(rows, shape(commit), practices)
+    batch = typed(rows, shape(commit), practices)
+    return replace(batch, frame=commit.pseudonyms.in_rows(commit.table, batch.frame))
 
 
 def shape(commit: Commit) -> Shape:
