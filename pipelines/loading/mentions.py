@@ -40,7 +40,7 @@ _DIGITS = re.compile(r"\d+")
 _BETWEEN_DIGITS = re.compile(rf"(?:[\W_]|[{_UNSEEN}]){{1,3}}")
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+|&(?:nbsp|#160|#xa0|amp|comma|#44);|\\[nrt]", re.IGNORECASE)
 """A separator as URLs, HTML and JSON within text write it."""
-_COUNTRY = re.compile(r"(?:\(?\+|00)\d{1,3}\W{0,3}$|\b[01]\W{1,3}$|\+$")
+_COUNTRY = re.compile(r"(?:\(?\+|00)\d{1,3}\W{0,3}(?:\(0\)\W{0,2})?$|\b[01]\W{1,3}$|\+$")
 """What is written before the digits of a number within its country."""
 _CACHED = 200_000
 
@@ -162,14 +162,19 @@ class Mentions:
             case int() | float():
                 return shown if (shown := self.replaced(str(value))) != str(value) else value
             case Mapping():
-                return {
-                    self.replaced(name): item if _names_another_thing(name) else self.replaced_json(item)
-                    for name, item in value.items()
-                }
+                return {self.replaced(name): self._field(name, item) for name, item in value.items()}
             case Sequence():
                 return [self.replaced_json(item) for item in value]
             case _:
                 return value
+
+    def _field(self, name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        """The value of a field of JSON: ids of other things than clients stay, those of clients may be short."""
+        if not name.endswith("_id") and name != "id":
+            return self.replaced_json(value)
+        if "client" not in name:
+            return value
+        return self.identity(str(value)) or self.replaced_json(value)
 
     def _replaced(self, text: str) -> str:
         shown, end = "", 0
@@ -219,7 +224,7 @@ class Mentions:
                 if found := self._of_digits(spans, digits):
                     start = groups[first][0]
                     country = _COUNTRY.search(text[max(0, start - 9) : start])
-                    start -= len(country[0]) if country else 0
+                    start -= len(country[0].removeprefix("(")) if country else 0
                     is_bracketed = text[start - 1 : start] == "(" and ")" in text[start : groups[last][1]]
                     yield start - is_bracketed, groups[last][1], found
                     break
@@ -249,11 +254,6 @@ def _in_order(key: bytes, text: str, pseudonym: str) -> list[Known]:
         Known("words", len(words), digest(key, "words", _joined(words)), pseudonym),
         Known("start", 1, digest(key, "start", words[0]), ""),
     ]
-
-
-def _names_another_thing(name: object) -> bool:
-    """Whether a field holds ids of other things than clients."""
-    return isinstance(name, str) and (name == "id" or name.endswith("_id")) and "client" not in name
 
 
 def _words(text: str) -> list[tuple[int, int, str]]:

@@ -131,7 +131,7 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
 def _without_people(commit: Commit, row: BadRow) -> BadRow:
     """The row without its payload, if that mentions somebody who was forgotten."""
     known = commit.pseudonyms
-    if not known.mentions_in(row.practice_id, f"{row.key} {row.reason} {row.payload}"):
+    if not any(known.mentions_in(row.practice_id, text) for text in (row.key, row.reason, row.payload)):
         return row
     mentions = known.by_practice.get(row.practice_id)
     if mentions is None:
