@@ -220,7 +220,9 @@ def query(
 def forget(
     practice: Practice,
     client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would change, and change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count what would change, and change nothing.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed where there is no terminal.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,

@@ -18,11 +18,11 @@ from pipelines.jobs.lake import renew_lakes
 from pipelines.jobs.residue import remove_leftovers, residue
 from pipelines.jobs.shards import OpenWarehouse, opened
 from pipelines.loading.compact import rewrite
-from pipelines.loading.forget import Person
 from pipelines.loading.mentions import Mentions
+from pipelines.loading.person import Person
+from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.published.kept import kept, remove_kept
 from pipelines.loading.published.parquet import write_parquet
-from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.shards import forget_derived
 from pipelines.receiving.inbox import Inbox
 from pipelines.settings import Settings
@@ -71,7 +71,7 @@ def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
     with opened(settings) as warehouse:
         file = warehouse.of(practice_id)
         person = _person(warehouse, read_plans(settings.warehouse.path), practice_id, client_id)
-        mentions, rows = file.rehearse(person)
+        mentions, rows = file.people.rehearse(person)
     deliveries = 0
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
@@ -178,11 +178,11 @@ def _forgotten(warehouse: OpenWarehouse, plan: Plan) -> Plan:
     """The plan, once the rows have pseudonyms. What came in since it was made is the person's too."""
     file = warehouse.of(plan.person.practice_id)
     person = _person(warehouse, [plan], plan.person.practice_id, plan.person.client_id)
-    forgotten = file.forget(person)
-    mentions = file.pseudonyms.by_practice[person.practice_id]
+    forgotten = file.people.forget(person)
+    mentions = file.people.pseudonyms.by_practice[person.practice_id]
     for other in warehouse.files:
         if other is not file:
-            other.forget_unplaced(mentions)
+            other.people.forget_unplaced(mentions)
     return plan.after(STEPS[0], person=person, pseudonym=forgotten.pseudonym, rows=dict(forgotten.rows))
 
 
@@ -190,12 +190,12 @@ def _person(warehouse: OpenWarehouse, plans: Sequence[Plan], practice_id: str, c
     """The values of a client: those that rows have now, and those that an unfinished plan has."""
     planned = [plan.person for plan in plans if plan.is_of(practice_id, client_id)]
     try:
-        found = warehouse.of(practice_id).look_up(practice_id, client_id)
+        person = warehouse.of(practice_id).people.look_up(practice_id, client_id)
     except WrongUse:
         if not planned:
             raise
         return planned[0]
-    return found.together(planned[0]) if planned else found
+    return person.together(planned[0]) if planned else person
 
 
 def _erased(settings: Settings, plan: Plan) -> Plan:
@@ -209,7 +209,7 @@ def _erased(settings: Settings, plan: Plan) -> Plan:
 
 def _mentions(settings: Settings, person: Person) -> Mentions:
     with opened(settings) as warehouse:
-        return warehouse.of(person.practice_id).pseudonyms.by_practice[person.practice_id]
+        return warehouse.of(person.practice_id).people.pseudonyms.by_practice[person.practice_id]
 
 
 def _home(settings: Settings, practice_id: str) -> Path:
@@ -218,8 +218,7 @@ def _home(settings: Settings, practice_id: str) -> Path:
 
 
 def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:
-    known = Pseudonyms({practice_id: mentions})
-    return known.mentions_in
+    return Pseudonyms({practice_id: mentions}).mentions_in
 
 
 def _noted(settings: Settings, plans: Sequence[Plan], step: str) -> list[Plan]:

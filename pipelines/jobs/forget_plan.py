@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.core.errors import WarehouseError
-from pipelines.loading.forget import Person
+from pipelines.loading.person import Person
 
 STEPS = ("rows", "inbox", "private file", "published files", "lakes", "scan")
 """What a forgetting consists of, in this order."""
@@ -88,18 +88,17 @@ def keep_plans(warehouse: Path, plans: Sequence[Plan]) -> None:
 
 
 def _as_json(plan: Plan) -> dict[str, Any]:
-    person = {name: sorted(value) if isinstance(value, frozenset) else value for name, value in _fields(plan.person)}
-    return {**asdict(replace(plan, person=Person("", "", frozenset()))), "person": person}
-
-
-def _fields(person: Person) -> list[tuple[str, Any]]:
-    return list(asdict(person).items())
+    person = {
+        name: sorted(value) if isinstance(value, frozenset) else value
+        for name, value in asdict(plan.person).items()
+    }
+    return {**asdict(plan), "person": person}
 
 
 def _plan(document: dict[str, Any]) -> Plan:
-    person = {
+    values: dict[str, Any] = {
         name: frozenset(value) if isinstance(value, list) else value for name, value in document["person"].items()
     }
     return Plan(
-        Person(**person), document["pseudonym"], document["rows"], document["deliveries"], tuple(document["done"])
+        Person(**values), document["pseudonym"], document["rows"], document["deliveries"], tuple(document["done"])
     )

@@ -10,15 +10,15 @@ from pipelines.jobs.dbt_process import state_folder
 from pipelines.jobs.forget_plan import plan_file
 from pipelines.jobs.lake import lake_of_marts, private_lake
 from pipelines.loading.control.snapshot import snapshot_path
-from pipelines.loading.forget import Person
 from pipelines.loading.lake.export import read_manifest
 from pipelines.loading.lake.storage import Storage
 from pipelines.loading.layout import written_files
 from pipelines.loading.mentions import Mentions
+from pipelines.loading.person import Person
+from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.published.contacts import contacts_file
 from pipelines.loading.published.kept import kept
 from pipelines.loading.published.parquet import parquet_folder
-from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.residue import elsewhere, in_bytes, in_parquet, in_private, in_published, texts_of
 from pipelines.receiving.inbox import Inbox
 from pipelines.settings import Settings
@@ -44,7 +44,9 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
         left += _in_lake(storage, settings, person, mentions)
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
-            left += [str(settings.webhooks.inbox)] * bool(inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in))
+            left += [str(settings.webhooks.inbox)] * bool(
+                inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in)
+            )
     return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
 
 
@@ -104,28 +106,32 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
     texts = texts_of(person)
     for file in _all_files(settings):
         try:
-            found = in_bytes(file, texts)
+            there = in_bytes(file, texts)
         except FileNotFoundError:
             continue
         except OSError as error:
             raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
-        if _not_elsewhere(settings, person, found):
+        if _not_elsewhere(settings, person, there):
             yield str(file)
 
 
-def _not_elsewhere(settings: Settings, person: Person, found: set[str]) -> set[str]:
+def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[str]:
     """Those of the texts that are nobody else's: a client of another practice may have the same name."""
-    if not found:
-        return found
+    if not texts:
+        return texts
     seconds, shared = settings.warehouse.lock_wait_seconds, set[str]()
     for file in written_files(settings.warehouse.path):
-        shared |= elsewhere(file, person, found, lock_wait_seconds=seconds)
-    return found - shared
+        shared |= elsewhere(file, person, texts, lock_wait_seconds=seconds)
+    return texts - shared
 
 
 def _all_files(settings: Settings) -> list[Path]:
     """Every file of vetl's own but the plan, drafts and logs of databases too."""
-    path, published, inbox = settings.warehouse.path, settings.warehouse.published.resolve(), settings.webhooks.inbox
+    path, published, inbox = (
+        settings.warehouse.path,
+        settings.warehouse.published.resolve(),
+        settings.webhooks.inbox,
+    )
     files = [*_private_files(settings), *_published_files(settings), inbox]
     for file in list(files):
         files += [*file.parent.glob(f"{file.name}*"), *file.parent.glob(f".{file.name}*")]
@@ -136,4 +142,3 @@ def _all_files(settings: Settings) -> list[Path]:
     files += [snapshot_path(file) for file in _private_files(settings)]
     plan = plan_file(path)
     return sorted({file for file in files if file.is_file() and file != plan})
-

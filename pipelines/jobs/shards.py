@@ -61,8 +61,8 @@ def opened(settings: Settings) -> Generator["OpenWarehouse"]:
             homes.update({practice.id: file for practice in part.practices})
         if len(files) > 1:
             # Deliveries that name no practice lie in the first file, whosever they are.
-            everybody = {of: its for file in files for of, its in file.pseudonyms.by_practice.items()}
-            files[0].recognise(Pseudonyms(everybody))
+            everybody = {of: its for file in files for of, its in file.people.pseudonyms.by_practice.items()}
+            files[0].people.pseudonyms = Pseudonyms(everybody)
         yield OpenWarehouse(files, homes)
 
 
@@ -116,7 +116,7 @@ class OpenWarehouse:
 
     def is_about(self, practice_id: str, text: str) -> bool:
         """Whether a text of a practice is about somebody who was forgotten."""
-        return self.of(practice_id).pseudonyms.mentions_in(practice_id, text)
+        return self.of(practice_id).people.pseudonyms.mentions_in(practice_id, text)
 
     def held(self) -> list[Held]:
         """The rows in quarantine."""

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import phonenumbers
@@ -58,7 +59,9 @@ class Known:
 def digest(key: bytes, kind: Kind, text: str) -> str:
     """The digest of a normalised value, which nobody can compute without the key."""
     size = 2 if kind == "start" else 16  # the first word of a mention alone says next to nothing
-    return hashlib.blake2b(f"{kind}/{text}".encode("utf-8", "surrogatepass"), key=key, digest_size=size).hexdigest()
+    return hashlib.blake2b(
+        f"{kind}/{text}".encode("utf-8", "surrogatepass"), key=key, digest_size=size
+    ).hexdigest()
 
 
 def known_id(key: bytes, identity: str, pseudonym: str) -> list[Known]:
@@ -80,13 +83,13 @@ def known_name(key: bytes, name: str) -> list[Known]:
     words = [word for _, _, word in _words(name) if len(word) > 1]
     if len(words) < 2:  # noqa: PLR2004 - a name of one word cannot be told from a word
         return []
-    known: list[Known] = []
+    entries: list[Known] = []
     for some in {tuple(words), (words[0], words[-1])}:
-        known.append(Known("name", len(some), digest(key, "name", _joined(sorted(some))), SOMEBODY))
-        known += [Known("start", 1, digest(key, "start", word), "") for word in some]
+        entries.append(Known("name", len(some), digest(key, "name", _joined(sorted(some))), SOMEBODY))
+        entries += [Known("start", 1, digest(key, "start", word), "") for word in some]
         for together in {"".join(some), "".join(reversed(some))}:
-            known += _in_order(key, together, SOMEBODY)
-    return known
+            entries += _in_order(key, together, SOMEBODY)
+    return entries
 
 
 def known_number(key: bytes, spelling: str, region: str | None, pseudonym: str) -> list[Known]:
@@ -110,10 +113,10 @@ def national(spelling: str, region: str | None) -> str:
 class Mentions:
     """The values by which people of one practice are recognised."""
 
-    def __init__(self, key: bytes, known: Iterable[Known]) -> None:
+    def __init__(self, key: bytes, entries: Iterable[Known]) -> None:
         self._key = key
         self._by_kind: dict[str, dict[tuple[int, str], str]] = {}
-        for item in known:
+        for item in entries:
             self._by_kind.setdefault(item.kind, {})[item.span, item.digest] = item.pseudonym
         self._spans = {kind: sorted({span for span, _ in values}) for kind, values in self._by_kind.items()}
         self._starts: dict[str, bool] = {}
@@ -134,8 +137,10 @@ class Mentions:
         if any(character.isalpha() for character in value):
             return None
         for span in self._spans.get("number", ()):
-            if span <= len(digits) <= span + _PREFIX and (found := self._pseudonym("number", span, digits[-span:])):
-                return found
+            if span <= len(digits) <= span + _PREFIX and (
+                pseudonym := self._pseudonym("number", span, digits[-span:])
+            ):
+                return pseudonym
         return None
 
     def address(self, value: str) -> str | None:
@@ -196,11 +201,11 @@ class Mentions:
             for span in self._spans.get(kind, ()):
                 for at in range(len(places) - span + 1):
                     window = places[at : at + span]
-                    if window[0] in starts and (found := self._of_words(kind, words, window)):
-                        yield words[window[0]][0], words[window[-1]][1], found
+                    if window[0] in starts and (pseudonym := self._of_words(kind, words, window)):
+                        yield words[window[0]][0], words[window[-1]][1], pseudonym
 
     def _of_words(self, kind: str, words: Sequence[tuple[int, int, str]], window: Sequence[int]) -> str | None:
-        ends = [(words[one][1], words[other][0]) for one, other in zip(window, window[1:], strict=False)]
+        ends = [(words[one][1], words[other][0]) for one, other in pairwise(window)]
         if any(start - end > _WIDEST_GAP for end, start in ends):
             return None
         own = [words[place][2] for place in window]
@@ -221,18 +226,20 @@ class Mentions:
                 digits = groups[first][2] + digits
                 if len(digits) > spans[-1] + _PREFIX:
                     break
-                if found := self._of_digits(spans, digits):
+                if pseudonym := self._of_digits(spans, digits):
                     start = groups[first][0]
                     country = _COUNTRY.search(text[max(0, start - 9) : start])
                     start -= len(country[0].removeprefix("(")) if country else 0
                     is_bracketed = text[start - 1 : start] == "(" and ")" in text[start : groups[last][1]]
-                    yield start - is_bracketed, groups[last][1], found
+                    yield start - is_bracketed, groups[last][1], pseudonym
                     break
 
     def _of_digits(self, spans: Sequence[int], digits: str) -> str | None:
         for span in spans:
-            if span <= len(digits) <= span + _PREFIX and (found := self._pseudonym("number", span, digits[-span:])):
-                return found
+            if span <= len(digits) <= span + _PREFIX and (
+                pseudonym := self._pseudonym("number", span, digits[-span:])
+            ):
+                return pseudonym
         return None
 
     def _may_start(self, word: str) -> bool:
@@ -278,10 +285,10 @@ def _joined(words: Iterable[str]) -> str:
     return "\x1f".join(words)
 
 
-def _apart(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def _apart(spans: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Mentions that do not overlap, in their order: of two that do the longer one."""
     taken: list[tuple[int, int, str]] = []
-    for one in sorted(found, key=lambda item: item[0] - item[1]):
+    for one in sorted(spans, key=lambda item: item[0] - item[1]):
         if all(one[1] <= other[0] or other[1] <= one[0] for other in taken):
             taken.append(one)
     return sorted(taken)

@@ -38,8 +38,6 @@ _OWN_KEYS = ("practice", "practice_name", "call_key", "content_hash")
 """Texts that name the practice, or that vetl makes itself."""
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class Pseudonyms:
     """The mentions of forgotten people by practice; a practice without any is not in it."""
@@ -50,12 +48,12 @@ class Pseudonyms:
     def load(cls, connection: duckdb.DuckDBPyConnection) -> "Pseudonyms":
         """Read what the file keeps."""
         keys = dict(connection.execute("select practice_id, key from control.forgotten_keys").fetchall())
-        known: dict[str, list[Known]] = {}
+        by_practice: dict[str, list[Known]] = {}
         for practice_id, *rest in connection.execute(
             "select practice_id, kind, span, digest, pseudonym from control.forgotten_values"
         ).fetchall():
-            known.setdefault(practice_id, []).append(Known(*rest))
-        return cls({of: Mentions(bytes.fromhex(keys[of]), its) for of, its in known.items()})
+            by_practice.setdefault(practice_id, []).append(Known(*rest))
+        return cls({of: Mentions(bytes.fromhex(keys[of]), its) for of, its in by_practice.items()})
 
     def mentions_in(self, practice_id: str, text: str) -> bool:
         """Whether a text mentions somebody who was forgotten; of an unknown practice, anywhere."""
@@ -72,11 +70,11 @@ class Pseudonyms:
 
     def of_practices(self, practices: Iterable[str]) -> list[str]:
         """The pseudonyms of all ids of clients of these practices."""
-        return sorted({name for of in practices if of in self.by_practice for name in self.by_practice[of].pseudonyms})
+        return sorted(
+            {name for of in practices if of in self.by_practice for name in self.by_practice[of].pseudonyms}
+        )
 
-    def _each(
-        self, frame: pl.DataFrame, hidden: Callable[[Mentions, pl.DataFrame], pl.DataFrame]
-    ) -> pl.DataFrame:
+    def _each(self, frame: pl.DataFrame, hidden: Callable[[Mentions, pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
         among = [of for of in self.by_practice if (frame["practice_id"] == of).any()] if self.by_practice else []
         if not among:
             return frame
@@ -128,12 +126,12 @@ class _Rows:
         return named
 
     def _any(self, columns: Iterable[str], recognised: Callable[[str], str | None]) -> pl.Series:
-        found = self._nothing
+        marked = self._nothing
         for name in columns:
             if name in self.frame.columns:
                 values = [value for value in self.frame[name].unique() if value and recognised(value)]
-                found |= self.frame[name].is_in(values).fill_null(value=False)
-        return found
+                marked |= self.frame[name].is_in(values).fill_null(value=False)
+        return marked
 
     @property
     def _nothing(self) -> pl.Series:
@@ -195,7 +193,9 @@ def without_words(table: RawTable, frame: pl.DataFrame, own: pl.Series) -> pl.Da
     """The rows, and those that are `own` without their names and words."""
     if not own.any():
         return frame
-    emptied = [pl.when(own).then(None).otherwise(frame[name]).alias(name) for name in (*NAMES, *WORDS) if name in frame]
+    emptied = [
+        pl.when(own).then(None).otherwise(frame[name]).alias(name) for name in (*NAMES, *WORDS) if name in frame
+    ]
     blanked = [
         pl.when(own).then(_mapped(frame[name], _blanked)).otherwise(frame[name]).alias(name)
         for name in LISTS

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 
 from pipelines.loading.connection import attach, attach_shards, literal, quoted, told_in_one_line
-from pipelines.loading.forget import Person, pattern_of
 from pipelines.loading.mentions import ID_IN_TEXT, Mentions, national
+from pipelines.loading.person import Person, pattern_of
 from pipelines.loading.pseudonyms import IDS, Pseudonyms, in_json
 
 _CHUNK = 1 << 22
@@ -40,13 +40,13 @@ def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
     if not spelt:
         return set()
     any_of = re.compile(b"|".join(re.escape(form) for form in sorted(spelt, key=len, reverse=True)))
-    found: set[str] = set()
+    there: set[str] = set()
     with file.open("rb") as content:
         before = b""
         while chunk := content.read(_CHUNK):
-            found.update(spelt[match[0]] for match in any_of.finditer(before + chunk))
+            there.update(spelt[match[0]] for match in any_of.finditer(before + chunk))
             before = chunk[-_LONGEST:]
-    return found
+    return there
 
 
 def in_private(path: Path, person: Person, *, lock_wait_seconds: float) -> list[str]:
@@ -91,21 +91,21 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
         WarehouseBusy: another process holds the file.
         WarehouseError: it cannot be read.
     """
-    found: set[str] = set()
+    there: set[str] = set()
     with told_in_one_line(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
         attach_shards(connection, path, lock_wait_seconds=lock_wait_seconds)
         for _, name, columns in _tables(connection, "warehouse"):
             if "practice_id" not in columns:
                 continue
             row = " || ' ' || ".join(f"coalesce({quoted(item)}::varchar, '')" for item in columns)
-            for text in set(texts) - found:
+            for text in set(texts) - there:
                 [(is_there,)] = connection.execute(
                     f"select exists (from {name} where practice_id <> ? and contains({row}, ?))",
                     [person.practice_id, text],
                 ).fetchall()
                 if is_there:
-                    found.add(text)
-    return found
+                    there.add(text)
+    return there
 
 
 def _mentions(connection: duckdb.DuckDBPyConnection, person: Person) -> Mentions:

@@ -33,11 +33,9 @@ from pipelines.loading.control import (
 )
 from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
-from pipelines.loading.forget import Forgotten, Person, forget, forget_unplaced, look_up
-from pipelines.loading.mentions import Mentions
 from pipelines.loading.migrate import FIRST, migrate
+from pipelines.loading.people import People
 from pipelines.loading.prepare import prepared
-from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.store import Work, keep, store
 from pipelines.loading.tables import RawTable, ensure
 
@@ -55,10 +53,11 @@ class Warehouse:
         self._turn = RLock()
         self._zones = practices.zones(connection)
         self._held = quarantine.lists_with_rows(connection)
-        self._pseudonyms = Pseudonyms.load(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
         self._written = 0
+        self.people = People(connection, tuple(tables.values()), self._writing, self._people_changed)
+        """The forgotten: whom to recognise, and who is next."""
 
     @classmethod
     def open(
@@ -229,50 +228,6 @@ class Warehouse:
         with self._turn:
             return self._beginnings.capabilities(practice_id, endpoint_name)
 
-    @property
-    def pseudonyms(self) -> Pseudonyms:
-        """The forgotten people, who come in under pseudonyms."""
-        return self._pseudonyms
-
-    def recognise(self, pseudonyms: Pseudonyms) -> None:
-        """Recognise these people from now on, some of whom may be of practices in other files."""
-        self._pseudonyms = pseudonyms
-
-    def look_up(self, practice_id: str, client_id: str) -> Person:
-        """Return the values by which a client is found.
-
-        Raises:
-            WrongUse: no row names this client.
-        """
-        with self._turn, told_in_one_line(self._path):
-            return look_up(self._connection, tuple(self._tables.values()), practice_id, client_id)
-
-    def rehearse(self, person: Person) -> tuple[Mentions, Mapping[str, int]]:
-        """Forget a person and undo it: how they are mentioned, and how many rows of each table are theirs."""
-        with suppress(_Rehearsed), self._writing():
-            rows = forget(self._connection, tuple(self._tables.values()), person).rows
-            mentions = Pseudonyms.load(self._connection).by_practice[person.practice_id]
-            raise _Rehearsed
-        return mentions, rows
-
-    def forget(self, person: Person) -> Forgotten:
-        """Put pseudonyms in the place of a person, in one transaction.
-
-        Raises:
-            WarehouseError: the disk is full or fails; nothing was changed.
-        """
-        with self._writing():
-            forgotten = forget(self._connection, tuple(self._tables.values()), person)
-        self._pseudonyms = Pseudonyms.load(self._connection)
-        self._status.run_changed()
-        self._write_status(at_once=True)
-        return forgotten
-
-    def forget_unplaced(self, mentions: Mentions) -> None:
-        """Empty quarantined deliveries that name no practice and mention somebody of another file's practice."""
-        with self._writing():
-            forget_unplaced(self._connection, mentions)
-
     def status(self) -> list[dict[str, Any]]:
         """How every list of every practice stands, in plain JSON values."""
         with self._turn:
@@ -301,12 +256,16 @@ class Warehouse:
             zones={practice_id: self._zones.get(practice_id, "UTC") for practice_id in clocks},
             clocks=clocks,
             held=self._held,
-            pseudonyms=self._pseudonyms,
+            pseudonyms=self.people.pseudonyms,
         )
 
     def _write_status(self, *, at_once: bool = False) -> None:
         with self._turn:
             self._status.write(self._path, at_once=at_once)
+
+    def _people_changed(self) -> None:
+        self._status.practices_changed()
+        self._write_status(at_once=True)
 
     def _limit_memory(self, changes: Sequence[Changes]) -> None:
         with self._turn:
@@ -319,10 +278,6 @@ class Warehouse:
     def _writing(self) -> Generator[None]:
         with self._turn, told_in_one_line(self._path), transaction(self._connection):
             yield
-
-
-class _Rehearsed(Exception):
-    """All was done that would be, and is undone."""
 
 
 @contextmanager

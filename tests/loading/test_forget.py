@@ -49,7 +49,7 @@ def ask(filled: Filled, sql: str) -> list[tuple[Any, ...]]:
 
 
 def forget(filled: Filled) -> None:
-    filled.warehouse.forget(filled.warehouse.look_up("p1", JANES_ID))
+    filled.warehouse.people.forget(filled.warehouse.people.look_up("p1", JANES_ID))
 
 
 def counts(filled: Filled) -> dict[str, int]:
@@ -65,8 +65,8 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert all(text.encode() in filled.path.read_bytes() for text in TOLD[:5])
 
     with Filled(filled.path).warehouse as warehouse:
-        person = warehouse.look_up("p1", JANES_ID)
-        forgotten = warehouse.forget(person)
+        person = warehouse.people.look_up("p1", JANES_ID)
+        forgotten = warehouse.people.forget(person)
     rewrite(filled.path)
 
     content = filled.path.read_bytes()
@@ -130,4 +130,4 @@ def test_a_number_that_another_client_has_too_stays_that_ones(filled: Filled) ->
 
 def test_nobody_is_forgotten_for_an_id_that_no_row_names(filled: Filled) -> None:
     with pytest.raises(WrongUse, match="no row of practice p1 names this client"):
-        filled.warehouse.look_up("p1", "nobody")
+        filled.warehouse.people.look_up("p1", "nobody")

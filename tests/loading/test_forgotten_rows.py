@@ -46,7 +46,9 @@ def repeated(filled: Filled) -> dict[str, int]:
     """By table: how many keys stand twice."""
     twice = {
         name: len(
-            filled.rows(f"select 1 from raw.{name} group by practice_id, {KEYS.get(name, 'id')} having count(*) > 1")
+            filled.rows(
+                f"select 1 from raw.{name} group by practice_id, {KEYS.get(name, 'id')} having count(*) > 1"
+            )
         )
         for name in tables(filled)
     }
@@ -90,13 +92,15 @@ def test_what_is_told_for_the_first_time_comes_in_under_the_same_pseudonyms(fill
         last=filled.now.date().replace(month=5, day=2),
     )
 
-    assert filled.rows("select id, client_id, title from raw.staff_tasks where id in ('t9', 't10') order by id") == [
+    assert filled.rows(
+        "select id, client_id, title from raw.staff_tasks where id in ('t9', 't10') order by id"
+    ) == [
         ("t10", "max-id", f"ask forgotten, {fake}"),
         ("t9", name, None),
     ]
-    assert filled.rows("select phone_number, client_name, summary from raw.phone_calls where call_date = '2025-05-02'") == [
-        (fake, None, None)
-    ]
+    assert filled.rows(
+        "select phone_number, client_name, summary from raw.phone_calls where call_date = '2025-05-02'"
+    ) == [(fake, None, None)]
     assert in_clear(filled) == []
 
 
@@ -108,15 +112,20 @@ def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> Non
     day["last"] = day["first"]
     line = call_line("2025-05-02 09:00", client_name="", phone_number="", summary="the bad knee")
     record = call_record(
-        "call-9", "2025-05-02T13:00:10Z", client_id=jane.ID, client_name="", phone_number="", summary="the bad knee"
+        "call-9",
+        "2025-05-02T13:00:10Z",
+        client_id=jane.ID,
+        client_name="",
+        phone_number="",
+        summary="the bad knee",
     )
 
     for _ in range(2):  # told again, it is the same
         filled.replace_days(line, **day)
         filled.attach(record, **day)
-        assert filled.rows("select id, client_id, summary from raw.phone_calls where call_date = '2025-05-02'") == [
-            ("call-9", name, None)
-        ]
+        assert filled.rows(
+            "select id, client_id, summary from raw.phone_calls where call_date = '2025-05-02'"
+        ) == [("call-9", name, None)]
     assert filled.rows("select count(*) from history.phone_calls where call_date = '2025-05-02'") == [(0,)]
 
 
@@ -181,7 +190,7 @@ def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
     filled.merge("patients", {"id": "10000001", "name": "Rex", "client_id": "max-id"})
     filled.merge("staff_tasks", {"id": "t1", "client_id": "max-id", "patient_id": "10000001"})
 
-    filled.warehouse.forget(filled.warehouse.look_up("p1", "10000001"))
+    filled.warehouse.people.forget(filled.warehouse.people.look_up("p1", "10000001"))
 
     assert filled.rows("select id, name from raw.patients") == [("10000001", "Rex")]
     assert filled.rows("select patient_id from raw.staff_tasks") == [("10000001",)]
@@ -199,3 +208,28 @@ def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> No
     assert filled.rows("select name, phone from raw.clients where practice_id = 'p2' and id <> 'max-id'") == [
         (jane.NAME, jane.PHONE)
     ]
+
+
+def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:
+    """As an earlier vetl left them: the row with a pseudonym marked as deleted, and the one read again beside it."""
+    jane.tell(filled)
+    live = filled.rows("select count(*) from raw.phone_calls where _deleted_at is null")
+    filled.connection.execute(
+        "insert into raw.phone_calls by name select * replace ('+99900000000001' as phone_number, now() as _deleted_at)"
+        " from raw.phone_calls where id = 'call-1'"
+    )
+    filled.connection.execute("insert into raw.phone_calls from raw.phone_calls where id = 'call-2'")
+    filled.connection.execute(
+        "insert into raw.staff_tasks by name select * replace ('older' as title,"
+        " _loaded_at - interval 1 day as _loaded_at) from raw.staff_tasks where id = 't2'"
+    )
+    assert repeated(filled) == {"phone_calls": 2, "staff_tasks": 1}
+
+    mended = filled.warehouse.people.mend()
+
+    assert mended == {"raw.phone_calls": 2, "raw.staff_tasks": 1}
+    assert repeated(filled) == {}
+    assert filled.rows("select count(*) from raw.phone_calls where _deleted_at is null") == [(live[0][0] + 1,)]
+    assert filled.rows("select title from history.staff_tasks") == [("older",)]
+    assert filled.rows("select phone_number from history.phone_calls") == [("+99900000000001",)]
+    assert filled.warehouse.people.mend() == {}

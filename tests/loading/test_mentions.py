@@ -63,7 +63,9 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("around", ["{}", "asked for {} yesterday", "({}), at 14:00 on 2026-01-02;", "mailto:{}?x=1"])
+@pytest.mark.parametrize(
+    "around", ["{}", "asked for {} yesterday", "({}), at 14:00 on 2026-01-02;", "mailto:{}?x=1"]
+)
 def test_every_spelling_is_replaced_and_the_rest_of_the_text_stays(spelling: str, around: str) -> None:
     assert SOFIA.replaced(around.format(spelling)) == around.format(SPELLINGS[spelling])
 
@@ -74,7 +76,8 @@ def test_a_number_before_another_one_is_told_apart_from_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Sofia", "Wrenfield", "Sofia Wren", "2122595708", "4471", "max.ray@mail.example", "7f3c2a10", "%", "\\"]
+    "text",
+    ["", "Sofia", "Wrenfield", "Sofia Wren", "2122595708", "4471", "max.ray@mail.example", "7f3c2a10", "%", "\\"],
 )
 def test_what_only_resembles_the_person_stays(text: str) -> None:
     assert SOFIA.replaced(text) == text
@@ -92,7 +95,9 @@ def test_no_letter_or_digit_of_a_mention_is_left_whatever_surrounds_it(
     shown = SOFIA.replaced(unicodedata.normalize(form, f"{before}{spelling}{after}"))
 
     assert SPELLINGS[spelling] in shown
-    assert not {"sofia", "wrenfield", "5707"}.intersection(shown.lower().replace("-", " ").replace("_", " ").split())
+    assert not {"sofia", "wrenfield", "5707"}.intersection(
+        shown.lower().replace("-", " ").replace("_", " ").split()
+    )
 
 
 @given(st.text())
@@ -103,7 +108,11 @@ def test_a_text_that_was_replaced_once_stays_as_it_is(text: str) -> None:
 
 
 def test_in_json_keys_texts_and_numbers_are_replaced_and_ids_of_other_things_stay() -> None:
-    body = {"client_id": "7f3c2a10-sofia", "pet_id": "7f3c2a10-sofia", "to": [2122595707, {"Sofia Wrenfield": True}]}
+    body = {
+        "client_id": "7f3c2a10-sofia",
+        "pet_id": "7f3c2a10-sofia",
+        "to": [2122595707, {"Sofia Wrenfield": True}],
+    }
 
     assert SOFIA.replaced_json(body) == {
         "client_id": ID,
@@ -132,5 +141,7 @@ def test_numbers_of_other_countries_are_recognised_with_and_without_the_country(
 ) -> None:
     mentions = Mentions(KEY, known_number(KEY, number, region, NUMBER))
 
-    assert [spelling for spelling in spellings if mentions.replaced(f"call {spelling} now") != f"call {NUMBER} now"] == []
+    assert [
+        spelling for spelling in spellings if mentions.replaced(f"call {spelling} now") != f"call {NUMBER} now"
+    ] == []
     assert {mentions.number(spelling) for spelling in spellings} == {NUMBER}

@@ -40,7 +40,12 @@ def tell(filled: Filled) -> Changes:
     changes += filled.merge(
         "staff_tasks",
         {"id": "t1", "title": f"call {NAME}", "description": "knee", "client_id": ID, "odd": MAIL},
-        {"id": "t2", "title": f"ask max-id about {NAME}, {MAIL}", "client_id": "max-id", "task_type": "Dœ-Smith, Jané"},
+        {
+            "id": "t2",
+            "title": f"ask max-id about {NAME}, {MAIL}",
+            "client_id": "max-id",
+            "task_type": "Dœ-Smith, Jané",
+        },
         {"id": "t3", "created_at": "nonsense", "title": NAME, "client_id": ID},
     )
     changes += filled.merge(
@@ -49,7 +54,8 @@ def tell(filled: Filled) -> Changes:
         {"id": "a2", "remote_client_id": "remote-max", "referral_campaign": NAME.replace(" ", "_")},
     )
     changes += filled.merge(
-        "ai_outbound", {"id": "r1", "client_id": ID, "contact_number": PHONE, "context": "knee", "status": "queued"}
+        "ai_outbound",
+        {"id": "r1", "client_id": ID, "contact_number": PHONE, "context": "knee", "status": "queued"},
     )
     message = {"id": "m1", "status": "sent", "client_id": ID, "text": f"Dear {NAME}"}
     changes += _receive(filled, Channel.MESSAGES, MESSAGE_EVENTS, message)
@@ -65,4 +71,4 @@ def _receive(filled: Filled, channel: Channel, endpoint: Any, payload: dict[str,
 
 def forget(filled: Filled) -> str:
     """Forget her; returns her pseudonym."""
-    return filled.warehouse.forget(filled.warehouse.look_up(filled.practice.id, ID)).pseudonym
+    return filled.warehouse.people.forget(filled.warehouse.people.look_up(filled.practice.id, ID)).pseudonym

@@ -130,10 +130,10 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
 
 def _without_people(commit: Commit, row: BadRow) -> BadRow:
     """The row without its payload, if that mentions somebody who was forgotten."""
-    known = commit.pseudonyms
-    if not any(known.mentions_in(row.practice_id, text) for text in (row.key, row.reason, row.payload)):
+    pseudonyms = commit.pseudonyms
+    if not any(pseudonyms.mentions_in(row.practice_id, text) for text in (row.key, row.reason, row.payload)):
         return row
-    mentions = known.by_practice.get(row.practice_id)
+    mentions = pseudonyms.by_practice.get(row.practice_id)
     if mentions is None:
         return replace(row, payload=GONE)
     key = mentions.identity(row.key) if commit.table.endpoint.table == "clients" else None
