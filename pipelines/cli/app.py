@@ -20,6 +20,8 @@ from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
     Browse,
+    Client,
+    DryRun,
     Engine,
     Format,
     FullRefresh,
@@ -29,6 +31,7 @@ from pipelines.cli.options import (
     Rollback,
     Since,
     Verbose,
+    Yes,
     options_first,
 )
 from pipelines.core.errors import VetlError, WrongUse
@@ -219,11 +222,9 @@ def query(
 @app.command()
 def forget(
     practice: Practice,
-    client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count what would change, and change nothing.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed where there is no terminal.")] = False,
+    client: Client,
+    dry_run: DryRun = False,
+    yes: Yes = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:

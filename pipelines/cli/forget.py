@@ -64,8 +64,8 @@ def _show_rehearsal(settings: Settings, practice: str, client: str, *, as_json: 
 def _in_words(rehearsal: Rehearsal, practice: str, client: str) -> str:
     rows = count(sum(rehearsal.rows.values()), "row")
     return (
-        f"Client {client} of practice {practice}: {rows} in {count(len(rehearsal.rows), 'table')} would get a pseudonym,"
-        f" {_deliveries(rehearsal.deliveries)} and {count(rehearsal.kept_files, 'earlier published file')}"
+        f"Client {client} of practice {practice}: {rows} in {count(len(rehearsal.rows), 'table')} would get a"
+        f" pseudonym, {_deliveries(rehearsal.deliveries)} and {count(rehearsal.kept_files, 'earlier published file')}"
         " would be removed"
     )
 

@@ -122,33 +122,35 @@ def _finish(
 ) -> list[Forgetting]:
     """Do all steps for everybody who is planned; the one of `practice_id` and `client_id` comes last."""
     try:
-        plans = _private_steps(settings)
-        removed = remove_kept(settings.warehouse.published)
-        built = build(settings)
-        if built["exit_code"]:
-            return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
-        removed += remove_kept(settings.warehouse.published)  # what was published until now
-        if settings.warehouse.parquet:
-            write_parquet(settings.warehouse.published, 1)
-        plans = _noted(settings, plans, STEPS[3])
-        lakes = renew_lakes(settings)
-        plans = _noted(settings, plans, STEPS[4])
-        remove_leftovers(settings)
-        done: list[Forgetting] = []
-        for plan in _last(plans, practice_id, client_id):
-            left = residue(settings, plan.person, _mentions(settings, plan.person))
-            done.append(_forgetting(plan, removed, lakes, left, built))
-            if not left:
-                plans = [other for other in plans if other != plan]
-            # Where something is left, no step counts as done.
-            keep_plans(settings.warehouse.path, [plan.again() for plan in plans])
-        return done
-    except WrongUse:
-        raise
+        return _steps(settings, build, practice_id, client_id)
     except VetlError as error:
         if not read_plans(settings.warehouse.path):
             raise
         raise WarehouseError(f"{error}; {UNFINISHED}") from None
+
+
+def _steps(settings: Settings, build: Build, practice_id: str | None, client_id: str | None) -> list[Forgetting]:
+    plans = _private_steps(settings)
+    removed = remove_kept(settings.warehouse.published)
+    built = build(settings)
+    if built["exit_code"]:
+        return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
+    removed += remove_kept(settings.warehouse.published)  # what was published until now
+    if settings.warehouse.parquet:
+        write_parquet(settings.warehouse.published, 1)
+    plans = _noted(settings, plans, STEPS[3])
+    lakes = renew_lakes(settings)
+    plans = _noted(settings, plans, STEPS[4])
+    remove_leftovers(settings)
+    done: list[Forgetting] = []
+    for plan in _last(plans, practice_id, client_id):
+        left = residue(settings, plan.person, _mentions(settings, plan.person))
+        done.append(_forgetting(plan, removed, lakes, left, built))
+        if not left:
+            plans = [other for other in plans if other != plan]
+        # Where something is left, no step counts as done.
+        keep_plans(settings.warehouse.path, [plan.again() for plan in plans])
+    return done
 
 
 def _private_steps(settings: Settings) -> list[Plan]:

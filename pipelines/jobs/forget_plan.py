@@ -1,7 +1,7 @@
 """Forgettings that are under way: a file beside the warehouse, written before anything is changed.
 
-It holds the values of the person, since what was done already cannot be looked up a second time. It is its owner's alone,
-and is removed when a scan has found that nothing is left.
+It holds the values of the person, since what was done already cannot be looked up a second time. It is its owner's
+alone, and is removed when a scan has found that nothing is left.
 """
 
 import json
@@ -20,7 +20,7 @@ STEPS = ("rows", "inbox", "private file", "published files", "lakes", "scan")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One forgetting: whom, the pseudonym and the rows that stay under it (once they have it), and the steps done."""
+    """One forgetting: whom, the steps done, and once they are known the pseudonym and the rows under it."""
 
     person: Person
     pseudonym: str | None = None
@@ -59,7 +59,7 @@ def read_plans(warehouse: Path) -> list[Plan]:
         return []
     except (OSError, ValueError, KeyError, TypeError):
         raise WarehouseError(
-            f"{file}: cannot be read; it says who is to be forgotten: put it back or remove it, and forget them again"
+            f"{file}: cannot be read; it says who is to be forgotten: remove it, and forget them again"
         ) from None
 
 

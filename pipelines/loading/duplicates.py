@@ -15,7 +15,7 @@ def mend(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable]) -> d
     """Leave one row under each key, in the transaction that is open; returns how many did not stay, by table.
 
     Of rows with one key the one stays that the source has, of those the one that was read last. The others go to
-    history. A call that the source has gets a key of its own instead: two calls may be alike in all that makes a key.
+    history. A call that the source has gets a key of its own instead: two calls may agree in all that makes a key.
     """
     mended = {table.raw.replace('"', ""): _mend(connection, table) for table in tables}
     mended = {name: rows for name, rows in mended.items() if rows}
@@ -28,9 +28,11 @@ def _mend(connection: duckdb.DuckDBPyConnection, table: RawTable) -> int:
     key = ", ".join(quoted(name) for name in ("practice_id", *table.endpoint.key))
     later = "_deleted_at is null desc, _loaded_at desc, rowid desc"
     connection.execute(
-        f"create or replace temp table {_REPEATED} as select rowid as target, nth, until, _deleted_at is null as is_there"
-        f" from (select rowid, _deleted_at, row_number() over same as nth, first_value(_loaded_at) over same as until"
-        f"  from {table.raw} semi join (select {key} from {table.raw} group by all having count(*) > 1) using ({key})"
+        f"create or replace temp table {_REPEATED} as"
+        " select rowid as target, nth, until, _deleted_at is null as is_there from ("
+        "  select rowid, _deleted_at, row_number() over same as nth, first_value(_loaded_at) over same as until"
+        f"  from {table.raw}"
+        f"  semi join (select {key} from {table.raw} group by all having count(*) > 1) using ({key})"
         f"  window same as (partition by {key} order by {later})) where nth > 1"
     )
     [(rows,)] = connection.execute(f"select count(*) from {_REPEATED}").fetchall()

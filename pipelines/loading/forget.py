@@ -250,7 +250,8 @@ def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, s
         "select table_name, column_name, data_type, table_name in (select table_name from duckdb_columns()"
         "  where database_name = current_database() and schema_name = 'control' and column_name = 'practice_id')"
         " from duckdb_columns() join duckdb_tables() using (database_name, schema_name, table_name)"
-        " where database_name = current_database() and schema_name = 'control' and data_type in ('VARCHAR', 'JSON')"
+        " where database_name = current_database() and schema_name = 'control'"
+        " and data_type in ('VARCHAR', 'JSON')"
         " and not list_contains($names_nobody, column_name) and not list_contains($unread, table_name)",
         {"names_nobody": list(_NAMES_NOBODY), "unread": list(_UNREAD)},
     ).fetchall()

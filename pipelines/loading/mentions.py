@@ -1,7 +1,7 @@
 """Finding forgotten people in texts by keyed digests of their ids, numbers, addresses and names.
 
-A text is cut into words, and into groups of digits. Neighbouring words, or digits, whose digest is known are a mention,
-however they are separated, accented, capitalised or encoded. So the values themselves need not be kept.
+A text is cut into words, and into groups of digits. Neighbours whose digest is known are a mention, however they are
+separated, accented, capitalised or encoded. So the values themselves need not be kept.
 """
 
 import hashlib
@@ -76,7 +76,7 @@ def known_email(key: bytes, address: str, pseudonym: str) -> list[Known]:
 
 
 def known_name(key: bytes, name: str) -> list[Known]:
-    """How a name of two words and more is recognised: in any order, without its initials, also written as one word.
+    """How a name of two words and more is recognised: in any order, without initials, also written as one word.
 
     The first and the last word of a longer name stand for all of it.
     """
@@ -191,7 +191,11 @@ class Mentions:
     def _in_words(self, text: str) -> Iterator[tuple[int, int, str]]:
         if not self._spans.get("start"):
             return
-        words = _words(text)
+        yield from self._in_these(_words(text))
+        if _ENCODED.search(text):
+            yield from self._in_these(_words(_ENCODED.sub(lambda match: " " * len(match[0]), text)))
+
+    def _in_these(self, words: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
         starts = {place for place, (_, _, word) in enumerate(words) if self._may_start(word)}
         if not starts:
             return
@@ -265,8 +269,6 @@ def _in_order(key: bytes, text: str, pseudonym: str) -> list[Known]:
 
 def _words(text: str) -> list[tuple[int, int, str]]:
     """The words of a text: first and last character, and the word without capitals and accents."""
-    if "%" in text or "&" in text or "\\" in text:
-        text = _ENCODED.sub(lambda match: " " * len(match[0]), text)
     return [(match.start(), match.end(), _normal(match[0])) for match in _WORD.finditer(text)]
 
 

@@ -1,4 +1,4 @@
-"""The forgotten people of an open warehouse: whom it recognises, who is to be forgotten, and what is to be mended."""
+"""The forgotten people of an open warehouse: whom it recognises, who is next, and what is to be mended."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -54,7 +54,7 @@ class People:
                 rows = forget(self._connection, self._tables, person).rows
                 mentions = Pseudonyms.load(self._connection).by_practice[person.practice_id]
                 rehearsed.append((mentions, rows))
-                raise _UndoneError
+                raise _UndoneError  # noqa: TRY301 - the transaction ends by it
         except _UndoneError:
             return rehearsed[0]
 

@@ -72,7 +72,7 @@ def look_up(
 
 
 def pattern_of(person: Person) -> str | None:
-    """A regular expression that each text with a mention matches, and few others; none if the values are not known."""
+    """A regular expression that each text with a mention matches, and few others; none if no value is known."""
     if len(person.ids | person.names | person.phones | person.emails) == 1:
         return None
     words: set[str] = set()

@@ -1,7 +1,7 @@
 """The forgotten people of a file, and their pseudonyms in rows of theirs that come in again.
 
-What was done to the rows that were here at the forgetting is done to each row before it is merged: so a row that the
-platform sends again equals the one that is here.
+What was done to the rows that were here at the forgetting is done to each row before it is merged: so a row that
+the platform sends again equals the one that is here.
 """
 
 import json

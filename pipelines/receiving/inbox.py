@@ -191,7 +191,7 @@ class Inbox:
         return forgotten
 
     def about(self, is_about: IsAbout, *, drained: bool = True) -> list[int]:
-        """Return the numbers of the deliveries, drained or waiting, of which this holds: practice's id and body."""
+        """Return the numbers of the deliveries, drained or waiting, of which `is_about` holds."""
         state = "drained_at is not null" if drained else "drained_at is null"
         with told_in_one_line(self._path):
             rows = self._connection.execute(f"select number, practice_id, body from deliveries where {state}")  # noqa: S608 - ours

@@ -32,7 +32,7 @@ def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ..
 
 
 def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
-    """These ids were read: `frame` has `practice_id`, `id` and `_loaded_at`. Forgotten ones are never asked for."""
+    """These ids were read: `frame` has `practice_id`, `id` and `_loaded_at`. The forgotten are never asked for."""
     read = frame.select("practice_id", "id", read_at="_loaded_at")
     if forgotten := commit.pseudonyms.of_practices(read["practice_id"].unique()):
         read = read.filter(~pl.col("id").is_in(forgotten))
