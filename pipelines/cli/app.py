@@ -15,23 +15,20 @@ import typer
 from typer.exceptions import TyperException
 
 from pipelines.cli import ending
+from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
     Browse,
-    Client,
-    DryRun,
     Engine,
     Format,
     FullRefresh,
     Lists,
-    Practice,
     Practices,
     Rollback,
     Since,
     Verbose,
-    Yes,
     options_first,
 )
 from pipelines.core.errors import VetlError, WrongUse
@@ -219,19 +216,7 @@ def query(
     return query(sql, file, question, style, private=private, as_json=as_json)
 
 
-@app.command()
-def forget(
-    practice: Practice,
-    client: Client,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    as_json: AsJson = False,
-    verbose: Verbose = 0,
-) -> int:
-    """Take a person out of all that vetl keeps."""
-    from pipelines.cli.forget import forget
-
-    return forget(practice, client, dry_run=dry_run, yes=yes, as_json=as_json, verbosity=verbose)
+app.command()(forget)
 
 
 @app.command()

@@ -63,10 +63,11 @@ def _show_rehearsal(settings: Settings, practice: str, client: str, *, as_json: 
 
 def _in_words(rehearsal: Rehearsal, practice: str, client: str) -> str:
     rows = count(sum(rehearsal.rows.values()), "row")
+    tables = count(len(rehearsal.rows), "table")
+    files = count(rehearsal.kept_files, "earlier published file")
     return (
-        f"Client {client} of practice {practice}: {rows} in {count(len(rehearsal.rows), 'table')} would get a"
-        f" pseudonym, {_deliveries(rehearsal.deliveries)} and {count(rehearsal.kept_files, 'earlier published file')}"
-        " would be removed"
+        f"Client {client} of practice {practice}: {rows} in {tables} would get a pseudonym,"
+        f" {_deliveries(rehearsal.deliveries)} and {files} would be removed"
     )
 
 

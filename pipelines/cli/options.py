@@ -40,9 +40,6 @@ def _lists(incomplete: str) -> list[str]:
 Practice = Annotated[
     str, typer.Option("--practice", metavar="ID", help="Whose client it is.", autocompletion=_practices)
 ]
-Client = Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Count what would change, and change nothing.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask; needed if there is no terminal.")]
 Practices = Annotated[
     list[str] | None,
     typer.Option("--practice", metavar="ID", help="Only this; repeatable.", autocompletion=_practices),

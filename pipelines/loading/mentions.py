@@ -1,7 +1,7 @@
 """Finding forgotten people in texts by keyed digests of their ids, numbers, addresses and names.
 
-A text is cut into words, and into groups of digits. Neighbours whose digest is known are a mention, however they are
-separated, accented, capitalised or encoded. So the values themselves need not be kept.
+A text is cut into words, and into groups of digits. Neighbours whose digest is known are a mention, however they
+are separated, accented, capitalised or encoded. So the values themselves need not be kept.
 """
 
 import hashlib

@@ -92,7 +92,7 @@ def test_what_only_resembles_the_person_stays(text: str) -> None:
 def test_no_letter_or_digit_of_a_mention_is_left_whatever_surrounds_it(
     spelling: str, before: str, after: str, form: Any
 ) -> None:
-    shown = SOFIA.replaced(unicodedata.normalize(form, f"{before}{spelling}{after}"))
+    shown = SOFIA.replaced(f"{before}{unicodedata.normalize(form, spelling)}{after}")
 
     assert SPELLINGS[spelling] in shown
     assert not {"sofia", "wrenfield", "5707"}.intersection(
