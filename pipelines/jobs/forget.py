@@ -136,7 +136,7 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
     if built["exit_code"]:
         return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
     removed += remove_kept(settings.warehouse.published)  # what was published until now
-    if settings.warehouse.parquet:
+    if settings.warehouse.parquet and settings.warehouse.published.exists():
         write_parquet(settings.warehouse.published, 1)
     plans = _noted(settings, plans, STEPS[3])
     lakes = renew_lakes(settings)

@@ -9,6 +9,10 @@ import duckdb
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, first_line, literal
 
+_NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
+_REMEDY = "the disk is full or fails; make room for as much again as the file has"
+"""DuckDB says of a full disk that a checkpoint during a detach failed."""
+
 
 def rewrite(path: Path) -> None:
     """Copy raw, history and control into a new file and rename it into place; the next build makes the rest anew.
@@ -35,6 +39,8 @@ def rewrite(path: Path) -> None:
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise WarehouseBusy(f"{path}: another process writes to it; try again when it is done") from None
+        if any(sign in str(error) for sign in _NO_ROOM):
+            raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
         raise WarehouseError(f"{path}: cannot be rewritten: {first_line(error)}") from None
     finally:
         _remove(draft)

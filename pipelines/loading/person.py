@@ -26,8 +26,6 @@ class Person:
     phones: frozenset[str] = field(default=frozenset(), repr=False)
     emails: frozenset[str] = field(default=frozenset(), repr=False)
     names: frozenset[str] = field(default=frozenset(), repr=False)
-    shared: frozenset[str] = field(default=frozenset(), repr=False)
-    """Those of the ids that something else, such as a pet, has too."""
 
     def together(self, other: "Person") -> "Person":
         """The values of both, which are of the same client."""
@@ -38,7 +36,6 @@ class Person:
             self.phones | other.phones,
             self.emails | other.emails,
             self.names | other.names,
-            self.shared | other.shared,
         )
 
 
@@ -67,7 +64,6 @@ def look_up(
         frozenset(phones),
         frozenset(there.values(EMAILS, ids)),
         frozenset(name for name in names if len(name.split()) > 1),
-        frozenset(there.ids_of_other_things(ids)),
     )
 
 
@@ -128,17 +124,6 @@ class _Held:
                 f"select {both} from {schema}.appointments where", _any_of(("remote_client_id",), "ids"), ids=ids
             )
         }
-
-    def ids_of_other_things(self, ids: set[str]) -> set[str]:
-        """Those of the ids that a pet, a task or anything else has too."""
-        shared: set[str] = set()
-        for table, name in self._each():
-            others = [item.name for item in table.columns if item.name == "id" or item.name.endswith("_id")]
-            for column in set(others).difference(client_columns(table)):
-                shared |= self._ask(
-                    f"select {quoted(column)} from {name} where", _any_of([column], "ids"), ids=ids
-                )
-        return shared
 
     def _each(self) -> Iterable[tuple[RawTable, str]]:
         return ((table, name) for table in self.tables for name in (table.raw, table.history))

@@ -24,8 +24,8 @@ _UNREAD = ("call_key", "content_hash", "practice", "practice_name")
 
 
 def texts_of(person: Person) -> list[str]:
-    """The values whose bytes may be in no file: those that nothing but the person has."""
-    ids = [item for item in person.ids - person.shared if len(item) >= ID_IN_TEXT]
+    """The values whose bytes may be in no file, unless they are somebody else's too (`elsewhere`)."""
+    ids = [item for item in person.ids if len(item) >= ID_IN_TEXT]
     digits = [item for item in (national(phone, None) for phone in person.phones) if len(item) >= _DIGITS_IN_BYTES]
     return sorted({*ids, *person.phones, *digits, *person.emails, *person.names})
 
@@ -87,6 +87,8 @@ def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
 def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_seconds: float) -> set[str]:
     """Those of the texts that rows of other practices have too, whose they stay.
 
+    An id may be that of a pet too: for rows of the same practice, look whether they name the client by it.
+
     Raises:
         WarehouseBusy: another process holds the file.
         WarehouseError: it cannot be read.
@@ -99,9 +101,10 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
                 continue
             row = " || ' ' || ".join(f"coalesce({quoted(item)}::varchar, '')" for item in columns)
             for text in set(texts) - there:
+                among = "true" if text in person.ids else "practice_id <> $practice"
+                given = {"text": text} | ({} if text in person.ids else {"practice": person.practice_id})
                 [(is_there,)] = connection.execute(
-                    f"select exists (from {name} where practice_id <> ? and contains({row}, ?))",
-                    [person.practice_id, text],
+                    f"select exists (from {name} where {among} and contains({row}, $text))", given
                 ).fetchall()
                 if is_there:
                     there.add(text)
