@@ -35,7 +35,7 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
     seconds = settings.warehouse.lock_wait_seconds
     left: list[str] = []
     for file in _private_files(settings):
-        left += [f"{file}: {table}" for table in in_private(file, person, lock_wait_seconds=seconds)]
+        left += [f"{file}: {table}" for table in in_private(file, person, mentions, lock_wait_seconds=seconds)]
     for file in _published_files(settings):
         left += [f"{file}: {table}" for table in in_published(file, person, mentions)]
     for file in _parquet_files(settings):

@@ -11,7 +11,7 @@ import duckdb
 from pipelines.loading.connection import attach, attach_shards, literal, quoted, told_in_one_line
 from pipelines.loading.mentions import ID_IN_TEXT, Mentions, national
 from pipelines.loading.person import Person, pattern_of
-from pipelines.loading.pseudonyms import IDS, Pseudonyms, in_json
+from pipelines.loading.pseudonyms import IDS, in_json
 
 _CHUNK = 1 << 22
 _LONGEST = 1 << 12
@@ -49,7 +49,7 @@ def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
     return there
 
 
-def in_private(path: Path, person: Person, *, lock_wait_seconds: float) -> list[str]:
+def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
     """The tables of a private file, dbt's among them, whose rows mention the person.
 
     Raises:
@@ -58,7 +58,7 @@ def in_private(path: Path, person: Person, *, lock_wait_seconds: float) -> list[
     """
     with told_in_one_line(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
         attach_shards(connection, path, lock_wait_seconds=lock_wait_seconds)
-        return list(_in_tables(connection, "warehouse", person, _mentions(connection, person)))
+        return list(_in_tables(connection, "warehouse", person, mentions))
 
 
 def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
@@ -109,10 +109,6 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
                 if is_there:
                     there.add(text)
     return there
-
-
-def _mentions(connection: duckdb.DuckDBPyConnection, person: Person) -> Mentions:
-    return Pseudonyms.load(connection).by_practice[person.practice_id]
 
 
 def _in_tables(
