@@ -211,11 +211,12 @@ def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> No
 
 
 def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:
-    """As an earlier vetl left them: the row with a pseudonym marked as deleted, and the one read again beside it."""
+    """As an earlier vetl left them: a row with a pseudonym, marked as deleted, and the one that was read again."""
     jane.tell(filled)
     live = filled.rows("select count(*) from raw.phone_calls where _deleted_at is null")
     filled.connection.execute(
-        "insert into raw.phone_calls by name select * replace ('+99900000000001' as phone_number, now() as _deleted_at)"
+        "insert into raw.phone_calls by name"
+        " select * replace ('+99900000000001' as phone_number, now() as _deleted_at)"
         " from raw.phone_calls where id = 'call-1'"
     )
     filled.connection.execute("insert into raw.phone_calls from raw.phone_calls where id = 'call-2'")

@@ -35,7 +35,7 @@ SPELLINGS = {
     "Sofia\u2009Wrenfield": "forgotten",
     "Sofi\u0301a Wrenfield": "forgotten",
     "So\u00adfia Wren\u200bfield": "forgotten",
-    "Ｓｏｆｉａ Ｗｒｅｎｆｉｅｌｄ": "forgotten",
+    "Ｓｏｆｉａ Ｗｒｅｎｆｉｅｌｄ": "forgotten",  # noqa: RUF001
     "Wrenfield, Sofia": "forgotten",
     "WRENFIELD/SOFIA": "forgotten",
     "Sofia Q. Wrenfield": "forgotten",
@@ -51,9 +51,9 @@ SPELLINGS = {
     "(212) 259-5707": NUMBER,
     "(+1) 212 259 5707": NUMBER,
     "212.259.5707": NUMBER,
-    "212‑259‑5707": NUMBER,
-    "212 – 259 – 5707": NUMBER,
-    "２１２ ２５９ ５７０７": NUMBER,
+    "212‑259‑5707": NUMBER,  # noqa: RUF001
+    "212 – 259 – 5707": NUMBER,  # noqa: RUF001
+    "２１２ ２５９ ５７０７": NUMBER,  # noqa: RUF001
     "2 1 2 2 5 9 5 7 0 7": NUMBER,
     "sofia.wrenfield@mail.example": MAIL,
     "Sofia.Wrenfield@MAIL.example": MAIL,

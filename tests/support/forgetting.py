@@ -26,13 +26,11 @@ from support.worlds import settings_for
 
 import sandbox
 from pipelines.jobs import dbt_process
-
 from pipelines.jobs.forget import Forgetting, build_in_full, forget_person, go_on
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings, WebhooksSettings
 from pipelines.settings.lake import LakeSettings
-
 
 PRACTICE = "loc-001"
 TEXTS = ("VARCHAR", "JSON")
