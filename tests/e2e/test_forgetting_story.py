@@ -1,8 +1,8 @@
 """Somebody is forgotten at any time between any commands, by a forgetting that may be killed or lack room.
 
-Once it is complete, no file that vetl keeps has anything of the person: not after it, and not after any command that
-follows, whether the platform has forgotten them or not. `VETL_CHAOS_SEEDS` says how many stories are run, or from
-which to which; a failing one prints the line that runs it again.
+Once it is complete, no file that vetl keeps has anything of the person: not then, and not after any later command,
+whether the platform has forgotten them or not. `VETL_CHAOS_SEEDS` says how many stories are run, or from which to
+which; a failing one prints the line that runs it again.
 """
 
 import os
