@@ -72,7 +72,7 @@ def somebody(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
 def mention(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
     """Let webhooks tell of the person: with and without a practice, and one that cannot be read."""
     written = rng.choice([person["name"], person["name"].upper(), "  ".join(reversed(person["name"].split()))])
-    told: list[tuple[str, dict[str, Any]]] = [
+    payloads: list[tuple[str, dict[str, Any]]] = [
         (
             PRACTICE,
             {"id": f"m-{rng.random()}", "status": "sent", "client_id": person["id"], "clinic_id": PRACTICE},
@@ -83,7 +83,7 @@ def mention(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
     ]
     with Inbox.open(settings.webhooks.inbox) as inbox:
         inbox.keep(
-            [Entry(Channel.MESSAGES, of, json.dumps(body).encode(), datetime.now(UTC)) for of, body in told]
+            [Entry(Channel.MESSAGES, of, json.dumps(body).encode(), datetime.now(UTC)) for of, body in payloads]
         )
 
 
