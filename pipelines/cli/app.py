@@ -13,6 +13,7 @@ import typer
 
 from pipelines.cli import ending
 from pipelines.cli.commands import Commands
+from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.options import (
     PASS_THROUGH,
@@ -27,7 +28,6 @@ from pipelines.cli.options import (
     Lists,
     LogFile,
     LogFormat,
-    Practice,
     Practices,
     Problems,
     Question,
@@ -220,17 +220,7 @@ def query(
     return query(sql, file, question, style, private=private, as_json=as_json)
 
 
-@app.command()
-def forget(
-    practice: Practice,
-    client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")],
-    as_json: AsJson = False,
-    verbose: Verbose = 0,
-) -> int:
-    """Remove a person from everything that vetl keeps."""
-    from pipelines.cli.forget import forget
-
-    return forget(practice, client, as_json=as_json, verbosity=verbose)
+app.command()(forget)
 
 
 @app.command()

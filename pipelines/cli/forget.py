@@ -1,53 +1,106 @@
 """`vetl forget`: a person leaves, the counts stay."""
 
+import sys
+from functools import partial
 from typing import Any
 
 from pipelines.cli.output import configure_logs
 from pipelines.cli.run import build_and_publish
-from pipelines.cli.terminal import count, print_json, print_line, say
-from pipelines.jobs.forget import forget_person
-from pipelines.jobs.lake import renew_lakes
+from pipelines.cli.terminal import count, mention, print_json, print_line, say
+from pipelines.core.errors import WrongUse
+from pipelines.jobs.forget import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
 from pipelines.jobs.one_writer import writing
-from pipelines.loading.published.hold import release as release_hold
-from pipelines.loading.published.kept import remove_kept
 from pipelines.settings import Settings, load_settings
 
 
-def forget(practice: str, client: str, *, as_json: bool, verbosity: int) -> int:
-    """Take the person out of everything private, build in full, publish, and remove what was published before."""
+def forget(practice: str, client: str, *, dry_run: bool, yes: bool, as_json: bool, verbosity: int) -> int:
+    """Take the person out of everything that vetl keeps, once somebody has agreed to it."""
     configure_logs(verbosity)
     settings = load_settings()
+    if dry_run:
+        return _show_rehearsal(settings, practice, client, as_json=as_json)
+    if not yes and not _agreed(settings, practice, client):
+        mention("nothing was changed")
+        return 0
+    build = partial(build_and_publish, full_refresh=True, quiet=as_json)
     with writing(settings):
-        return _forget(settings, practice, client, as_json=as_json)
+        forgotten = forget_person(settings, practice, client, build)
+    if as_json:
+        print_json(_report(forgotten))
+    else:
+        _show(forgotten)
+    return forgotten.exit_code
 
 
-def _forget(settings: Settings, practice: str, client: str, *, as_json: bool) -> int:
-    person = forget_person(settings, practice, client)
-    if release_hold(settings.warehouse.path):
-        say("the rollback of the published file is released: that file holds the person")
-    published = build_and_publish(settings, full_refresh=True, quiet=as_json)
-    removed = remove_kept(settings.warehouse.published) if published["exit_code"] == 0 else []
-    lakes = renew_lakes(settings) if published["exit_code"] == 0 else []
-    forgotten = person.warehouse
-    report: dict[str, Any] = {
-        **published,
+def _agreed(settings: Settings, practice: str, client: str) -> bool:
+    """Ask, on a terminal.
+
+    Raises:
+        WrongUse: nobody can be asked.
+    """
+    if not sys.stdin.isatty():
+        raise WrongUse("forget cannot be undone: add --yes to do it, or --dry-run to see what it would change")
+    print_line(_in_words(rehearse(settings, practice, client), practice, client))
+    return input("This cannot be undone. Forget this client? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _show_rehearsal(settings: Settings, practice: str, client: str, *, as_json: bool) -> int:
+    rehearsal = rehearse(settings, practice, client)
+    if as_json:
+        print_json(
+            {
+                "exit_code": 0,
+                "rows": rehearsal.rows,
+                "deliveries": rehearsal.deliveries,
+                "kept_files": rehearsal.kept_files,
+            }
+        )
+        return 0
+    print_line(_in_words(rehearsal, practice, client))
+    for table, rows in rehearsal.rows.items():
+        print_line(f"  {table}: {count(rows, 'row')}")
+    mention("dry run: nothing was changed")
+    return 0
+
+
+def _in_words(rehearsal: Rehearsal, practice: str, client: str) -> str:
+    rows = count(sum(rehearsal.rows.values()), "row")
+    tables = count(len(rehearsal.rows), "table")
+    files = count(rehearsal.kept_files, "earlier published file")
+    return (
+        f"Client {client} of practice {practice}: {rows} in {tables} would get a pseudonym,"
+        f" {_deliveries(rehearsal.deliveries)} and {files} would be removed"
+    )
+
+
+def _deliveries(number: int) -> str:
+    return "1 delivery" if number == 1 else f"{number:,} deliveries"
+
+
+def _report(forgotten: Forgetting) -> dict[str, Any]:
+    return {
+        **forgotten.built,
+        "exit_code": forgotten.exit_code,
         "pseudonym": forgotten.pseudonym,
         "rows": forgotten.rows,
-        "deliveries": person.deliveries,
-        "removed": removed,
-        "lakes": lakes,
+        "deliveries": forgotten.deliveries,
+        "removed": list(forgotten.removed),
+        "lakes": list(forgotten.lakes),
+        "left": list(forgotten.left),
     }
-    if as_json:
-        print_json(report)
-        return report["exit_code"]
+
+
+def _show(forgotten: Forgetting) -> None:
     rows = count(sum(forgotten.rows.values()), "row")
-    erased = count(person.deliveries, "delivery").replace("deliverys", "deliveries")
-    print_line(f"Forgotten: {rows} stay under {forgotten.pseudonym}, {erased} erased")
-    for file in removed:
+    print_line(f"Forgotten: {rows} stay under {forgotten.pseudonym}, {_deliveries(forgotten.deliveries)} erased")
+    for file in forgotten.removed:
         say(f"removed {file}: it was published before")
-    for lake in lakes:
-        say(f"{lake}: rewritten; what it held before is gone")
-    if report["exit_code"]:
-        say(f"warning: {settings.warehouse.published} still holds the person, as the marts could not be built")
-    say("Delete them on the platform first, or the next sync imports them again. Backups still hold them.")
-    return report["exit_code"]
+    for lake in forgotten.lakes:
+        say(f"{lake}: rewritten; its earlier files are gone")
+    for file in forgotten.left:
+        say(f"warning: {file} still mentions the person")
+    if forgotten.left:
+        say(UNFINISHED)
+        return
+    say("nothing of the person was found in any file that vetl keeps; backups and copies still have them")
+    say("rows that the platform sends again come in under the same pseudonym; delete them on the platform, too")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
+from functools import partial
 from typing import Any, Literal
 
 from pipelines import bundled
@@ -17,6 +18,7 @@ from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
 from pipelines.jobs.drain import run_drain
+from pipelines.jobs.forget import go_on
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.sync import chosen_practices, run_sync
 from pipelines.loading.control.activity import recorded
@@ -110,6 +112,7 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
     report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
     codes: list[int] = []
     refuse_newer(settings.warehouse.path, bundled.migrations())
+    codes += _go_on_forgetting(settings, report, quiet=quiet)
     try:
         result = _sync(settings, practices)
         report["sync"] = result.as_json()
@@ -136,6 +139,20 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
             report |= built
     report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
     return report
+
+
+def _go_on_forgetting(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[int]:
+    """Go on with what `vetl forget` could not finish."""
+    try:
+        done = go_on(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
+    except VetlError as error:
+        say(f"vetl: {error}")
+        report["error"] = str(error)
+        return [error.exit_code]
+    for forgotten in done:
+        rest = f"still mentioned in {', '.join(forgotten.left)}" if forgotten.left else "is complete"
+        say(f"the forgetting of {forgotten.pseudonym} {rest}")
+    return [forgotten.exit_code for forgotten in done]
 
 
 def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> int:

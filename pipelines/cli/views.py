@@ -137,6 +137,8 @@ def show_build(result: BuildResult) -> None:
         say(f"warning: {warning}")
     for failure in result.failures:
         say(f"failed: {failure}")
+    if any("unique" in failure for failure in result.failures):
+        say("rows that stand twice are mended by `vetl reconcile`")
     skipped = f", {result.skipped} skipped" if result.skipped else ""
     print_line(
         f"Built in {result.seconds:.1f} s: {result.succeeded} models and tests succeeded,"

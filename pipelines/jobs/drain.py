@@ -56,7 +56,7 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
         warehouse.start_run(run_id, started, "webhooks drain", settings.practices)
         result = DrainResult(exit_code=1)
         try:
-            deliveries, changes = drain(inbox, warehouse, run_id)
+            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.is_about)
             result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
             if catch_up or messages:
                 asking = Asking(settings, warehouse, run_id, catch_up=catch_up, messages=messages)

@@ -17,6 +17,7 @@ from pipelines.jobs.one_writer import writing
 from pipelines.jobs.shards import OpenWarehouse, opened
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.quarantine import Held
+from pipelines.loading.pseudonyms import GONE
 from pipelines.receiving.drain import EVENTS, intakes
 from pipelines.receiving.inbox import Entry, WaitingDelivery
 from pipelines.settings import Settings
@@ -91,7 +92,8 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
 
 def _retried(settings: Settings, progress: ReportProgress) -> Retried:
     with opened(settings) as warehouse:
-        before = warehouse.held()
+        held = warehouse.held()
+        before = [row for row in held if row.payload != GONE]
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
     by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
     practices = sorted({row.practice_id for row in before if row.endpoint in by_day})
@@ -106,7 +108,7 @@ def _retried(settings: Settings, progress: ReportProgress) -> Retried:
             progress=progress,
         )
         changes = sum((item.changes for item in result.results), changes)
-    return Retried(len(before), tuple(held_rows(settings)), changes)
+    return Retried(len(held), tuple(held_rows(settings)), changes)
 
 
 def _take_in(warehouse: OpenWarehouse, held: list[Held]) -> Changes:

@@ -15,6 +15,7 @@ from pipelines.endpoints import REGISTRY
 from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.quarantine import Held
 from pipelines.loading.layout import Layout, read_layout, shard_file
+from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.received import Intake
 from pipelines.loading.shards import arrange, is_arranged
 from pipelines.loading.warehouse import Warehouse
@@ -60,6 +61,10 @@ def opened(settings: Settings) -> Generator["OpenWarehouse"]:
             file = Warehouse.open(warehouse.path, REGISTRY, lock_wait_seconds=warehouse.lock_wait_seconds)
             files.append(stack.enter_context(file))
             homes.update({practice.id: file for practice in part.practices})
+        if len(files) > 1:
+            # Deliveries that name no practice lie in the first file, whosever they are.
+            everybody = {of: its for file in files for of, its in file.people.pseudonyms.by_practice.items()}
+            files[0].people.pseudonyms = Pseudonyms(everybody)
         yield OpenWarehouse(files, homes)
 
 
@@ -115,6 +120,10 @@ class OpenWarehouse:
         """Mark rows in quarantine as known, each in the file that holds its practice."""
         for file in self.files:
             file.acknowledge([row for row in rows if self.of(row.practice_id) is file], reason)
+
+    def is_about(self, practice_id: str, text: str) -> bool:
+        """Return whether a text of a practice mentions a forgotten person."""
+        return self.of(practice_id).people.pseudonyms.mentions_in(practice_id, text)
 
     def held(self) -> list[Held]:
         """The rows in quarantine."""

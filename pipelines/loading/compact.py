@@ -10,6 +10,10 @@ from pipelines.core.errors import WarehouseError
 from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, literal
 from pipelines.loading.failures import as_warehouse_error
 
+_NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
+_REMEDY = "the disk is full or fails; make room for as much again as the file has"
+"""DuckDB says of a full disk that a checkpoint during a detach failed."""
+
 
 def rewrite(path: Path) -> None:
     """Copy raw, history and control into a new file and rename it into place; the next build makes the rest anew.
@@ -34,6 +38,8 @@ def rewrite(path: Path) -> None:
     except OSError as error:
         raise WarehouseError(f"{path}: cannot be rewritten: {error.strerror}") from None
     except duckdb.Error as error:
+        if any(sign in str(error) for sign in _NO_ROOM):
+            raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
         raise as_warehouse_error(error, path, "cannot be rewritten") from None
     finally:
         _remove(draft)

@@ -2,13 +2,14 @@
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import duckdb
 import polars as pl
 
 from pipelines.core.pages import Changes
+from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.stream import ArrowStream
 from pipelines.loading.tables import RawTable
 
@@ -22,7 +23,8 @@ class Commit:
 
     A statement costs milliseconds however few rows it has, so the rows of all practices share statements, and
     every frame has a `practice_id`. `zones` holds the time zone of each practice, `clocks` the source's clock at
-    its latest read. `held` are the lists that had rows in quarantine since the file was opened.
+    its latest read. `held` are the lists that had rows in quarantine since the file was opened. `pseudonyms` are
+    those of the file's forgotten people.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -31,6 +33,7 @@ class Commit:
     zones: Mapping[str, str]
     clocks: Mapping[str, datetime]
     held: set[tuple[str, str]]
+    pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
 
     @property
     def endpoint_name(self) -> str:

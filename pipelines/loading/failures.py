@@ -30,11 +30,11 @@ _PID = re.compile(r"PID (\d+)")
 
 
 @contextmanager
-def told_in_one_line(path: Path) -> Generator[None]:
+def as_vetl_errors(path: Path) -> Generator[None]:
     """Turn DuckDB's errors into vetl's, except errors that only a fault of vetl's SQL explains.
 
     Raises:
-        NotStorable: DuckDB refuses a value. The message names the kind of error only; DuckDB's may quote the value.
+        NotStorable: DuckDB refuses a value. The message names only the kind of error; DuckDB's may quote it.
         WarehouseError: the disk, the memory or the file is at fault.
     """
     try:

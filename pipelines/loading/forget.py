@@ -2,279 +2,288 @@
 
 Ids, telephone numbers and addresses become pseudonyms that join as the originals did. In the person's own rows
 names and words go; in everybody else's rows, and in what vetl keeps of its own work, each mention is replaced.
+Keyed digests of the values stay, by which the person is recognised when the platform sends them again.
 """
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import randbelow, token_hex
 
 import duckdb
+import polars as pl
 
-from pipelines.core.errors import WrongUse
+from pipelines.core.endpoint import Kind
 from pipelines.loading.connection import quoted
-from pipelines.loading.tables import RawTable, row_hash
-
-_IDS = ("client_id", "remote_client_id")
-_PHONES = ("phone", "phone_number", "client_phone", "contact_number")
-_EMAILS = ("email", "client_email")
-_NAMES = ("name", "client_name", "client_first_name", "client_last_name", "patient_name")
-_WORDS = (
-    *("summary", "title", "description", "override_completion_action_text", "context", "error_message"),
-    *("outcome_detail", "custom_fields", "body", "_extra"),
+from pipelines.loading.context import frame_of, registered_frames
+from pipelines.loading.control.phone_numbers import region_of
+from pipelines.loading.mentions import (
+    Known,
+    Mentions,
+    known_email,
+    known_id,
+    known_name,
+    known_number,
+    national,
 )
-_LISTS = ("patients", "reminders")
-"""How many things these hold is counted, so that they stay as long as they are."""
-
-_SET_ASIDE, _GONE = ('control."quarantine"', '"payload"'), '{"forgotten": true}'
-"""A payload in quarantine goes whole where it mentions the person: it is text of unknown shape."""
-
-_LONG = 8
-"""Characters of an id that no other text holds by chance; a shorter one is looked for in columns of ids alone."""
+from pipelines.loading.person import Person, client_columns, pattern_of
+from pipelines.loading.pseudonyms import EMAILS, GONE, PHONES, Pseudonyms, in_json
+from pipelines.loading.tables import RawTable, row_hash
 
 FAKE_NUMBER = "+999"
 """How the pseudonym of a telephone number begins: no country has this code."""
 
+_ROWS_AT_ONCE = 250_000
+_NEVER = "9999-12-31 00:00:00+00"
+_NAMES_NOBODY = ("practice_id", "endpoint", "run_id", "id")
+_UNREAD = ("forgotten", "forgotten_values", "forgotten_keys", "meta", "migrations", "builds", "building")
+"""Tables of control that hold no text of the source."""
+
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was done: the pseudonym of the client, own rows by table, and `mentions`, by which copies are found."""
+    """What was done: the pseudonym of the client, and how many rows stay under it, by table."""
 
     pseudonym: str
     rows: Mapping[str, int]
-    mentions: tuple[str, ...]
 
 
-def forget(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
-) -> Forgotten:
-    """Put pseudonyms in the place of a client of a practice, in the transaction that is open.
-
-    A telephone number that is another client's too stays: it is that one's.
-
-    Raises:
-        WrongUse: no row names this client.
-    """
-    there = _Rows(connection, tables, practice_id)
-    ids = {client_id} | there.values(("remote_id", "remote_client_id"), {client_id})
-    if client_id not in there.values(("id", *_IDS), {client_id}):
-        raise WrongUse(f"--client: no row of practice {practice_id} names this client")
-    phones = _spellings(connection, practice_id, there.values(_PHONES, ids)) - there.others_phones(ids)
-    emails = there.values(_EMAILS, ids)
-    names = there.values(("name", "client_name"), ids) | there.full_names(ids)
-    pseudonyms = {
-        **{name: "forgotten" for name in names if " " in name.strip()},
-        **{email: f"forgotten-{token_hex(8)}@invalid" for email in emails},
-        **_fake_numbers(connection, practice_id, phones),
-        **{real_id: f"forgotten-{token_hex(8)}" for real_id in ids},
-    }
-    own = there.strip(ids, phones, emails)
-    there.rename({real_id: pseudonyms[real_id] for real_id in ids})
-    in_texts = {text: shown for text, shown in pseudonyms.items() if text not in ids or len(text) >= _LONG}
-    _replace_mentions(connection, practice_id, in_texts)
-    there.hash_anew()
-    _never_ask(connection, pseudonyms[client_id])
+def forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], person: Person) -> Forgotten:
+    """Put pseudonyms in the place of a person, in the transaction that is open. It can be repeated."""
+    shown = _list(connection, person)
+    pseudonyms = Pseudonyms.load(connection)
+    mentions = pseudonyms.by_practice[person.practice_id]
+    pattern = pattern_of(person)
+    for table in tables:
+        for name in (table.raw, table.history):
+            _sweep(connection, table, name, person, pseudonyms, pattern)
+    _sweep_control(connection, person.practice_id, mentions, pattern)
+    _rename(connection, person.practice_id, mentions, person.ids)
+    _never_ask(connection, person.practice_id, mentions.pseudonyms)
+    pseudonym = mentions.identity(person.client_id)
+    assert pseudonym
+    own = _own_rows(connection, tables, person.practice_id, shown)
     connection.execute(
-        "insert into control.forgotten values (?, ?, ?, now())",
-        [practice_id, pseudonyms[client_id], sum(own.values())],
+        "delete from control.forgotten where practice_id = ? and pseudonym = ?", [person.practice_id, pseudonym]
+    )
+    connection.execute(
+        "insert into control.forgotten values (?, ?, ?, now())", [person.practice_id, pseudonym, sum(own.values())]
     )
     # The marts of before are of another person's rows.
     connection.execute("update control.builds set fingerprint = '', is_complete = false, build_id = null")
-    return Forgotten(pseudonyms[client_id], own, tuple(pseudonyms))
+    return Forgotten(pseudonym, own)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """The rows of raw and history of one practice."""
-
-    connection: duckdb.DuckDBPyConnection
-    tables: Sequence[RawTable]
-    practice_id: str
-
-    def values(self, columns: Iterable[str], ids: set[str]) -> set[str]:
-        """What rows of these ids hold in these columns."""
-        held: set[str] = set()
-        for table, name in self._each():
-            keys = self._keys(table)
-            for column in columns:
-                if keys and table.has(column) and (column != "id" or "id" in keys):
-                    held |= self._ask(f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids)
-        return held
-
-    def others_phones(self, ids: set[str]) -> set[str]:
-        """The telephone numbers of rows that name another client."""
-        phones: set[str] = set()
-        for table, name in self._each():
-            id_column = next((key for key in self._keys(table) if table.has(key)), None)
-            for column in _PHONES:
-                if id_column and table.has(column):
-                    other = f"{id_column} is not null and not ({_any_of(self._keys(table), 'ids')})"
-                    phones |= self._ask(f"select {quoted(column)} from {name} where", other, ids=ids)
-        return phones
-
-    def full_names(self, ids: set[str]) -> set[str]:
-        """First and last names that stand in two columns, in one."""
-        both = "client_first_name || ' ' || client_last_name"
-        return {
-            value
-            for schema in ("raw", "history")
-            for value in self._ask(
-                f"select {both} from {schema}.appointments where", _any_of(("remote_client_id",), "ids"), ids=ids
-            )
-        }
-
-    def strip(self, ids: set[str], phones: set[str], emails: set[str]) -> dict[str, int]:
-        """Take names and words out of the person's own rows; returns how many rows those are, by table."""
-        given = {"practice": self.practice_id, "ids": list(ids), "phones": list(phones), "emails": list(emails)}
-        own: dict[str, int] = {}
-        for table, name in self._each():
-            conditions = [
-                _any_of([column for column in columns if column in keys], among)
-                for keys, columns, among in (
-                    (self._keys(table), self._keys(table), "ids"),
-                    ([column for column in _PHONES if table.has(column)], _PHONES, "phones"),
-                    ([column for column in _EMAILS if table.has(column)], _EMAILS, "emails"),
-                )
-            ]
-            where = f"practice_id = $practice and ({' or '.join(conditions)})"
-            used = {key: value for key, value in given.items() if f"${key}" in where}
-            own[name.replace('"', "")] = self.connection.execute(
-                f"select count(*) from {name} where {where}", used
-            ).fetchall()[0][0]
-            settings = [f"{quoted(column)} = null" for column in (*_NAMES, *_WORDS) if self._holds(table, column)]
-            settings += [
-                f"{column} = to_json(list_transform(json_extract({column}, '$[*]'), lambda one: '{{}}'::json))"
-                for column in _LISTS
-                if table.has(column)
-            ]
-            self.connection.execute(f"update {name} set {', '.join(settings)} where {where}", used)
-        return {name: rows for name, rows in own.items() if rows}
-
-    def rename(self, pseudonyms: Mapping[str, str]) -> None:
-        """The ids, in the columns that hold them."""
-        columns = [(name, key, "true") for table, name in self._each() for key in self._keys(table)]
-        columns += [
-            (f"control.{name}", key, "endpoint = 'clients'")
-            for name, key in (("lookups", "id"), ("missing_records", "id"), ("mentions", "id"))
-        ]
-        columns += [
-            (f"control.{name}", "row_key", "endpoint = 'clients'") for name in ("restatements", "quarantine")
-        ]
-        for name, key, where in columns:
-            for real_id, shown in pseudonyms.items():
-                self.connection.execute(
-                    f"update {name} set {key} = ? where {where} and {key} = ? and practice_id = ?",
-                    [shown, real_id, self.practice_id],
-                )
-
-    def hash_anew(self) -> None:
-        """`_row_hash` covers what has changed now."""
-        for table, name in self._each():
-            anew = row_hash(table.hashed, "stored")
-            self.connection.execute(
-                f"update {name} as stored set _row_hash = {anew}"
-                f" where practice_id = $practice and _row_hash <> {anew}",
-                {"practice": self.practice_id},
-            )
-
-    def _each(self) -> Iterable[tuple[RawTable, str]]:
-        return ((table, name) for table in self.tables for name in (table.raw, table.history))
-
-    def _keys(self, table: RawTable) -> list[str]:
-        """The columns of a table that name a client."""
-        own = ["id", "remote_id"] if table.endpoint.table == "clients" else []
-        return own + [column for column in _IDS if table.has(column)]
-
-    def _holds(self, table: RawTable, column: str) -> bool:
-        return table.has(column) or column == "_extra"
-
-    def _ask(self, select: str, where: str, **given: set[str]) -> set[str]:
-        rows = self.connection.execute(
-            f"{select} practice_id = $practice and ({where})",
-            {"practice": self.practice_id, **{name: list(values) for name, values in given.items()}},
-        ).fetchall()
-        return {value for (value,) in rows if value}
-
-
-def _any_of(columns: Iterable[str], among: str) -> str:
-    return (
-        " or ".join(f"coalesce(list_contains(${among}, {quoted(column)}), false)" for column in columns) or "false"
-    )
-
-
-def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: set[str]) -> set[str]:
-    """The numbers in every spelling that this practice uses for them."""
+def forget_unplaced(connection: duckdb.DuckDBPyConnection, mentions: Mentions) -> None:
+    """Empty the payloads of quarantined deliveries that name no practice and mention somebody."""
     rows = connection.execute(
-        "with known as (from control.phone_numbers where practice_id = $practice),"
-        " numbers as (select unnest($phones) as e164"
-        " union select e164 from known where list_contains($phones, spelling))"
-        " select spelling from known where e164 in (from numbers)"
-        " union select e164 from numbers where e164 is not null",
-        {"practice": practice_id, "phones": list(phones)},
+        "select row_key, payload from control.quarantine where practice_id = '' and payload <> ?", [GONE]
     ).fetchall()
-    return {value for (value,) in rows}
-
-
-def _fake_numbers(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: set[str]) -> dict[str, str]:
-    """One number that nobody has for each number, whatever its spelling."""
-    stands_for = dict(
-        connection.execute(
-            "select spelling, e164 from control.phone_numbers where practice_id = ? and e164 is not null",
-            [practice_id],
-        ).fetchall()
-    )
-    fakes: dict[str, str] = {}
-    for spelling in phones:
-        number = stands_for.get(spelling, spelling)
-        fakes.setdefault(number, f"{FAKE_NUMBER}{randbelow(10**11):011d}")
-    return {spelling: fakes[stands_for.get(spelling, spelling)] for spelling in phones}
-
-
-def _replace_mentions(
-    connection: duckdb.DuckDBPyConnection, practice_id: str, pseudonyms: Mapping[str, str]
-) -> None:
-    """Each mention in any text of the practice in raw, history and control, also as JSON writes it."""
-    spelt = {**pseudonyms, **{json.dumps(text)[1:-1]: shown for text, shown in pseudonyms.items()}}
-    longest_first = sorted(spelt, key=len, reverse=True)
-    shown = [spelt[text] for text in longest_first]
-    any_of = "|".join(f"({re.escape(text)})" for text in longest_first)
-    mention = re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])", re.IGNORECASE)
-    connection.execute(
-        "delete from control.phone_numbers where practice_id = ? and list_contains(?, spelling)",
-        [practice_id, longest_first],
-    )
-    for name, column, kind in _text_columns(connection):
-        # Inside of longer words too: DuckDB is quick at that, and few texts are left to look at closely.
-        texts = connection.execute(
-            f"select distinct {column}::varchar from {name}"
-            f" where practice_id = ? and regexp_matches({column}::varchar, ?)",
-            [practice_id, f"(?i){any_of}"],
-        ).fetchall()
-        for (text,) in texts:
-            if not mention.search(text):
-                continue
-            is_payload = (name, column) == _SET_ASIDE
-            anew = _GONE if is_payload else mention.sub(lambda match: shown[(match.lastindex or 0) - 1], text)
+    everybody = Pseudonyms({"": mentions})
+    for key, payload in rows:
+        if everybody.mentions_in("", payload):
             connection.execute(
-                f"update {name} set {column} = ?::{kind} where practice_id = ? and {column}::varchar = ?",
-                [anew, practice_id, text],
+                "update control.quarantine set payload = ? where practice_id = '' and row_key = ? and payload = ?",
+                [GONE, key, payload],
             )
 
 
-def _text_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:
-    """The columns of texts in tables of practices: table, column, type."""
-    rows = connection.execute(
-        "select schema_name, table_name, column_name, data_type from duckdb_columns() as columns"
-        " where database_name = current_database() and schema_name in ('raw', 'history', 'control')"
-        " and data_type in ('VARCHAR', 'JSON') and column_name <> 'practice_id'"
-        " and (schema_name, table_name) in (select (schema_name, table_name) from duckdb_columns()"
-        " where database_name = current_database() and column_name = 'practice_id')"
+def _list(connection: duckdb.DuckDBPyConnection, person: Person) -> dict[str, str]:
+    """Keep the digests of a person's values; returns the pseudonym of each id, number and address."""
+    practice_id = person.practice_id
+    keys = connection.execute(
+        "select key from control.forgotten_keys where practice_id = ?", [practice_id]
     ).fetchall()
-    return [(f"{schema}.{quoted(table)}", quoted(column), kind) for schema, table, column, kind in rows]
+    key = keys[0][0] if keys else token_hex(32)
+    if not keys:
+        connection.execute("insert into control.forgotten_keys values (?, ?)", [practice_id, key])
+    secret, region = bytes.fromhex(key), _region(connection, practice_id)
+    before = Pseudonyms.load(connection).by_practice.get(practice_id, Mentions(secret, ()))
+    shown: dict[str, str] = {}
+    entries: list[Known] = []
+    for identity in sorted(person.ids):
+        shown[identity] = before.identity(identity) or f"forgotten-{token_hex(8)}"
+        entries += known_id(secret, identity, shown[identity])
+    for address in sorted(person.emails):
+        shown[address] = before.address(address) or f"forgotten-{token_hex(8)}@invalid"
+        entries += known_email(secret, address, shown[address])
+    fakes: dict[str, str] = {}
+    for spelling in sorted(person.phones):
+        digits = national(spelling, region)
+        fake = before.number(spelling) or fakes.get(digits) or f"{FAKE_NUMBER}{randbelow(10**11):011d}"
+        fakes[digits] = shown[spelling] = fake
+        entries += known_number(secret, spelling, region, fake)
+    for name in sorted(person.names):
+        entries += known_name(secret, name)
+    rows = list(dict.fromkeys((practice_id, one.kind, one.span, one.digest, one.pseudonym) for one in entries))
+    connection.executemany(
+        "insert into control.forgotten_values select * from (values ($1, $2, $3::integer, $4, $5))"
+        " as known (practice_id, kind, span, digest, pseudonym)"
+        " anti join control.forgotten_values using (practice_id, kind, span, digest)",
+        rows,
+    )
+    return shown
 
 
-def _never_ask(connection: duckdb.DuckDBPyConnection, pseudonym: str) -> None:
-    """The platform does not know the pseudonym: asked for it, it would say that the client is gone."""
-    connection.execute("delete from control.mentions where id = ?", [pseudonym])
-    connection.execute("update control.lookups set read_at = '9999-12-31 00:00:00+00' where id = ?", [pseudonym])
+def _region(connection: duckdb.DuckDBPyConnection, practice_id: str) -> str | None:
+    """The region by which the practice's telephone numbers are read."""
+    rows = (
+        connection.execute(
+            "select region from control.phone_regions where practice_id = ?", [practice_id]
+        ).fetchall()
+        or connection.execute("select time_zone from control.practices where id = ?", [practice_id]).fetchall()
+    )
+    value = rows[0][0] if rows else None
+    return region_of(value) if value and "/" in value else value
+
+
+def _sweep(
+    connection: duckdb.DuckDBPyConnection,
+    table: RawTable,
+    name: str,
+    person: Person,
+    pseudonyms: Pseudonyms,
+    pattern: str | None,
+) -> None:
+    """Replace the person in one table, some rows at a time."""
+    [(last,)] = connection.execute(f"select coalesce(max(rowid), -1) from {name}").fetchall()
+    columns = ", ".join(_selected(table))
+    condition = "practice_id = $practice and rowid between $first and $last"
+    given: dict[str, object] = {"practice": person.practice_id}
+    if pattern is not None:
+        texts = [f"regexp_matches({column}, $pattern)" for column in _texts(table)]
+        keys = [f"list_contains($ids, {quoted(column)})" for column in client_columns(table)]
+        condition += f" and ({' or '.join([*texts, *keys])})"
+        given |= {"pattern": pattern} | ({"ids": list(person.ids)} if keys else {})
+    for first in range(0, last + 1, _ROWS_AT_ONCE):
+        rows = frame_of(
+            connection,
+            f"select rowid as _target, practice_id, {columns} from {name} where {condition}",
+            params={**given, "first": first, "last": first + _ROWS_AT_ONCE - 1},
+        )
+        _write_changed(connection, table, name, rows, pseudonyms.in_rows(table, rows))
+
+
+def _write_changed(
+    connection: duckdb.DuckDBPyConnection, table: RawTable, name: str, before: pl.DataFrame, after: pl.DataFrame
+) -> None:
+    differs = [item for item in after.columns if not before[item].equals(after[item])]
+    if not differs:
+        return
+    changed = after.filter(pl.any_horizontal(before[item].ne_missing(after[item]) for item in differs))
+    json = {item.name for item in table.columns if item.kind is Kind.JSON} | {"_extra"}
+    values = ", ".join(
+        f"{quoted(item)} = changed.{quoted(item)}{'::json' if item in json else ''}" for item in differs
+    )
+    with registered_frames(connection, changed=changed):
+        connection.execute(
+            f"update {name} as stored set {values}, _row_hash = {row_hash(table.hashed, 'changed')}"
+            " from changed where stored.rowid = changed._target"
+        )
+
+
+def _selected(table: RawTable) -> list[str]:
+    """The columns of a table as `row_hash` and `Pseudonyms` take them."""
+    names = [(item.name, item.kind) for item in table.columns] + [("_extra", Kind.JSON)]
+    return [
+        f"{quoted(name)}::varchar as {quoted(name)}" if kind is Kind.JSON else quoted(name) for name, kind in names
+    ]
+
+
+def _texts(table: RawTable) -> list[str]:
+    kinds = (Kind.TEXT, Kind.JSON)
+    return [f"{quoted(item.name)}::varchar" for item in table.columns if item.kind in kinds] + ["_extra::varchar"]
+
+
+def _own_rows(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, shown: Mapping[str, str]
+) -> dict[str, int]:
+    """How many rows stay under the pseudonyms, by table."""
+    own: dict[str, int] = {}
+    for table in tables:
+        columns = [*client_columns(table), *(name for name in (*PHONES, *EMAILS) if table.has(name))]
+        for name in (table.raw, table.history):
+            any_of = " or ".join(f"list_contains($shown, {quoted(column)})" for column in columns)
+            [(rows,)] = connection.execute(
+                f"select count(*) from {name} where practice_id = $practice and ({any_of or 'false'})",
+                {"practice": practice_id} | ({"shown": list(shown.values())} if columns else {}),
+            ).fetchall()
+            own[name.replace('"', "")] = rows
+    return {name: rows for name, rows in own.items() if rows}
+
+
+def _sweep_control(
+    connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, pattern: str | None
+) -> None:
+    """Replace the person in what vetl keeps of its own work."""
+    spellings = connection.execute(
+        "select distinct spelling from control.phone_numbers where practice_id = ?", [practice_id]
+    ).fetchall()
+    for (spelling,) in spellings:
+        if mentions.number(spelling):
+            connection.execute(
+                "delete from control.phone_numbers where practice_id = ? and spelling = ?", [practice_id, spelling]
+            )
+    everybody = Pseudonyms({practice_id: mentions})
+    for name, column, kind, of_practices in _control_columns(connection):
+        whose = f"practice_id = {'$practice'}" if of_practices else "true"
+        among = f" and regexp_matches({column}::varchar, $pattern)" if pattern else ""
+        given = ({"practice": practice_id} if of_practices else {}) | ({"pattern": pattern} if pattern else {})
+        rows = connection.execute(
+            f"select distinct {column}::varchar from {name} where {whose} and {column} is not null{among}", given
+        ).fetchall()
+        for (text,) in rows:
+            if column == '"payload"':
+                shown = GONE if everybody.mentions_in(practice_id, text) else text
+            else:
+                shown = in_json(mentions, text) if kind == "JSON" else mentions.replaced(text)
+            if shown != text:
+                connection.execute(
+                    f"update {name} set {column} = $shown::{kind} where {whose} and {column}::varchar = $text",
+                    {"shown": shown, "text": text} | ({"practice": practice_id} if of_practices else {}),
+                )
+    forget_unplaced(connection, mentions)
+
+
+def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, bool]]:
+    """The columns of control that hold texts: table, column, type, and whether its rows are of practices."""
+    rows = connection.execute(
+        "select table_name, column_name, data_type, table_name in (select table_name from duckdb_columns()"
+        "  where database_name = current_database() and schema_name = 'control' and column_name = 'practice_id')"
+        " from duckdb_columns() join duckdb_tables() using (database_name, schema_name, table_name)"
+        " where database_name = current_database() and schema_name = 'control'"
+        " and data_type in ('VARCHAR', 'JSON')"
+        " and not list_contains($names_nobody, column_name) and not list_contains($unread, table_name)",
+        {"names_nobody": list(_NAMES_NOBODY), "unread": list(_UNREAD)},
+    ).fetchall()
+    return [(f"control.{quoted(table)}", quoted(column), kind, whose) for table, column, kind, whose in rows]
+
+
+def _rename(
+    connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, ids: Iterable[str]
+) -> None:
+    """Replace the ids in the tables of control that are about single clients."""
+    columns = [(name, "id") for name in ("lookups", "missing_records", "mentions")]
+    columns += [(name, "row_key") for name in ("restatements", "quarantine")]
+    for name, key in columns:
+        for real_id in ids:
+            connection.execute(
+                f"update control.{name} set {key} = ?"
+                f" where endpoint = 'clients' and {key} = ? and practice_id = ?",
+                [mentions.identity(real_id), real_id, practice_id],
+            )
+
+
+def _never_ask(connection: duckdb.DuckDBPyConnection, practice_id: str, pseudonyms: Iterable[str]) -> None:
+    """The platform does not know the pseudonyms: asked for one, it would say that the client is gone."""
+    given = {"practice": practice_id, "pseudonyms": list(pseudonyms)}
+    for table in ("mentions", "missing_records", "lookups"):
+        connection.execute(
+            f"delete from control.{table} where practice_id = $practice and endpoint = 'clients'"
+            " and list_contains($pseudonyms, id)",
+            given,
+        )
+    connection.execute(
+        "insert into control.lookups by name select $practice as practice_id, 'clients' as endpoint,"
+        f" unnest($pseudonyms) as id, '{_NEVER}'::timestamptz as read_at",
+        given,
+    )

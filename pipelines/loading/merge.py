@@ -1,6 +1,7 @@
 """Merge rows by key: the later of two versions stays, and unchanged rows are not written."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -29,6 +30,7 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
         return {}
     endpoint = commit.table.endpoint
     batch = read_rows(commit.table, saves)
+    batch = replace(batch, frame=commit.pseudonyms.in_rows(commit.table, batch.frame))
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
     noted = [quarantine.quarantine_rows(commit, batch.bad), drift.record_drift(commit, departures)]
     latest = _latest(commit, _with_read_times(batch.frame, [save for _, save in saves]))

@@ -48,10 +48,11 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     endpoint = commit.table.endpoint
     practices = [intake.practice_id] * len(intake.rows)
     batch = typed(intake.rows, Shape(commit.table.columns, endpoint.key, endpoint.record), practices)
+    frame = commit.pseudonyms.in_rows(commit.table, batch.frame)
     bad = [*(replace(row, practice_id=intake.practice_id) for row in intake.bad), *batch.bad]
-    departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
+    departures = [*drift.new_fields(batch.new_fields), *drift.new_values(frame, commit.table.columns)]
     noted = [quarantine.quarantine_rows(commit, bad), drift.record_drift(commit, departures)]
-    incoming = batch.frame.with_columns(_loaded_at=pl.lit(intake.read_at))
+    incoming = frame.with_columns(_loaded_at=pl.lit(intake.read_at))
     quarantine.resolve_keys(commit, incoming, endpoint.key)
     if intake.settles and not bad:
         settled = pl.DataFrame({"practice_id": intake.practice_id, "row_key": intake.settles})

@@ -23,7 +23,7 @@ from pipelines.loading.connection import (
 from pipelines.loading.control.activity import activity_path
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.control.state import SALT
-from pipelines.loading.failures import told_in_one_line
+from pipelines.loading.failures import as_vetl_errors
 from pipelines.loading.layout import (
     Layout,
     read_layout,
@@ -84,7 +84,7 @@ def gather(path: Path, *, lock_wait_seconds: float) -> None:
     shards = list(shards_of(path))
     if not shards:
         return
-    with told_in_one_line(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
         attach_shards(connection, path, lock_wait_seconds=lock_wait_seconds)
         tables = _tables_of(connection, shards[0])
         with transaction(connection):
@@ -111,7 +111,7 @@ def forget_derived(path: Path, *, lock_wait_seconds: float) -> None:
     """
     if not shards_of(path):
         return
-    with told_in_one_line(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
         connection.execute("checkpoint")
         path.unlink()
     gather(path, lock_wait_seconds=lock_wait_seconds)
@@ -126,7 +126,7 @@ def is_arranged(held: Layout, wanted: Layout) -> bool:
 
 def _rename(held: Path, file: Path, name: Path, lock_wait_seconds: float) -> None:
     """Give a file another name while we hold `held`: nobody writes to it, and no log of it is left behind."""
-    with told_in_one_line(held), closing(attach(held, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with as_vetl_errors(held), closing(attach(held, lock_wait_seconds=lock_wait_seconds)) as connection:
         if held == file:
             drop_derived(connection, "warehouse")  # a shard has no marts
         connection.execute("checkpoint")
@@ -165,7 +165,7 @@ def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_second
     """Committed there before it is deleted here: whatever ends it, the next attempt begins with all rows."""
     if not target.exists():
         Warehouse.open(target, REGISTRY, lock_wait_seconds=lock_wait_seconds).close()
-    with told_in_one_line(target), closing(attach(target, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with as_vetl_errors(target), closing(attach(target, lock_wait_seconds=lock_wait_seconds)) as connection:
         connection.execute(f"attach {literal(str(source))} as moved")
         limit_memory(connection)  # for the keys that come, too
         held = _practice_columns(connection, "moved")

@@ -34,9 +34,9 @@ from pipelines.loading.control import (
 from pipelines.loading.control.list_status import ListStatus
 from pipelines.loading.control.phone_numbers import note_phone_numbers
 from pipelines.loading.control.status import Status
-from pipelines.loading.failures import told_in_one_line
-from pipelines.loading.forget import Forgotten, forget
+from pipelines.loading.failures import as_vetl_errors
 from pipelines.loading.migrate import FIRST, migrate
+from pipelines.loading.people import People
 from pipelines.loading.prepare import prepared
 from pipelines.loading.store import Work, keep, store
 from pipelines.loading.tables import RawTable, ensure
@@ -58,6 +58,8 @@ class Warehouse:
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
         self._written = 0
+        self.people = People(connection, tuple(tables.values()), self._writing, self._people_changed)
+        """The forgotten: whom to recognise, and who is next."""
 
     @classmethod
     def open(
@@ -76,7 +78,7 @@ class Warehouse:
         """
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
-            with told_in_one_line(path):
+            with as_vetl_errors(path):
                 migrated = migrate(connection, bundled.migrations())
                 watched = lookups.mentions_of(endpoints)
                 tables = {
@@ -227,15 +229,6 @@ class Warehouse:
         with self._reading():
             return self._beginnings.capabilities(practice_id, endpoint_name)
 
-    def forget(self, practice_id: str, client_id: str) -> Forgotten:
-        """Put pseudonyms in the place of a client, in one transaction.
-
-        Raises:
-            WrongUse: no row names this client.
-        """
-        with self._writing():
-            return forget(self._connection, tuple(self._tables.values()), practice_id, client_id)
-
     def status(self) -> list[ListStatus]:
         """Return the status of every list of every practice."""
         with self._reading():
@@ -267,12 +260,17 @@ class Warehouse:
             zones={practice_id: self._zones.get(practice_id, "UTC") for practice_id in clocks},
             clocks=clocks,
             held=self._held,
+            pseudonyms=self.people.pseudonyms,
         )
 
     def write_status(self, *, at_once: bool = True) -> None:
         """Write the snapshot that `vetl status` reads; without `at_once` only if it is due."""
         with self._reading():
             self._status.write(self._path, at_once=at_once)
+
+    def _people_changed(self) -> None:
+        self._status.practices_changed()
+        self.write_status()
 
     def _limit_memory(self, changes: Sequence[Changes]) -> None:
         with self._reading():
@@ -283,7 +281,7 @@ class Warehouse:
 
     @contextmanager
     def _reading(self) -> Generator[None]:
-        with self._turn, told_in_one_line(self._path):
+        with self._turn, as_vetl_errors(self._path):
             yield
 
     @contextmanager

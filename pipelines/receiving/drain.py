@@ -9,7 +9,7 @@ from pipelines.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVEN
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.received import Intake
 from pipelines.partner.webhooks import Channel, Delivery, message, read, row
-from pipelines.receiving.inbox import Inbox, WaitingDelivery
+from pipelines.receiving.inbox import Inbox, IsAbout, WaitingDelivery
 
 AT_ONCE = 5_000
 KEPT_FOR = timedelta(days=30)
@@ -30,8 +30,12 @@ class IntakeStore(Protocol):
         ...
 
 
-def drain(inbox: Inbox, store: IntakeStore, run_id: str) -> tuple[int, Changes]:
+def drain(
+    inbox: Inbox, store: IntakeStore, run_id: str, is_about: IsAbout = lambda _practice, _body: False
+) -> tuple[int, Changes]:
     """Move everything that waits into raw. Returns how many deliveries that were, and what they changed.
+
+    Drained deliveries that are about somebody who was forgotten (`is_about`) do not stay.
 
     Raises:
         InboxError: the inbox cannot be read or written.
@@ -40,6 +44,10 @@ def drain(inbox: Inbox, store: IntakeStore, run_id: str) -> tuple[int, Changes]:
     moved, changes = 0, Changes()
     while waiting := inbox.waiting(AT_ONCE):
         changes += store.take_in(run_id, intakes(waiting))
+        bodies = [(item, item.entry.body.decode(errors="replace")) for item in waiting]
+        # Erased, they are settled too: if this is killed before, they wait and are taken in once more.
+        if gone := [item.number for item, body in bodies if is_about(item.entry.practice_id, body)]:
+            inbox.erase(gone)
         inbox.settle([item.number for item in waiting])
         moved += len(waiting)
     inbox.forget(datetime.now(UTC) - KEPT_FOR)

@@ -5,9 +5,8 @@ fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
 """
 
 import hashlib
-import json
 import sqlite3
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from typing import Self
 
 from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox_file import check_room, identities, make, told_in_one_line
+from pipelines.receiving.inbox_file import as_vetl_errors, check_room, identities, make
 
 _SCHEMA = """
 create table if not exists deliveries (
@@ -37,6 +36,10 @@ create table if not exists probe (number integer primary key, at text not null) 
 _BUSY_MILLISECONDS = 5_000
 _FORGOTTEN_AT_ONCE = 1_000
 """Rows of one deletion: the receiver waits meanwhile."""
+
+
+IsAbout = Callable[[str, str], bool]
+"""Whether a practice's text, here a body, is about somebody who was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def look(path: Path) -> Backlog:
     if not path.exists():
         return Backlog()
     with (
-        told_in_one_line(path),
+        as_vetl_errors(path),
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
     ):
         connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
@@ -109,7 +112,7 @@ class Inbox:
             make(path)
         except OSError as error:
             raise InboxError(f"{path}: cannot be made or opened: {error.strerror}") from None
-        with told_in_one_line(path):
+        with as_vetl_errors(path):
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             try:
                 connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
@@ -159,7 +162,7 @@ class Inbox:
 
     def waiting(self, limit: int) -> list[WaitingDelivery]:
         """The oldest deliveries that are not drained, in the order in which they came."""
-        with told_in_one_line(self._path):
+        with as_vetl_errors(self._path):
             rows = self._connection.execute(
                 "select number, channel, practice_id, body, received_at from deliveries"
                 " where drained_at is null order by number limit ?",
@@ -187,24 +190,25 @@ class Inbox:
             forgotten += some
         return forgotten
 
-    def erase(self, practice_id: str, mentions: Sequence[str]) -> int:
-        """Delete drained deliveries of a practice with one of these texts, bytes and all; returns how many."""
-        spelt = [text.encode() for mention in mentions for text in {mention, json.dumps(mention)[1:-1]}]
-        held = " or ".join(["instr(body, ?) > 0"] * len(spelt))
+    def about(self, is_about: IsAbout, *, drained: bool = True) -> list[int]:
+        """Return the numbers of the deliveries, drained or waiting, of which `is_about` holds."""
+        state = "drained_at is not null" if drained else "drained_at is null"
+        with as_vetl_errors(self._path):
+            rows = self._connection.execute(f"select number, practice_id, body from deliveries where {state}")  # noqa: S608 - ours
+            return [number for number, of, body in rows if is_about(of, body.decode(errors="replace"))]
+
+    def erase(self, numbers: Sequence[int]) -> None:
+        """Delete these deliveries, and let none of their bytes stay in the file or in its log."""
         self._connection.execute("pragma secure_delete = on")
         with self._writing():
-            erased = self._connection.execute(
-                f"delete from deliveries where drained_at is not null and practice_id in (?, '') and ({held})",  # noqa: S608 - question marks
-                [practice_id, *spelt],
-            ).rowcount
-        with told_in_one_line(self._path):
+            self._connection.executemany("delete from deliveries where number = ?", [(item,) for item in numbers])
+        with as_vetl_errors(self._path):
             self._connection.execute("vacuum")
             self._connection.execute("pragma wal_checkpoint(truncate)")
-        return erased
 
     def backlog(self) -> Backlog:
         """How much waits to be drained."""
-        with told_in_one_line(self._path):
+        with as_vetl_errors(self._path):
             return _backlog(self._connection)
 
     def _still_there(self) -> None:
@@ -232,7 +236,7 @@ class Inbox:
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        with told_in_one_line(self._path):
+        with as_vetl_errors(self._path):
             self._connection.execute("begin immediate")
             try:
                 yield

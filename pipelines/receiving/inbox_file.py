@@ -69,7 +69,7 @@ def check_room(path: Path) -> None:
 
 
 @contextmanager
-def told_in_one_line(path: Path) -> Generator[None]:
+def as_vetl_errors(path: Path) -> Generator[None]:
     """SQLite's errors become one line with the path.
 
     Raises:

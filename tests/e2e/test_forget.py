@@ -128,7 +128,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     assert older
     monkeypatch.setattr(forget, "load_settings", lambda: settings)
 
-    assert app.execute(["forget", "--practice", practice, "--client", client, "--json"]) == 0
+    assert app.execute(["forget", "--practice", practice, "--client", client, "--yes", "--json"]) == 0
 
     report = json.loads(capsys.readouterr().out)
     assert holding(folder, values) == {}
@@ -148,13 +148,42 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     )
 
 
+def test_a_dry_run_counts_and_changes_nothing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+    practice, client, _ = somebody(settings)
+    calls = "select count(*) from raw.phone_calls where client_id = ?"
+    [(before,)] = ask(settings.warehouse.path, calls, client)
+
+    assert app.execute(["forget", "--practice", practice, "--client", client, "--dry-run", "--json"]) == 0
+
+    counted = json.loads(capsys.readouterr().out)
+    assert counted["rows"]["raw.phone_calls"] == before > 0
+    assert ask(settings.warehouse.path, calls, client) == [(before,)]
+    assert ask(
+        settings.warehouse.path, "select count(*) from control.forgotten_values where practice_id = ?", "p"
+    ) == [(0,)]
+
+
+def test_where_nobody_can_be_asked_somebody_must_have_agreed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+    practice, client, _ = somebody(settings)
+
+    assert app.execute(["forget", "--practice", practice, "--client", client]) == 2
+
+    assert "add --yes" in capsys.readouterr().err
+
+
 def test_a_client_whom_nobody_names_is_refused(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(forget, "load_settings", lambda: settings)
     before = settings.warehouse.path.read_bytes()
 
-    assert app.execute(["forget", "--practice", "loc-001", "--client", "nobody"]) == 2
+    assert app.execute(["forget", "--practice", "loc-001", "--client", "nobody", "--yes"]) == 2
 
     assert "names this client" in capsys.readouterr().err
     assert ask(settings.warehouse.path, "select count(*) from raw.phone_calls")[0][0] > 0

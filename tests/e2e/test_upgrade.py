@@ -102,7 +102,7 @@ def test_a_sync_goes_on_where_0_1_0_ended(tmp_path: Path) -> None:
 
 COMMANDS = (
     *("status", "sync", "reconcile", "build", "run", "publish", "doctor", "quarantine list", "quarantine retry"),
-    *("webhooks drain", "forget --practice loc-001 --client 1", "query --private from.raw.clients"),
+    *("webhooks drain", "forget --practice loc-001 --client 1 --yes", "query --private from.raw.clients"),
     *("dbt ls", "dagster asset list"),
 )
 

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from pipelines.core.errors import WarehouseBusy
-from pipelines.loading.failures import as_warehouse_error, told_in_one_line
+from pipelines.loading.failures import as_vetl_errors, as_warehouse_error
 
 FILE = Path("vetl.duckdb")
 
@@ -36,5 +36,5 @@ def test_a_full_disk_says_what_to_do(message: str) -> None:
 
 
 def test_a_fault_in_our_own_sql_is_not_the_warehouse_s() -> None:
-    with pytest.raises(duckdb.CatalogException), told_in_one_line(FILE), duckdb.connect() as connection:
+    with pytest.raises(duckdb.CatalogException), as_vetl_errors(FILE), duckdb.connect() as connection:
         connection.execute("from nowhere")

@@ -48,6 +48,10 @@ def ask(filled: Filled, sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql).fetchall()
 
 
+def forget(filled: Filled) -> None:
+    filled.warehouse.people.forget(filled.warehouse.people.look_up("p1", JANES_ID))
+
+
 def counts(filled: Filled) -> dict[str, int]:
     tables = ask(
         filled, "select schema_name || '.' || table_name from duckdb_tables() where schema_name <> 'control'"
@@ -61,13 +65,14 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert all(text.encode() in filled.path.read_bytes() for text in TOLD[:5])
 
     with Filled(filled.path).warehouse as warehouse:
-        forgotten = warehouse.forget("p1", JANES_ID)
+        person = warehouse.people.look_up("p1", JANES_ID)
+        forgotten = warehouse.people.forget(person)
     rewrite(filled.path)
 
     content = filled.path.read_bytes()
     assert [text for text in (*TOLD, "Rex of Jane", "knee") if text.encode() in content] == []
     assert counts(filled) == before
-    assert set(TOLD[:5]) <= set(forgotten.mentions)
+    assert set(TOLD[:5]) <= person.ids | person.names | person.phones | person.emails
     name = forgotten.pseudonym
     assert ask(filled, "select id, name, json_array_length(patients) from raw.clients order by id = 'max-id'") == [
         (name, None, 1),
@@ -93,7 +98,7 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
 
 def test_what_is_merged_again_is_a_change_and_nothing_else_is(filled: Filled) -> None:
     """`_row_hash` is of the row as it is now: an equal row makes no version."""
-    filled.warehouse.forget("p1", JANES_ID)
+    forget(filled)
 
     assert filled.merge("clients", {"id": "max-id", "name": "Max"}).updated == 0
 
@@ -103,7 +108,7 @@ def test_a_client_of_another_practice_with_the_same_id_stays(filled: Filled) -> 
     filled.merge("clients", {"id": JANES_ID, "name": JANE, "phone": JANES_PHONE})
     filled.replace_days(call_line(client_name=JANE, phone_number=JANES_PHONE), first=DAY, last=DAY)
 
-    filled.warehouse.forget("p1", JANES_ID)
+    forget(filled)
     filled.warehouse.close()
 
     assert ask(filled, "select id, name, phone from raw.clients where practice_id = 'p2'") == [
@@ -117,7 +122,7 @@ def test_a_client_of_another_practice_with_the_same_id_stays(filled: Filled) -> 
 def test_a_number_that_another_client_has_too_stays_that_ones(filled: Filled) -> None:
     filled.merge("clients", {"id": "max-id", "name": "Max", "phone": JANES_PHONE})
 
-    filled.warehouse.forget("p1", JANES_ID)
+    forget(filled)
     filled.warehouse.close()
 
     assert ask(filled, "select phone from raw.clients where id = 'max-id'") == [(JANES_PHONE,)]
@@ -125,4 +130,4 @@ def test_a_number_that_another_client_has_too_stays_that_ones(filled: Filled) ->
 
 def test_nobody_is_forgotten_for_an_id_that_no_row_names(filled: Filled) -> None:
     with pytest.raises(WrongUse, match="no row of practice p1 names this client"):
-        filled.warehouse.forget("p1", "nobody")
+        filled.warehouse.people.look_up("p1", "nobody")

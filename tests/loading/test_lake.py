@@ -249,7 +249,7 @@ def test_a_manifest_that_is_none_is_left_alone(warehouse: Path, tmp_path: Path) 
         export(warehouse, tmp_path / "lake")
 
 
-def test_a_lake_that_cannot_be_written_is_told_in_one_line(warehouse: Path, tmp_path: Path) -> None:
+def test_a_lake_that_cannot_be_written_is_as_vetl_errors(warehouse: Path, tmp_path: Path) -> None:
     (tmp_path / "lake").write_text("a file", "utf-8")
 
     with pytest.raises(LakeError, match="lake: "):

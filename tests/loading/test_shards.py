@@ -169,7 +169,7 @@ def test_a_run_of_several_shards_ended_as_the_last_of_them_says_in_one_file_too(
     assert ended == [(1,)]
 
 
-def test_a_layout_that_cannot_be_read_is_told_in_one_line(filled: bytes, tmp_path: Path) -> None:
+def test_a_layout_that_cannot_be_read_is_as_vetl_errors(filled: bytes, tmp_path: Path) -> None:
     path = put(tmp_path / "vetl.duckdb", filled)
     arrange(path, {"1": IDS, "2": []}, lock_wait_seconds=0)
     path.with_name("vetl.duckdb.shards.json").write_text("{")

@@ -47,7 +47,7 @@ def test_serving_without_a_secret_is_a_wrong_configuration(capsys: pytest.Captur
     assert capsys.readouterr().err.startswith("vetl: VETL_WEBHOOKS__SECRETS: not set")
 
 
-def test_serving_where_something_else_listens_is_told_in_one_line(
+def test_serving_where_something_else_listens_is_as_vetl_errors(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pipelines.receiving.serving import listening  # noqa: PLC0415 - the one user

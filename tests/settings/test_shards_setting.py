@@ -25,7 +25,7 @@ from pipelines.settings import load_settings
         ('2\nmemory_limit = "lots"', "must be an amount such as 4GB"),
     ],
 )
-def test_a_wrong_one_is_told_in_one_line(shards: str, message: str) -> None:
+def test_a_wrong_one_is_as_vetl_errors(shards: str, message: str) -> None:
     written(f"[warehouse]\nshards = {shards}\n{HARBOR}")
 
     assert message in complaint()

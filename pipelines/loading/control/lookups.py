@@ -32,8 +32,10 @@ def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ..
 
 
 def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
-    """Record ids that were read: `frame` has `practice_id`, `id` and `_loaded_at`."""
+    """Record ids that were read: `frame` has `practice_id`, `id` and `_loaded_at`; forgotten ids are left out."""
     read = frame.select("practice_id", "id", read_at="_loaded_at")
+    if forgotten := commit.pseudonyms.of_practices(read["practice_id"].unique()):
+        read = read.filter(~pl.col("id").is_in(forgotten))
     _replace(commit, "control.lookups", read)
     _remove(commit, "control.missing_records", read)
     _remove(commit, "control.mentions", read)

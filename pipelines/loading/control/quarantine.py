@@ -13,6 +13,7 @@ import polars as pl
 from pipelines.core.pages import Changes
 from pipelines.loading.context import Commit, registered_frames
 from pipelines.loading.instants import INSTANT
+from pipelines.loading.pseudonyms import GONE
 
 _BAD_ROWS = {
     "row_key": pl.String,
@@ -123,6 +124,7 @@ def numbered(rows: Iterable[BadRow]) -> list[BadRow]:
 
 def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes]:
     """Add rows, or update them if they are in quarantine already."""
+    rows = [_without_people(commit, row) for row in rows]
     by_key = {(row.practice_id, row.key): row for row in rows}
     if not by_key:
         return {}
@@ -148,6 +150,18 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
             [commit.endpoint_name, commit.run_id],
         )
     return {of: Changes(quarantined=count) for of, count in Counter(row.practice_id for row in rows).items()}
+
+
+def _without_people(commit: Commit, row: BadRow) -> BadRow:
+    """Return the row without its payload if it mentions a forgotten person."""
+    pseudonyms = commit.pseudonyms
+    if not any(pseudonyms.mentions_in(row.practice_id, text) for text in (row.key, row.reason, row.payload)):
+        return row
+    mentions = pseudonyms.by_practice.get(row.practice_id)
+    if mentions is None:
+        return replace(row, payload=GONE)
+    key = mentions.identity(row.key) if commit.table.endpoint.table == "clients" else None
+    return replace(row, key=key or row.key, reason=mentions.replaced(row.reason), payload=GONE)
 
 
 def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:

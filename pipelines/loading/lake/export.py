@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.loading.connection import PRIVATE, attach, attach_shards
-from pipelines.loading.failures import told_in_one_line
+from pipelines.loading.failures import as_vetl_errors
 from pipelines.loading.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
 from pipelines.loading.lake.storage import Storage
 from pipelines.loading.lake.tables import LakeTable, lake_tables
@@ -57,7 +57,7 @@ def export_private(
     with (
         closing(attach(warehouse, lock_wait_seconds=lock_wait_seconds)) as connection,
         storage.drafts(warehouse.with_name(f"{warehouse.name}.lake")) as drafts,
-        told_in_one_line(warehouse),
+        as_vetl_errors(warehouse),
     ):
         attach_shards(connection, warehouse, lock_wait_seconds=lock_wait_seconds)
         [(clock,)] = connection.execute(
@@ -75,7 +75,7 @@ def export_marts(published: Path, storage: Storage, *, grace: bool = True) -> Ex
         WarehouseError: the file cannot be read.
     """
     with (
-        told_in_one_line(published),
+        as_vetl_errors(published),
         closing(duckdb.connect(published, read_only=True)) as connection,
         storage.drafts(published.with_name(f".{published.name}.lake")) as drafts,
     ):

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from pipelines.loading.connection import literal, quoted
-from pipelines.loading.failures import told_in_one_line
+from pipelines.loading.failures import as_vetl_errors
 
 
 def write_views(file: Path, tables: Path, manifest: Path) -> None:
@@ -20,7 +20,7 @@ def write_views(file: Path, tables: Path, manifest: Path) -> None:
     file.unlink(missing_ok=True)
     nodes = json.loads(manifest.read_text("utf-8"))["nodes"].values()
     marts = [node for node in nodes if node["resource_type"] == "model" and node["schema"] == "marts"]
-    with told_in_one_line(file), closing(duckdb.connect(file)) as connection:
+    with as_vetl_errors(file), closing(duckdb.connect(file)) as connection:
         connection.execute("create schema marts")
         for mart in marts:
             _write(connection, mart, tables / mart["name"])

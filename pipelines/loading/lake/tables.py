@@ -28,7 +28,7 @@ _WRITTEN_AS = {"JSON": "VARCHAR", "UBIGINT": "DECIMAL(20,0)"}
 """JSON is text, which is what every engine's functions of JSON take. Trino has no unsigned numbers, and finds
 statistics of theirs corrupted (trinodb/trino#27274); Spark makes this decimal of them."""
 
-_LEFT_OUT = ("meta", "migrations", "building")
+_LEFT_OUT = ("meta", "migrations", "building", "forgotten_keys", "forgotten_values")
 _NOTES = "changed_in_"
 """What a build keeps of itself, and the secrets of the private file."""
 

@@ -24,6 +24,7 @@ from pipelines.loading.phone_calls.records import as_days
 from pipelines.loading.phone_calls.rows import append, clear_details, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import add_called_at_by_zone, days_between
 from pipelines.loading.phone_calls.values import read_values
+from pipelines.loading.pseudonyms import CALL_IDENTITY, without_words
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET, mark_deleted, touch, write
 
@@ -75,7 +76,32 @@ def _read(commit: Commit, saves: Saves) -> Typed:
         if save.rows or not own:
             own.append(as_days(commit, save.rows, [practice_id] * len(save.rows)))
         calls += [_within(batch, save) for batch in own]
-    return joined(calls)
+    return _without_people(commit, joined(calls))
+
+
+def _without_people(commit: Commit, calls: Typed) -> Typed:
+    """The calls with pseudonyms in the place of forgotten people.
+
+    A row of the CSV names no client: one that is at the place of a forgotten client's call is taken for that call.
+    """
+    frame = commit.pseudonyms.in_rows(commit.table, calls.frame)
+    shown = commit.pseudonyms.of_practices(frame["practice_id"].unique())
+    if shown and frame.height:
+        own = frame_of(
+            commit.connection,
+            f"select distinct {', '.join(CALL_IDENTITY)}, true as _own from {commit.table.raw}"
+            " where practice_id in (select unnest($practices)) and call_date between $first and $last"
+            " and (list_contains($shown, client_id) or list_contains($shown, remote_client_id))",
+            params={
+                "practices": frame["practice_id"].unique().to_list(),
+                "first": frame["call_date"].min(),
+                "last": frame["call_date"].max(),
+                "shown": shown,
+            },
+        )
+        marked = frame.join(own, on=CALL_IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+        frame = without_words(commit.table, frame, marked["_own"].fill_null(value=False))
+    return replace(calls, frame=frame)
 
 
 def _read_times(saves: Saves) -> pl.DataFrame:

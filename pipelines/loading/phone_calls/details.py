@@ -18,8 +18,9 @@ from pipelines.loading.extras import grouped_by_new_fields, merged_extra
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW, only_one, pair
 from pipelines.loading.phone_calls.records import as_csv_rows, read_records, shape
-from pipelines.loading.phone_calls.rows import clear_details, stored_rows, with_row_hash
+from pipelines.loading.phone_calls.rows import clear_details, empty_words, stored_rows, with_row_hash
 from pipelines.loading.phone_calls.times import days_between, local_minute
+from pipelines.loading.pseudonyms import IDS
 from pipelines.loading.versions import TARGET
 
 _ENOUGH = 5
@@ -124,6 +125,9 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
             " from attached where stored.rowid = attached._target",
             [commit.run_id],
         )
+    shown = commit.pseudonyms.of_practices(attached["practice_id"].unique())
+    if shown:
+        empty_words(commit, attached.filter(pl.any_horizontal(pl.col(name).is_in(shown) for name in IDS)))
 
 
 def _with_a_doubtful_zone(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:

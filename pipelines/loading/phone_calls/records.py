@@ -18,7 +18,8 @@ from pipelines.partner.models import PhoneCall
 
 def read_records(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
     """Parse records into a typed frame with their JSON names; `practices` holds the practice of each record."""
-    return typed(rows, shape(commit), practices)
+    batch = typed(rows, shape(commit), practices)
+    return replace(batch, frame=commit.pseudonyms.in_rows(commit.table, batch.frame))
 
 
 def shape(commit: Commit) -> Shape:

@@ -9,6 +9,7 @@ from pipelines.loading.context import Commit, frame_of, registered_frames
 from pipelines.loading.control import dirty_days, state
 from pipelines.loading.frames import EXTRA
 from pipelines.loading.phone_calls.matching import DETAILS, ORDINAL, SAME_ROW
+from pipelines.loading.pseudonyms import NAMES, WORDS
 from pipelines.loading.tables import row_hash
 from pipelines.loading.versions import TARGET
 
@@ -85,3 +86,15 @@ def clear_details(commit: Commit, rows: pl.DataFrame) -> None:
             " from doubtful where stored.rowid = doubtful._target",
             [commit.run_id],
         )
+
+
+def empty_words(commit: Commit, rows: pl.DataFrame) -> None:
+    """Take names and words out of these calls (`_target`), which turned out to be a forgotten client's."""
+    if rows.is_empty():
+        return
+    emptied = ", ".join(f"{name} = null" for name in (*NAMES, *WORDS) if name == EXTRA or commit.table.has(name))
+    with registered_frames(commit.connection, own=rows.select(TARGET)):
+        for values in (emptied, f"_row_hash = {row_hash(commit.table.hashed, 'stored')}"):
+            commit.connection.execute(
+                f"update {commit.table.raw} as stored set {values} from own where stored.rowid = own._target"
+            )

@@ -1,0 +1,144 @@
+"""Everything that vetl keeps, searched for what is left of a forgotten person."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from pipelines.core.errors import WarehouseError
+from pipelines.jobs.dbt_process import state_folder
+from pipelines.jobs.forget_plan import plan_file
+from pipelines.jobs.lake import lake_of_marts, private_lake
+from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.lake.export import read_manifest
+from pipelines.loading.lake.storage import Storage
+from pipelines.loading.layout import written_files
+from pipelines.loading.mentions import Mentions
+from pipelines.loading.person import Person
+from pipelines.loading.pseudonyms import Pseudonyms
+from pipelines.loading.published.contacts import contacts_file
+from pipelines.loading.published.kept import kept
+from pipelines.loading.published.parquet import parquet_folder
+from pipelines.loading.residue import elsewhere, in_bytes, in_parquet, in_private, in_published, texts_of
+from pipelines.receiving.inbox import Inbox
+from pipelines.settings import Settings
+
+
+def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]:
+    """Return the files, and where they have any the tables, that still hold something of a person: no value.
+
+    Raises:
+        InboxError: the inbox cannot be read.
+        LakeError: a lake cannot be read.
+        WarehouseError: a file cannot be read.
+    """
+    seconds = settings.warehouse.lock_wait_seconds
+    left: list[str] = []
+    for file in _private_files(settings):
+        left += [f"{file}: {table}" for table in in_private(file, person, mentions, lock_wait_seconds=seconds)]
+    for file in _published_files(settings):
+        left += [f"{file}: {table}" for table in in_published(file, person, mentions)]
+    for file in _parquet_files(settings):
+        left += [str(file)] * in_parquet(file, person, mentions)
+    for storage in (private_lake(settings), lake_of_marts(settings)):
+        left += _in_lake(storage, settings, person, mentions)
+    if settings.webhooks.inbox.exists():
+        with Inbox.open(settings.webhooks.inbox) as inbox:
+            left += [str(settings.webhooks.inbox)] * bool(
+                inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in)
+            )
+    return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
+
+
+def remove_leftovers(settings: Settings) -> None:
+    """Remove drafts and spilled rows of processes that are dead; nobody comes back for them."""
+    path, published = settings.warehouse.path, settings.warehouse.published.resolve()
+    for file in (path, *written_files(path)):
+        shutil.rmtree(file.with_name(f"{file.name}.tmp"), ignore_errors=True)
+    shutil.rmtree(path.with_name(f"{path.name}.lake"), ignore_errors=True)
+    for folder, names in ((path.parent, [path.name]), (published.parent, _published_names(settings))):
+        for name in names:
+            for draft in folder.glob(f".{name}.*"):
+                if not _is_of_a_living(draft):
+                    shutil.rmtree(draft, ignore_errors=True)
+                    draft.unlink(missing_ok=True)
+
+
+def _is_of_a_living(draft: Path) -> bool:
+    """Whether the process that the name of a draft tells is still there; one without a process is of nobody."""
+    numbers = [part for part in draft.name.split(".") if part.isdecimal()]
+    return bool(numbers) and Path("/proc", numbers[0]).exists()
+
+
+def _published_names(settings: Settings) -> list[str]:
+    published = settings.warehouse.published
+    return [published.name, contacts_file(published).name]
+
+
+def _private_files(settings: Settings) -> list[Path]:
+    path = settings.warehouse.path
+    return list(dict.fromkeys(file for file in (path, *written_files(path)) if file.exists()))
+
+
+def _published_files(settings: Settings) -> list[Path]:
+    published = settings.warehouse.published
+    return [file for file in (published, *kept(published), contacts_file(published)) if file.exists()]
+
+
+def _parquet_files(settings: Settings) -> list[Path]:
+    return sorted(parquet_folder(settings.warehouse.published).rglob("*.parquet"))
+
+
+def _in_lake(storage: Storage, settings: Settings, person: Person, mentions: Mentions) -> Iterator[str]:
+    if read_manifest(storage) is None:
+        return
+    for path in storage.paths(""):
+        content = storage.read(path) or b""
+        with NamedTemporaryFile(dir=settings.warehouse.path.parent, prefix=".vetl-scan.") as copy:
+            copy.write(content)
+            copy.flush()
+            is_left = bool(_not_elsewhere(settings, person, in_bytes(Path(copy.name), texts_of(person))))
+            if is_left or (path.endswith(".parquet") and in_parquet(Path(copy.name), person, mentions)):
+                yield f"{storage.location}/{path}"
+
+
+def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
+    texts = texts_of(person)
+    for file in _all_files(settings):
+        try:
+            there = in_bytes(file, texts)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
+        if _not_elsewhere(settings, person, there):
+            yield str(file)
+
+
+def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[str]:
+    """Those of the texts that are nobody else's: a client of another practice may have the same name."""
+    if not texts:
+        return texts
+    seconds, shared = settings.warehouse.lock_wait_seconds, set[str]()
+    for file in written_files(settings.warehouse.path):
+        shared |= elsewhere(file, person, texts, lock_wait_seconds=seconds)
+    return texts - shared
+
+
+def _all_files(settings: Settings) -> list[Path]:
+    """Every file of vetl's own but the plan, drafts and logs of databases too."""
+    path, published, inbox = (
+        settings.warehouse.path,
+        settings.warehouse.published.resolve(),
+        settings.webhooks.inbox,
+    )
+    files = [*_private_files(settings), *_published_files(settings), inbox]
+    for file in list(files):
+        files += [*file.parent.glob(f"{file.name}*"), *file.parent.glob(f".{file.name}*")]
+    for name in _published_names(settings):
+        files += published.parent.glob(f".{name}*")
+    for folder in (state_folder(path), path.with_name(f"{path.name}.tmp"), parquet_folder(published)):
+        files += folder.rglob("*")
+    files += [snapshot_path(file) for file in _private_files(settings)]
+    plan = plan_file(path)
+    return sorted({file for file in files if file.is_file() and file != plan})

@@ -1,0 +1,155 @@
+"""A client who is to be forgotten, and the values by which they are found in the rows that are here."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+
+from pipelines.core.errors import WrongUse
+from pipelines.loading.connection import quoted
+from pipelines.loading.mentions import ID_IN_TEXT, national
+from pipelines.loading.pseudonyms import EMAILS, IDS, PHONES, Pseudonyms
+from pipelines.loading.tables import RawTable
+
+_NOT_ASCII = r"[^\x00-\x7F]|\\u[0-9a-fA-F]{4}"
+"""A letter that may be written in several ways: such texts are all looked at closely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A client of a practice, and the values by which they are found: as the rows that are here have them."""
+
+    practice_id: str
+    client_id: str
+    ids: frozenset[str] = field(repr=False)
+    phones: frozenset[str] = field(default=frozenset(), repr=False)
+    emails: frozenset[str] = field(default=frozenset(), repr=False)
+    names: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def together(self, other: "Person") -> "Person":
+        """The values of both, which are of the same client."""
+        return Person(
+            self.practice_id,
+            self.client_id,
+            self.ids | other.ids,
+            self.phones | other.phones,
+            self.emails | other.emails,
+            self.names | other.names,
+        )
+
+
+def look_up(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
+) -> Person:
+    """Collect the values by which a client is found. Of one who was forgotten before, the id alone is left.
+
+    A telephone number that is another client's too is left out: it is that one's.
+
+    Raises:
+        WrongUse: no row names this client, and nobody with this id was forgotten.
+    """
+    there = _Held(connection, tables, practice_id)
+    ids = {client_id} | there.values(("remote_id", "remote_client_id"), {client_id})
+    if client_id not in there.values(("id", *IDS), {client_id}):
+        mentions = Pseudonyms.load(connection).by_practice.get(practice_id)
+        if mentions is None or mentions.identity(client_id) is None:
+            raise WrongUse(f"--client: no row of practice {practice_id} names this client")
+    phones = _spellings(connection, practice_id, there.values(PHONES, ids)) - there.others_phones(ids)
+    names = there.values(("name", "client_name"), ids) | there.full_names(ids)
+    return Person(
+        practice_id,
+        client_id,
+        frozenset(ids),
+        frozenset(phones),
+        frozenset(there.values(EMAILS, ids)),
+        frozenset(name for name in names if len(name.split()) > 1),
+    )
+
+
+def pattern_of(person: Person) -> str | None:
+    """A regular expression that each text with a mention matches, and few others; none if no value is known."""
+    if len(person.ids | person.names | person.phones | person.emails) == 1:
+        return None
+    words: set[str] = set()
+    for value in (*person.names, *person.emails, *(item for item in person.ids if len(item) >= ID_IN_TEXT)):
+        if longest := max(re.findall(r"[A-Za-z0-9]+", value), key=len, default=""):
+            words.add(longest)
+    digits = {r"\D{0,4}".join(national(spelling, None)[-4:]) for spelling in person.phones}
+    return f"(?i){'|'.join(sorted(item for item in (*words, *digits, _NOT_ASCII) if item))}"
+
+
+def client_columns(table: RawTable) -> list[str]:
+    """The columns of a table that name a client."""
+    own = ["id", "remote_id"] if table.endpoint.table == "clients" else []
+    return own + [column for column in IDS if table.has(column)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """The rows of raw and history of one practice."""
+
+    connection: duckdb.DuckDBPyConnection
+    tables: Sequence[RawTable]
+    practice_id: str
+
+    def values(self, columns: Iterable[str], ids: set[str]) -> set[str]:
+        """The values of these columns in rows of these ids."""
+        held: set[str] = set()
+        for table, name in self._each():
+            keys = client_columns(table)
+            for column in columns:
+                if keys and table.has(column) and (column != "id" or "id" in keys):
+                    held |= self._ask(f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids)
+        return held
+
+    def others_phones(self, ids: set[str]) -> set[str]:
+        """The telephone numbers of rows that name another client."""
+        phones: set[str] = set()
+        for table, name in self._each():
+            id_column = next((key for key in client_columns(table) if table.has(key)), None)
+            for column in PHONES:
+                if id_column and table.has(column):
+                    other = f"{id_column} is not null and not ({_any_of(client_columns(table), 'ids')})"
+                    phones |= self._ask(f"select {quoted(column)} from {name} where", other, ids=ids)
+        return phones
+
+    def full_names(self, ids: set[str]) -> set[str]:
+        """First and last names that stand in two columns, in one."""
+        both = "client_first_name || ' ' || client_last_name"
+        return {
+            value
+            for schema in ("raw", "history")
+            for value in self._ask(
+                f"select {both} from {schema}.appointments where", _any_of(("remote_client_id",), "ids"), ids=ids
+            )
+        }
+
+    def _each(self) -> Iterable[tuple[RawTable, str]]:
+        return ((table, name) for table in self.tables for name in (table.raw, table.history))
+
+    def _ask(self, select: str, where: str, **given: set[str]) -> set[str]:
+        rows = self.connection.execute(
+            f"{select} practice_id = $practice and ({where})",
+            {"practice": self.practice_id, **{name: list(values) for name, values in given.items()}},
+        ).fetchall()
+        return {value for (value,) in rows if value}
+
+
+def _any_of(columns: Iterable[str], among: str) -> str:
+    return (
+        " or ".join(f"coalesce(list_contains(${among}, {quoted(column)}), false)" for column in columns) or "false"
+    )
+
+
+def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: set[str]) -> set[str]:
+    """The numbers in every spelling that this practice uses for them."""
+    rows = connection.execute(
+        "with known as (from control.phone_numbers where practice_id = $practice),"
+        " numbers as (select unnest($phones) as e164"
+        " union select e164 from known where list_contains($phones, spelling))"
+        " select spelling from known where e164 in (from numbers)"
+        " union select e164 from numbers where e164 is not null",
+        {"practice": practice_id, "phones": list(phones)},
+    ).fetchall()
+    return {value for (value,) in rows}

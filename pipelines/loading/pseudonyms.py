@@ -1,0 +1,215 @@
+"""The forgotten people of a file, and their pseudonyms in rows of theirs that come in again.
+
+What was done to the rows that were here at the forgetting is done to each row before it is merged: so a row that
+the platform sends again equals the one that is here.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import cast
+
+import duckdb
+import polars as pl
+
+from pipelines.core.endpoint import Kind
+from pipelines.loading.mentions import Known, Mentions
+from pipelines.loading.records import canonical_json
+from pipelines.loading.tables import RawTable
+
+IDS = ("client_id", "remote_client_id")
+PHONES = ("phone", "phone_number", "client_phone", "contact_number")
+EMAILS = ("email", "client_email")
+NAMES = ("name", "client_name", "client_first_name", "client_last_name", "patient_name")
+WORDS = (
+    *("summary", "title", "description", "override_completion_action_text", "context", "error_message"),
+    *("outcome_detail", "custom_fields", "body", "_extra"),
+)
+LISTS = ("patients", "reminders")
+"""How many things these hold is counted, so that they stay as long as they are."""
+
+GONE = '{"forgotten": true}'
+"""What stands in the place of a quarantined payload that mentions somebody: it is text of unknown shape."""
+
+CALLS = "phone_calls"
+CALL_IDENTITY = ("practice_id", "called_at_local", "direction", "phone_number")
+_OWN_KEYS = ("practice", "practice_name", "call_key", "content_hash")
+"""Texts that name the practice, or that vetl makes itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pseudonyms:
+    """The mentions of forgotten people by practice; a practice without any is not in it."""
+
+    by_practice: Mapping[str, Mentions] = field(default_factory=dict[str, Mentions])
+
+    @classmethod
+    def load(cls, connection: duckdb.DuckDBPyConnection) -> "Pseudonyms":
+        """Read what the file keeps."""
+        keys = dict(connection.execute("select practice_id, key from control.forgotten_keys").fetchall())
+        by_practice: dict[str, list[Known]] = {}
+        for practice_id, *rest in connection.execute(
+            "select practice_id, kind, span, digest, pseudonym from control.forgotten_values"
+        ).fetchall():
+            by_practice.setdefault(practice_id, []).append(Known(*rest))
+        return cls({of: Mentions(bytes.fromhex(keys[of]), its) for of, its in by_practice.items()})
+
+    def mentions_in(self, practice_id: str, text: str) -> bool:
+        """Whether a text mentions somebody who was forgotten; of an unknown practice, anywhere."""
+        own = [self.by_practice[practice_id]] if practice_id in self.by_practice else []
+        among = own if practice_id else self.by_practice.values()
+        return any(_mentions(mentions, text) for mentions in among)
+
+    def in_rows(self, table: RawTable, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows, as they come in or as they are here, with pseudonyms in the place of forgotten people.
+
+        `frame` has a `practice_id` and any of the table's columns.
+        """
+        return self._each(frame, lambda mentions, rows: _Rows(mentions, table, rows).hidden())
+
+    def of_practices(self, practices: Iterable[str]) -> list[str]:
+        """The pseudonyms of all ids of clients of these practices."""
+        return sorted(
+            {name for of in practices if of in self.by_practice for name in self.by_practice[of].pseudonyms}
+        )
+
+    def _each(self, frame: pl.DataFrame, hidden: Callable[[Mentions, pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+        among = [of for of in self.by_practice if (frame["practice_id"] == of).any()] if self.by_practice else []
+        if not among:
+            return frame
+        places = frame.with_row_index("_place")
+        parts = [places.filter(~pl.col("practice_id").is_in(among))]
+        parts += [hidden(self.by_practice[of], places.filter(practice_id=of)) for of in among]
+        return pl.concat([part.select(places.columns) for part in parts]).sort("_place").drop("_place")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of one practice and one table."""
+
+    mentions: Mentions
+    table: RawTable
+    frame: pl.DataFrame
+
+    def hidden(self) -> pl.DataFrame:
+        """The same rows with pseudonyms, and without the words of those that are the person's own."""
+        frame = without_words(self.table, self.frame, self.own)
+        shown = [
+            _mapped(frame[name], self._shown(name))
+            for name, kind in zip(frame.columns, frame.dtypes, strict=True)
+            if kind == pl.String and self._shows(name)
+        ]
+        return frame.with_columns(shown)
+
+    @cached_property
+    def own(self) -> pl.Series:
+        """Which rows are the person's: by id, else by number or address if they name no other client.
+
+        A call is the person's by its number whoever it names: its row in the CSV names nobody.
+        """
+        by_id = self._any(self._id_columns, self.mentions.identity)
+        by_contact = self._any(PHONES, self.mentions.number) | self._any(EMAILS, self.mentions.address)
+        if self.table.endpoint.table != CALLS:
+            by_contact &= ~self._names_somebody()
+        return by_id | by_contact
+
+    @property
+    def _id_columns(self) -> tuple[str, ...]:
+        return ("id", "remote_id", *IDS) if self.table.endpoint.table == "clients" else IDS
+
+    def _names_somebody(self) -> pl.Series:
+        named = self._nothing
+        for name in self._id_columns:
+            if name in self.frame.columns:
+                named |= self.frame[name].is_not_null() & (self.frame[name] != "").fill_null(value=False)
+        return named
+
+    def _any(self, columns: Iterable[str], recognised: Callable[[str], str | None]) -> pl.Series:
+        marked = self._nothing
+        for name in columns:
+            if name in self.frame.columns:
+                values = [value for value in self.frame[name].unique() if value and recognised(value)]
+                marked |= self.frame[name].is_in(values).fill_null(value=False)
+        return marked
+
+    @property
+    def _nothing(self) -> pl.Series:
+        return pl.repeat(value=False, n=self.frame.height, eager=True, dtype=pl.Boolean)
+
+    def _shows(self, name: str) -> bool:
+        """Whether a column may name somebody: ids of other things than clients, and vetl's own, do not."""
+        if name in self._id_columns:
+            return True
+        is_ours = name in _OWN_KEYS or (name.startswith("_") and name != "_extra")
+        return not is_ours and name != "id" and not name.endswith("_id")
+
+    def _shown(self, name: str) -> Callable[[str], str]:
+        if name in self._id_columns:
+            return lambda value: self.mentions.identity(value) or value
+        if name in PHONES:
+            return lambda value: self.mentions.number(value) or self.mentions.replaced(value)
+        if name == "_extra" or any(item.name == name and item.kind is Kind.JSON for item in self.table.columns):
+            return lambda value: in_json(self.mentions, value)
+        return self.mentions.replaced
+
+
+def in_json(mentions: Mentions, text: str) -> str:
+    """A JSON text with pseudonyms; text that is no JSON is taken as text."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return mentions.replaced(text)
+    shown = mentions.replaced_json(document)
+    return text if shown == document else canonical_json(shown)
+
+
+def _mentions(mentions: Mentions, text: str) -> bool:
+    if mentions.replaced(text) != text:
+        return True
+    try:
+        document = json.loads(text) if text[:1] in "{[" else None
+    except (ValueError, RecursionError):
+        return False
+    return document is not None and _is_about(mentions, document)
+
+
+def _is_about(mentions: Mentions, document: object) -> bool:
+    """Whether JSON mentions somebody: an id of any length in a field for it, a text whose letters were numbers."""
+    match document:
+        case str():
+            return mentions.replaced(document) != document
+        case dict():
+            fields = cast("dict[str, object]", document)
+            named = [str(fields[name]) for name in IDS if name in fields]
+            return any(map(mentions.identity, named)) or any(_is_about(mentions, item) for item in fields.values())
+        case list():
+            return any(_is_about(mentions, item) for item in cast("list[object]", document))
+        case _:
+            return False
+
+
+def without_words(table: RawTable, frame: pl.DataFrame, own: pl.Series) -> pl.DataFrame:
+    """The rows, and those that are `own` without their names and words."""
+    if not own.any():
+        return frame
+    emptied = [
+        pl.when(own).then(None).otherwise(frame[name]).alias(name) for name in (*NAMES, *WORDS) if name in frame
+    ]
+    blanked = [
+        pl.when(own).then(_mapped(frame[name], _blanked)).otherwise(frame[name]).alias(name)
+        for name in LISTS
+        if name in frame and table.has(name)
+    ]
+    return frame.with_columns(*emptied, *blanked)
+
+
+def _blanked(text: str) -> str:
+    things = json.loads(text)
+    return canonical_json([{} for _ in things]) if isinstance(things, list) else "[]"
+
+
+def _mapped(series: pl.Series, shown: Callable[[str], str]) -> pl.Series:
+    """Each distinct text is looked at once."""
+    changed = {text: new for text in series.unique() if text is not None and (new := shown(text)) != text}
+    return series.replace(changed) if changed else series

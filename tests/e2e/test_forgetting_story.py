@@ -1,0 +1,150 @@
+"""Somebody is forgotten at any time between any commands, by a forgetting that may be killed or lack room.
+
+Once it is complete, no file that vetl keeps has anything of the person: not then, and not after any later command,
+whether the platform has forgotten them or not. `VETL_CHAOS_SEEDS` says how many stories are run, or from which to
+which; a failing one prints the line that runs it again.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import duckdb
+import pytest
+from support import forgetting
+from support.forgetting import PRACTICE
+from support.mart_builds import build_marts_untested
+
+import sandbox
+from pipelines.core.reading import Reconcile
+from pipelines.jobs.build import publish_marts
+from pipelines.jobs.drain import run_drain
+from pipelines.jobs.forget_plan import plan_file
+from pipelines.jobs.lake import run_export
+from pipelines.jobs.quarantine import retry
+from pipelines.jobs.sync import run_sync
+from pipelines.settings import Settings
+
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "2").rpartition("-")
+DAYS = 6
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[sandbox.Handle]:
+    with sandbox.running(practices=1, days=DAYS, calls=60, seed=11, frozen=True) as handle:
+        yield handle
+
+
+@dataclass
+class Story:
+    """One story, and what may happen in it."""
+
+    platform: sandbox.Handle
+    settings: Settings
+    rng: Random
+    person: dict[str, str]
+
+    def sync(self) -> None:
+        self._read("no")
+
+    def reconcile(self) -> None:
+        self._read("recent")
+
+    def reconcile_all(self) -> None:
+        self._read("full")
+
+    def drain(self) -> None:
+        forgetting.mention(self.settings, self.person, self.rng)
+        run_drain(self.settings, catch_up=False)
+
+    def publish(self) -> None:
+        if self.settings.warehouse.published.exists():
+            publish_marts(self.settings)
+
+    def export(self) -> None:
+        run_export(self.settings)
+
+    def retry(self) -> None:
+        retry(self.settings, lambda _progress: None)
+
+    def scrub(self) -> None:
+        """The platform forgets the client, and their name in the calls."""
+        for call in list(self.platform.truth(PRACTICE, "phone_calls")):
+            if call["client_id"] == self.person["id"]:
+                self.platform.update(PRACTICE, "phone_calls", call["id"], {"client_name": None, "summary": None})
+
+    def _read(self, reconcile: Reconcile) -> None:
+        result = run_sync(
+            self.settings,
+            practices=None,
+            endpoints=None,
+            since=None,
+            progress=lambda _progress: None,
+            reconcile=reconcile,
+        )
+        assert result.exit_code in (0, 3), result
+
+    @property
+    def commands(self) -> list[Callable[[], None]]:
+        return [
+            *(self.sync, self.reconcile, self.reconcile_all, self.drain, self.publish, self.export, self.retry),
+            self.scrub,
+        ]
+
+    def some(self, most: int) -> list[str]:
+        """Let some of it happen; returns what it was."""
+        chosen = self.rng.sample(self.commands, self.rng.randint(0, most))
+        for command in chosen:
+            command()
+        return [command.__name__ for command in chosen]
+
+
+def calls_here(settings: Settings) -> tuple[int, int]:
+    """How many calls the source has as far as vetl knows, and how many keys they have."""
+    with duckdb.connect(settings.warehouse.path) as connection:
+        [counts] = connection.execute(
+            "select count(*) filter (where _deleted_at is null), count(*) - count(distinct (call_date, call_key))"
+            " from raw.phone_calls"
+        ).fetchall()
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(int(FIRST or 0), int(LAST)), ids=lambda seed: f"seed-{seed}-")
+def test_who_was_forgotten_is_nowhere_and_stays_so(platform: sandbox.Handle, tmp_path: Path, seed: int) -> None:
+    platform.reset()
+    rng = Random(seed)
+    settings = forgetting.everywhere(platform, tmp_path / "site", DAYS)
+    story = Story(platform, settings, rng, forgetting.somebody(platform, rng))
+    story.sync()
+    story.drain()
+    build_marts_untested(settings)
+    story.publish()
+    before = story.some(2)
+    how = ("killed", "no room", "whole")[seed % 3]
+    replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest {__file__}; {before}, {how}"
+    assert forgetting.left_of(tmp_path / "site", story.person), replay
+
+    between: list[str] = []
+    if how != "whole":
+        seconds, share = rng.uniform(0.3, 6.0), rng.uniform(0.2, 1.0)
+        limits = {"kill": forgetting.after(seconds)} if how == "killed" else {}
+        most = int(settings.warehouse.path.stat().st_size * share) if how == "no room" else 0
+        error = forgetting.forget_apart(settings, story.person, tmp_path / "ended", most=most, **limits)
+        replay += f" after {seconds:.2f} s" if how == "killed" else f" with {most} bytes: {error}"
+        between = story.some(2)
+    if plan_file(settings.warehouse.path).exists() and rng.random() < 0.5:
+        done = forgetting.finish(settings)[-1]
+    else:
+        done = forgetting.forget(settings, story.person)
+    replay += f"; then {between}"
+    assert (done.left, done.exit_code) == ([], 0), replay
+    assert not plan_file(settings.warehouse.path).exists(), replay
+    assert forgetting.left_of(tmp_path / "site", story.person) == [], replay
+
+    replay += f", {story.some(3)}"
+    story.reconcile_all()
+    story.drain()
+    assert forgetting.left_of(tmp_path / "site", story.person) == [], replay
+    assert calls_here(settings) == (len(list(platform.truth(PRACTICE, "phone_calls"))), 0), replay

@@ -1,0 +1,236 @@
+"""Rows of a forgotten person that the platform sends again: each is the row that is here, under its pseudonym."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import jane
+from support.filled import Filled, call_line, call_record
+
+from pipelines.core.pages import Changes
+from pipelines.core.steps import ReferencedIds
+from pipelines.endpoints import by_name
+from pipelines.loading.compact import rewrite
+
+KEYS = {
+    "phone_calls": "call_date, call_key",
+    "message_events": "message_id, status",
+    "outreach_events": "request_id",
+    "service_reminder_events": "id, content_hash",
+}
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Filled:
+    return Filled(tmp_path / "vetl.duckdb")
+
+
+def tables(filled: Filled, schema: str = "raw") -> list[str]:
+    return [
+        name for (name,) in filled.rows(f"select table_name from duckdb_tables() where schema_name = '{schema}'")
+    ]
+
+
+def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of raw and history."""
+    return {
+        f"{schema}.{name}": filled.rows(f"from {schema}.{name} order by all")
+        for schema in ("raw", "history")
+        for name in tables(filled, schema)
+    }
+
+
+def repeated(filled: Filled) -> dict[str, int]:
+    """By table: how many keys stand twice."""
+    twice = {
+        name: len(
+            filled.rows(
+                f"select 1 from raw.{name} group by practice_id, {KEYS.get(name, 'id')} having count(*) > 1"
+            )
+        )
+        for name in tables(filled)
+    }
+    return {name: count for name, count in twice.items() if count}
+
+
+def in_clear(filled: Filled) -> list[str]:
+    """Her values that stand in the file, which is closed and written again for that."""
+    filled.warehouse.close()
+    rewrite(filled.path)
+    content = filled.path.read_bytes()
+    return [text for text in (*jane.TOLD, "her knee") if text.encode() in content]
+
+
+def test_everything_told_again_changes_nothing(filled: Filled) -> None:
+    jane.tell(filled)
+    jane.forget(filled)
+    before = contents(filled)
+
+    changes = jane.tell(filled)
+
+    assert (changes.inserted, changes.updated, changes.deleted, changes.restated) == (0, 0, 0, 0)
+    assert contents(filled) == before
+    assert repeated(filled) == {}
+    assert in_clear(filled) == []
+
+
+def test_what_is_told_for_the_first_time_comes_in_under_the_same_pseudonyms(filled: Filled) -> None:
+    jane.tell(filled)
+    name = jane.forget(filled)
+    [(fake,)] = filled.rows("select phone from raw.clients where id <> 'max-id'")
+
+    filled.merge(
+        "staff_tasks",
+        {"id": "t9", "title": f"{jane.NAME} again", "client_id": jane.ID},
+        {"id": "t10", "title": "ask Doe-Smith, Jane, 212.555.0199".replace("oe-S", "œ-S"), "client_id": "max-id"},
+    )
+    filled.replace_days(
+        call_line("2025-05-02 09:00", client_name=jane.NAME, phone_number=jane.PHONE),
+        first=filled.now.date().replace(month=5, day=2),
+        last=filled.now.date().replace(month=5, day=2),
+    )
+
+    assert filled.rows(
+        "select id, client_id, title from raw.staff_tasks where id in ('t9', 't10') order by id"
+    ) == [
+        ("t10", "max-id", f"ask forgotten, {fake}"),
+        ("t9", name, None),
+    ]
+    assert filled.rows(
+        "select phone_number, client_name, summary from raw.phone_calls where call_date = '2025-05-02'"
+    ) == [(fake, None, None)]
+    assert in_clear(filled) == []
+
+
+def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> None:
+    """The CSV names no client, and the number is withheld: only the record says whose call it is."""
+    jane.tell(filled)
+    name = jane.forget(filled)
+    day: dict[str, Any] = {"first": filled.now.date().replace(month=5, day=2)}
+    day["last"] = day["first"]
+    line = call_line("2025-05-02 09:00", client_name="", phone_number="", summary="the bad knee")
+    record = call_record(
+        "call-9",
+        "2025-05-02T13:00:10Z",
+        client_id=jane.ID,
+        client_name="",
+        phone_number="",
+        summary="the bad knee",
+    )
+
+    for _ in range(2):  # told again, it is the same
+        filled.replace_days(line, **day)
+        filled.attach(record, **day)
+        assert filled.rows(
+            "select id, client_id, summary from raw.phone_calls where call_date = '2025-05-02'"
+        ) == [("call-9", name, None)]
+    assert filled.rows("select count(*) from history.phone_calls where call_date = '2025-05-02'") == [(0,)]
+
+
+def test_a_change_of_a_call_of_hers_is_one_row_and_no_words(filled: Filled) -> None:
+    filled.replace_days(call_line(client_name=jane.NAME, phone_number=jane.PHONE, state="In progress"))
+    who: dict[str, Any] = {"client_id": jane.ID, "client_name": jane.NAME, "phone_number": jane.PHONE}
+    filled.attach(call_record("call-1", **who, state="in_progress"))
+    jane.forget(filled)
+
+    filled.replace_days(call_line(client_name=jane.NAME, phone_number=jane.PHONE, summary=f"{jane.NAME} came"))
+
+    assert filled.rows("select id, state, client_name, summary, _deleted_at from raw.phone_calls") == [
+        ("call-1", "completed", None, None, None)
+    ]
+    assert filled.rows("select state, client_name from history.phone_calls") == [("in_progress", None)]
+
+
+def test_bad_rows_of_hers_are_quarantined_without_their_bytes(filled: Filled) -> None:
+    jane.tell(filled)
+    jane.forget(filled)
+
+    filled.merge("staff_tasks", {"id": "bad", "created_at": "nonsense", "title": f"for {jane.NAME.upper()}"})
+    filled.merge("staff_tasks", {"id": "bad-too", "created_at": "nonsense", "title": "for Max"})
+
+    rows = dict(filled.rows("select row_key, payload from control.quarantine where row_key like 'bad%'"))
+    assert rows["bad"] == '{"forgotten": true}'
+    assert json.loads(rows["bad-too"])["title"] == "for Max"
+
+
+def test_the_platform_is_never_asked_for_her(filled: Filled) -> None:
+    jane.tell(filled)
+    jane.forget(filled)
+    jane.tell(filled)
+
+    question = ReferencedIds(filled.now + timedelta(days=9_999), 100)
+
+    asked = filled.warehouse.answer(filled.practice.id, by_name("clients"), question)
+    assert [identity for identity in asked if identity.startswith("forgotten") or identity == jane.ID] == []
+
+
+def test_forgetting_twice_is_forgetting_once(filled: Filled) -> None:
+    jane.tell(filled)
+    first = jane.forget(filled)
+    before = contents(filled)
+
+    assert jane.forget(filled) == first
+    assert contents(filled) == before
+    assert filled.rows("select count(*) from control.forgotten") == [(1,)]
+
+
+def test_nothing_of_what_is_kept_of_her_can_be_read(filled: Filled) -> None:
+    jane.tell(filled)
+    jane.forget(filled)
+
+    kept = str(filled.rows("from control.forgotten_values")) + str(filled.rows("from control.forgotten_keys"))
+    assert [text for text in jane.TOLD if text in kept] == []
+
+
+def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
+    """Platforms count clients and pets apart, so that both may have the number 10000001."""
+    filled.merge("clients", {"id": "10000001", "name": jane.NAME, "phone": jane.PHONE})
+    filled.merge("patients", {"id": "10000001", "name": "Rex", "client_id": "max-id"})
+    filled.merge("staff_tasks", {"id": "t1", "client_id": "max-id", "patient_id": "10000001"})
+
+    filled.warehouse.people.forget(filled.warehouse.people.look_up("p1", "10000001"))
+
+    assert filled.rows("select id, name from raw.patients") == [("10000001", "Rex")]
+    assert filled.rows("select patient_id from raw.staff_tasks") == [("10000001",)]
+    assert filled.rows("select id from control.mentions where endpoint = 'patients'") == []
+
+
+def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> None:
+    jane.tell(filled)
+    jane.forget(filled)
+    filled.another_practice()
+
+    changes = jane.tell(filled)
+
+    assert isinstance(changes, Changes)
+    assert filled.rows("select name, phone from raw.clients where practice_id = 'p2' and id <> 'max-id'") == [
+        (jane.NAME, jane.PHONE)
+    ]
+
+
+def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:
+    """As an earlier vetl left them: a row with a pseudonym, marked as deleted, and the one that was read again."""
+    jane.tell(filled)
+    live = filled.rows("select count(*) from raw.phone_calls where _deleted_at is null")
+    filled.connection.execute(
+        "insert into raw.phone_calls by name"
+        " select * replace ('+99900000000001' as phone_number, now() as _deleted_at)"
+        " from raw.phone_calls where id = 'call-1'"
+    )
+    filled.connection.execute("insert into raw.phone_calls from raw.phone_calls where id = 'call-2'")
+    filled.connection.execute(
+        "insert into raw.staff_tasks by name select * replace ('older' as title,"
+        " _loaded_at - interval 1 day as _loaded_at) from raw.staff_tasks where id = 't2'"
+    )
+    assert repeated(filled) == {"phone_calls": 2, "staff_tasks": 1}
+
+    mended = filled.warehouse.people.mend()
+
+    assert mended == {"raw.phone_calls": 2, "raw.staff_tasks": 1}
+    assert repeated(filled) == {}
+    assert filled.rows("select count(*) from raw.phone_calls where _deleted_at is null") == [(live[0][0] + 1,)]
+    assert filled.rows("select title from history.staff_tasks") == [("older",)]
+    assert filled.rows("select phone_number from history.phone_calls") == [("+99900000000001",)]
+    assert filled.warehouse.people.mend() == {}

@@ -1,0 +1,194 @@
+"""A platform that is followed, and somebody who is to be forgotten: in each place where vetl keeps something.
+
+What is left of the person is searched for with no code of vetl's: as bytes of every file, and as values of every
+DuckDB, Parquet and SQLite file.
+"""
+
+import json
+import os
+import re
+import resource
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+from support import warm_dbt
+from support.killed import processes
+from support.mart_builds import untested
+from support.worlds import settings_for
+
+import sandbox
+from pipelines.jobs import dbt_process
+from pipelines.jobs.forget import Forgetting, build_in_full, forget_person, go_on
+from pipelines.partner.webhooks import Channel
+from pipelines.receiving.inbox import Entry, Inbox
+from pipelines.settings import Settings, WebhooksSettings
+from pipelines.settings.lake import LakeSettings
+
+PRACTICE = "loc-001"
+TEXTS = ("VARCHAR", "JSON")
+
+
+def everywhere(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
+    """Settings with which all is kept that vetl can keep."""
+    settings = settings_for(platform, folder, days)
+    warehouse = settings.warehouse.model_copy(
+        update={"contacts": True, "parquet": True, "lock_wait_seconds": 60, "keep": 3}
+    )
+    return settings.model_copy(
+        update={
+            "warehouse": warehouse,
+            "webhooks": WebhooksSettings(inbox=folder / "inbox.sqlite"),
+            "lake": LakeSettings(path=str(folder / "lake")),
+        }
+    )
+
+
+def somebody(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
+    """A client of calls whom no other has a name or a number in common with."""
+    clients = list(platform.truth(PRACTICE, "clients"))
+    calls = list(platform.truth(PRACTICE, "phone_calls"))
+    single = [
+        client
+        for client in clients
+        if client["email"]
+        and re.fullmatch(r"\+\d{11}", client["phone"] or "")
+        and [other["name"] for other in clients].count(client["name"]) == 1
+        and [other["phone"] for other in clients].count(client["phone"]) == 1
+        and {call["client_id"] for call in calls if call["phone_number"] == client["phone"]} <= {client["id"]}
+        and any(call["client_id"] == client["id"] for call in calls)
+    ]
+    person = rng.choice(single)
+    return {name: person[name] for name in ("id", "name", "email", "phone", "remote_id")}
+
+
+def mention(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
+    """Let webhooks tell of the person: with and without a practice, and one that cannot be read."""
+    written = rng.choice([person["name"], person["name"].upper(), "  ".join(reversed(person["name"].split()))])
+    payloads: list[tuple[str, dict[str, Any]]] = [
+        (
+            PRACTICE,
+            {"id": f"m-{rng.random()}", "status": "sent", "client_id": person["id"], "clinic_id": PRACTICE},
+        ),
+        (PRACTICE, {"id": f"m-{rng.random()}", "status": "sent", "client_id": "other", "said": f"by {written}"}),
+        ("", {"id": f"m-{rng.random()}", "status": "sent", "said": f"{written}, {person['phone']}"}),
+        (PRACTICE, {"status": "sent", "said": person["email"]}),
+    ]
+    with Inbox.open(settings.webhooks.inbox) as inbox:
+        inbox.keep(
+            [Entry(Channel.MESSAGES, of, json.dumps(body).encode(), datetime.now(UTC)) for of, body in payloads]
+        )
+
+
+def forget(settings: Settings, person: Mapping[str, str]) -> Forgetting:
+    """Forget them, without dbt's tests."""
+    with untested():
+        return forget_person(settings, PRACTICE, person["id"], build_in_full)
+
+
+def finish(settings: Settings) -> list[Forgetting]:
+    """Go on as the next run does."""
+    with untested():
+        return go_on(settings, build_in_full)
+
+
+def _forget_and_exit(settings: Settings, person: Mapping[str, str], address: str, ended: Path, most: int) -> None:
+    os.environ[warm_dbt.ADDRESS] = address
+    dbt_process.COMMAND = warm_dbt.command()
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    if most:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    try:
+        forget(settings, person)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the test judges it
+        ended.write_text(f"{type(error).__name__}: {error}", "utf-8")
+    else:
+        ended.write_text("", "utf-8")
+
+
+def forget_apart(
+    settings: Settings,
+    person: Mapping[str, str],
+    ended: Path,
+    *,
+    most: int = 0,
+    kill: Callable[[], bool] | None = None,
+) -> str | None:
+    """Forget somebody in a process of its own; returns its error, nothing if it had none, `None` if it was killed.
+
+    `most`: bytes of a file that the process may write. `kill`: whether the moment has come for SIGKILL.
+    """
+    ended.unlink(missing_ok=True)
+    given = (settings, dict(person), os.environ[warm_dbt.ADDRESS], ended, most)
+    process = processes.Process(target=_forget_and_exit, args=given)
+    process.start()
+    while process.is_alive():
+        if kill and kill():
+            process.kill()
+        process.join(0.002)
+    return ended.read_text("utf-8") if ended.exists() else None
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    """A moment."""
+    deadline = time.monotonic() + seconds
+    return lambda: time.monotonic() > deadline
+
+
+def left_of(folder: Path, person: Mapping[str, str]) -> list[str]:
+    """Where something of the person is: a file, or a column of it, and which of the values.
+
+    Pets have ids of the same form, so ids are looked for in columns of clients alone.
+    """
+    values = {name: person[name] for name in ("name", "email", "phone")} | {"digits": person["phone"][-10:]}
+    ids = [person["id"], person["remote_id"]]
+    left: list[str] = []
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = file.read_bytes()
+        name = str(file.relative_to(folder))
+        forms = [(key, form) for key, text in values.items() for form in {text, json.dumps(text)[1:-1]}]
+        left += [f"{name}: {key}" for key, form in forms if form.encode() in content]
+        left += [f"{name}: {place}" for place in _in_values(file, content, list(values.values()), ids)]
+    return left
+
+
+def _in_values(file: Path, content: bytes, texts: list[str], ids: list[str]) -> list[str]:
+    if content[8:12] == b"DUCK":
+        with closing(duckdb.connect()) as connection:
+            connection.execute(f"attach '{file}' as held")
+            columns = connection.execute(
+                "select 'held.' || schema_name || '.' || table_name, column_name from duckdb_columns()"
+                " join duckdb_tables() using (database_name, schema_name, table_name)"
+                " where database_name = 'held' and data_type in ('VARCHAR', 'JSON')"
+            ).fetchall()
+            return [f"{table}.{name}" for table, name in columns if _holds(connection, table, name, texts, ids)]
+    if content[:4] == b"PAR1":
+        with closing(duckdb.connect()) as connection:
+            source = f"read_parquet('{file}', hive_partitioning = false)"
+            described = connection.execute(f"describe from {source}").fetchall()
+            names = [name for name, kind, *_ in described if kind in TEXTS]
+            return [name for name in names if _holds(connection, source, name, texts, ids)]
+    if content[:6] == b"SQLite":
+        with closing(sqlite3.connect(file)) as connection:
+            bodies = [json.loads(body) for (body,) in connection.execute("select body from deliveries")]
+            return ["client_id" for body in bodies if body.get("client_id") in ids]
+    return []
+
+
+def _holds(
+    connection: duckdb.DuckDBPyConnection, source: str, column: str, texts: list[str], ids: list[str]
+) -> bool:
+    is_of_clients = column in ("client_id", "remote_client_id") or (source.endswith(".clients") and column == "id")
+    [(holds,)] = connection.execute(
+        f'select coalesce(bool_or(list_bool_or([contains(lower("{column}"::varchar), lower(text))'
+        f' for text in $texts]) or list_contains($ids, "{column}"::varchar)), false) from {source}',
+        {"texts": texts, "ids": ids if is_of_clients else []},
+    ).fetchall()
+    return holds
