@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.drafts import draft_for
 from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, first_line, literal
 
 
@@ -17,10 +18,8 @@ def rewrite(path: Path) -> None:
         WarehouseBusy: another process holds it.
         WarehouseError: the new file cannot be written; the old one stays.
     """
-    draft = path.with_name(f".{path.name}.rewritten")
     try:
-        _remove(draft)
-        with closing(duckdb.connect()) as connection:
+        with draft_for(path) as draft, closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(path))} as old")
             drop_derived(connection, "old")
             connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
@@ -36,8 +35,6 @@ def rewrite(path: Path) -> None:
         if "Could not set lock" in str(error):
             raise WarehouseBusy(f"{path}: another process writes to it; try again when it is done") from None
         raise WarehouseError(f"{path}: cannot be rewritten: {first_line(error)}") from None
-    finally:
-        _remove(draft)
 
 
 def _sync(folder: Path) -> None:
@@ -46,8 +43,3 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _remove(draft: Path) -> None:
-    for file in (draft, draft.with_name(f"{draft.name}.wal")):
-        file.unlink(missing_ok=True)

@@ -5,11 +5,11 @@ each of those has some practices and a writer of its own.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipelines.core.errors import WarehouseError
+from pipelines.drafts import replace_text
 
 Layout = Mapping[str, Sequence[str]]
 """The ids of its practices by the name of a shard; empty where there is one file for all."""
@@ -52,10 +52,7 @@ def write_layout(path: Path, layout: Layout) -> None:
     if not layout:
         file.unlink(missing_ok=True)
         return
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    draft.parent.mkdir(parents=True, exist_ok=True)
-    draft.write_text(json.dumps({name: list(practices) for name, practices in layout.items()}), "utf-8")
-    draft.replace(file)
+    replace_text(file, json.dumps({name: list(practices) for name, practices in layout.items()}))
 
 
 def _layout_file(path: Path) -> Path:

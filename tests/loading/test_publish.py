@@ -41,8 +41,8 @@ def read(path: Path, sql: str) -> list[tuple[object, ...]]:
         return connection.execute(sql).fetchall()
 
 
-def hashed(value: str, key: str) -> str:
-    inner = hashlib.sha256(f"{key}{value}".encode()).hexdigest()
+def hashed(value: str, key: str, *, scope: str, practice: str = "") -> str:
+    inner = hashlib.sha256(f"{key}{scope}:{len(practice)}:{practice}{value}".encode()).hexdigest()
     return hashlib.sha256(f"{key}{inner}".encode()).hexdigest()
 
 
@@ -68,7 +68,7 @@ def test_with_a_key_texts_are_keyed_hashes_that_still_join(private: Path, tmp_pa
 
     publish(private, target, pii=PII, pii_key="k'ey")
 
-    jane = hashed("Jane Doe", "k'ey")
+    jane = hashed("Jane Doe", "k'ey", scope="client_name")
     assert read(target, "from clients order by id") == [("c1", jane, None), ("c2", None, None), ("c3", jane, None)]
     assert b"Jane" not in target.read_bytes()
     assert b"k'ey" not in target.read_bytes()

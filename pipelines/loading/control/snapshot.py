@@ -5,8 +5,8 @@ seconds old, and says when it was written.
 """
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import itemgetter
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pipelines.core.errors import WarehouseError
+from pipelines.drafts import replace_text
 from pipelines.loading.layout import written_files
 
 
@@ -127,10 +128,6 @@ def now() -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """It is a help: no failure of it counts."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, "utf-8")
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
+    """Replace the file if it can be replaced: a command that cannot write it goes on."""
+    with suppress(OSError):
+        replace_text(path, text)
