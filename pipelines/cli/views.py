@@ -7,6 +7,7 @@ from pipelines.cli.terminal import TableColumn, count, print_aside, print_line, 
 from pipelines.cli.times import local, zone
 from pipelines.core.pages import Changes
 from pipelines.core.results import EndpointResult, State, SyncResult
+from pipelines.jobs.build import WEAK_KEY
 from pipelines.jobs.dbt_process import BuildResult
 from pipelines.jobs.drain import DrainResult
 from pipelines.loading.published.publish import Published
@@ -103,6 +104,8 @@ def show_published(published: Published) -> None:
         print_aside(f"{count(len(published.masked), 'column')} with personal data are masked")
     if published.clear:
         say(f"warning: published as they are, by [privacy] of vetl.toml: {', '.join(published.clear)}")
+    if published.weak_key:
+        say(f"warning: {WEAK_KEY}")
     if published.masked_words:
         masked = count(published.masked_words, "value")
         say(f"warning: {masked} that may name somebody are published as `masked` in columns of words")

@@ -14,6 +14,7 @@ import duckdb
 from pipelines import bundled
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.core.privacy import Treatments
+from pipelines.core.secrets import is_weak_key
 from pipelines.drafts import draft_for
 from pipelines.loading.connection import first_line, literal
 from pipelines.loading.migrate import refuse_newer
@@ -49,6 +50,7 @@ class Published:
     """What was published: rows by table, columns that were masked, marts left out as nobody classified them.
 
     `clear`: columns with personal data that are published as they are, because `vetl.toml` says so.
+    `weak_key`: the key that personal columns were hashed by can be found by trying.
     `masked_words`: how many different values are masked in columns of words, as they may name somebody.
     """
 
@@ -58,6 +60,7 @@ class Published:
     left_out: tuple[str, ...]
     masked_words: int = 0
     clear: tuple[str, ...] = ()
+    weak_key: bool = False
 
 
 def publish(
@@ -120,6 +123,7 @@ def _publish(
             masking.told(marts, {"null", "hash"}),
             tuple(sorted(there.keys() - marts.keys())),
             clear=masking.told(marts, {"clear"}),
+            weak_key=masking.key is not None and is_weak_key(masking.key),
         )
         build = last_build(connection)
         how = how_to_publish(record, build, masking, published)

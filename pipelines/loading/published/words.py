@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import permutations
 
 import duckdb
 
@@ -64,8 +65,7 @@ def still_hold(marts: Marts, learnt: Collection[str]) -> bool:
     Only the rows that changed are read, unless they bring a value that enough people share.
     """
     shown = _given(marts).union(learnt)
-    brought = _brought(marts, shown)
-    shared = _shared(marts, shown, among=brought) if brought else {}
+    shared = _shared(marts, shown, changed=True)
     names = _names(marts, shared, changed=False) if shared else {}
     if any(_may_be_shown(word, people, names) for word, people in shared.items()):
         return False
@@ -110,60 +110,66 @@ def _fits(column: str) -> str:
     return f"regexp_full_match({column}, {literal(PUBLISHABLE)}) and {digits} <= {MOST_DIGITS}"
 
 
-def _brought(marts: Marts, shown: Collection[str]) -> list[str]:
-    """Return the values of changed rows that may be learnt and are not shown yet, in lower case."""
-    brought: set[str] = set()
-    for mart, column, _ in _columns_of_words(marts):
-        name = quoted(column)
-        rows = marts.connection.execute(
-            f"select distinct lower({name}) as word from {marts.rows(mart, changed=True)}"
-            f" where {_fits(name)} and not list_contains($shown, lower({name})) limit {_MOST_WORDS}",
-            {"shown": sorted(shown)},
-        ).fetchall()
-        brought.update(word for (word,) in rows)
-    return sorted(brought)
+def _shared(marts: Marts, shown: Collection[str], *, changed: bool = False) -> dict[str, int]:
+    """Return by how many people each unshown value is shared, if by enough, in the column that most share it in.
 
-
-def _shared(marts: Marts, shown: Collection[str], among: Collection[str] | None = None) -> dict[str, int]:
-    """Return by how many people each unshown value is shared, if by enough, in the column where most share it."""
+    With `changed`, only values that the last build brought are counted.
+    """
     shared: dict[str, int] = {}
     for mart, column, person in _columns_of_words(marts):
-        name = quoted(column)
-        wanted = f"not list_contains($shown, lower({name}))"
-        given: dict[str, list[str]] = {"shown": sorted(shown)}
-        if among is not None:
-            wanted, given = f"list_contains($among, lower({name}))", {"among": sorted(among)}
+        candidates = _candidates(marts, mart, column, shown, changed=changed)
+        if not candidates:
+            continue
         people = f"count(distinct ({person})) + count(*) filter (({person}) is null)" if person else "count(*)"
         rows = marts.connection.execute(
-            f"select lower({name}) as word, {people} as people from {marts.rows(mart, changed=False)}"
-            f" where {wanted} and {_fits(name)} group by word having people >= {FEWEST_PEOPLE}"
-            f" order by people desc limit {_MOST_WORDS}",
-            given,
+            f"select word, {people} as people from {marts.rows(mart, changed=False)}"
+            f" inner join (select unnest($words) as word) on lower({quoted(column)}) = word"
+            f" group by word having people >= {FEWEST_PEOPLE}",
+            {"words": candidates},
         ).fetchall()
         for word, count in rows:
             shared[word] = max(count, shared.get(word, 0))
     return shared
 
 
+def _candidates(marts: Marts, mart: str, column: str, shown: Collection[str], *, changed: bool) -> list[str]:
+    """Return the values of a column that may be learnt and are not shown yet, in lower case.
+
+    Values are grouped before they are looked at: to match ten million of them to a pattern would take half a minute.
+    """
+    fewest = 1 if changed else FEWEST_PEOPLE
+    rows = marts.connection.execute(
+        f"select word from (select lower({quoted(column)}) as word, count(*) as times"
+        f" from {marts.rows(mart, changed=changed)} group by word having times >= {fewest})"
+        f" where not list_contains($shown, word) and {_fits('word')} order by times desc limit {_MOST_WORDS}",
+        {"shown": sorted(shown)},
+    ).fetchall()
+    return [word for (word,) in rows]
+
+
 Name = tuple[str, ...]
 """The parts of a person's name, in one spelling."""
 
+_SPLIT = r"string_split_regex(lower(strip_accents(name)), '[^\p{L}\p{N}]+')"
+_PAIRS = "flatten(list_transform(parts, lambda one: list_transform(parts, lambda other: one || other)))"
+"""SQL for the parts of a name, and for each two of them written as one."""
+
 
 def _names(marts: Marts, words: Collection[str], *, changed: bool) -> dict[str, set[Name]]:
-    """Return the names of people and animals that share a part with a word, by that part."""
-    parts = sorted({part for word in words for part in _parts(tokens(word))})
+    """Return the names of people and animals that share a form with a word, by that form."""
+    wanted = sorted({form for word in words for form in _forms_of_word(word)})
     names: dict[str, set[Name]] = defaultdict(set)
-    for mart, column in _columns_of_names(marts) if parts else ():
-        split = r"string_split_regex(lower(strip_accents(name)), '[^\p{L}\p{N}]+')"
+    for mart, column in _columns_of_names(marts) if wanted else ():
         rows = marts.connection.execute(
-            f"select name from (select distinct {column} as name from {marts.rows(mart, changed=changed)})"
-            f" where list_has_any({split} || [array_to_string({split}, ''), {split}[-1] || {split}[1]], $parts)",
-            {"parts": parts},
+            f"with names as (select distinct {column} as name from {marts.rows(mart, changed=changed)})"
+            f" select name from (select name, {_SPLIT} as parts from names where name is not null)"
+            f" where list_has_any(parts || {_PAIRS} || [array_to_string(parts, '')], $wanted)",
+            {"wanted": wanted},
         ).fetchall()
         for (text,) in rows:
             name = tuple(tokens(text))
-            for part in _parts(name):
-                names[part].add(name)
+            for form in _forms_of_name(name):
+                names[form].add(name)
     return names
 
 
@@ -179,23 +185,28 @@ def _columns_of_names(marts: Marts) -> Iterator[tuple[str, str]]:
             yield mart, "client_first_name || ' ' || client_last_name"
 
 
-def _parts(words: Collection[str]) -> set[str]:
-    """Return the words that are long enough to look for, and all of them written as one."""
-    given = list(words)
-    joined = {"".join(given), given[-1] + given[0]} if given else set[str]()
-    return {part for part in (*given, *joined) if len(part) >= _SHORTEST_NAME}
+def _forms_of_name(name: Name) -> set[str]:
+    """Return the parts of a name, each two of them written as one, and all of them written as one."""
+    forms = {*name, "".join(name), *(first + second for first, second in permutations(name, 2))}
+    return {form for form in forms if len(form) >= _SHORTEST_NAME}
+
+
+def _forms_of_word(word: str) -> set[str]:
+    """Return the words in a text, and all of them written as one."""
+    parts = tokens(word)
+    return {form for form in (*parts, "".join(parts)) if len(form) >= _SHORTEST_NAME}
 
 
 def _of(word: str, names: Mapping[str, set[Name]]) -> set[Name]:
-    """Return the names that share a part with the word."""
-    return set().union(*(names.get(part, ()) for part in _parts(tokens(word))))
+    """Return the names that share a form with the word."""
+    return set().union(*(names.get(form, ()) for form in _forms_of_word(word)))
 
 
 def _names_somebody(word: str, name: Name) -> bool:
-    """Return whether the word holds two parts of the name, one and an initial, or the name written as one."""
+    """Return whether the word holds two parts of the name, one and an initial, or several written as one."""
     held = set(tokens(word))
     common = {part for part in name if part in held and len(part) >= _SHORTEST_NAME}
-    if len(name) > 1 and not held.isdisjoint({"".join(name), name[-1] + name[0]}):
+    if not _forms_of_word(word).isdisjoint(_forms_of_name(name).difference(name)):
         return True
     initials = {part[0] for part in name if part not in common}
     return len(common) > 1 or bool(common and held & initials)
