@@ -33,7 +33,6 @@ from pipelines.loading.shards import gather
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import Settings
 
-
 WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
     "as `vetl init` and `openssl rand -hex 32` make them"

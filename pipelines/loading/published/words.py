@@ -135,7 +135,7 @@ def _shared(marts: Marts, shown: Collection[str], *, changed: bool = False) -> d
 def _candidates(marts: Marts, mart: str, column: str, shown: Collection[str], *, changed: bool) -> list[str]:
     """Return the values of a column that may be learnt and are not shown yet, in lower case.
 
-    Values are grouped before they are looked at: to match ten million of them to a pattern would take half a minute.
+    Values are grouped before they are matched to a pattern: ten million of them would take half a minute.
     """
     fewest = 1 if changed else FEWEST_PEOPLE
     rows = marts.connection.execute(
