@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import httpx
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from support.browsing import serving
 from websockets.sync.client import connect
 
