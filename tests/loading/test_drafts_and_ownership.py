@@ -28,7 +28,8 @@ def private(tmp_path: Path) -> Path:
             create table marts.clients as
             select 'p' as practice_id, 'c' as client_id, 'Jane Doe' as name, '212' as phone, null as email;
             create table marts.phone_calls as
-            select 'p' as practice_id, 'k' as call_key, null as client_name, null as phone_number, 'c' as client_id;
+            select 'p' as practice_id, 'k' as call_key, null as client_name, null as phone_number,
+                'c' as client_id;
             create table marts.leak_list (
                 practice_id varchar, episode_id varchar, client_id varchar, phone_number varchar,
                 last_contact_id varchar, last_contact_kind varchar

@@ -119,10 +119,14 @@ def _numbers() -> st.SearchStrategy[str]:
     )
 
 
+def _decomposed(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
 def _names() -> st.SearchStrategy[str]:
     """Draw two parts of a name or more, in any order, between signs, with or without accents and initials."""
     between = st.sampled_from([" ", "_", ", ", "  ", "-", "\n", "\N{NO-BREAK SPACE}", " Q. ", ".", "\t", "/", ""])
-    style = st.sampled_from([str, str.lower, str.upper, lambda text: unicodedata.normalize("NFD", text)])
+    style = st.sampled_from([str, str.lower, str.upper, _decomposed])
 
     @st.composite
     def drawn(draw: st.DrawFn) -> str:
