@@ -1,50 +1,67 @@
-"""Access: users signed in by the proxy, users with the password, or everybody on this machine."""
+"""Access: users signed in by a proxy, users with the password, or everybody if the settings name neither."""
 
 import hmac
 import time
-from threading import Lock
+from ipaddress import ip_address, ip_network
 from typing import NoReturn
 
 import streamlit as st
 
+from board.attempts import Attempts, network_of
 from board.config import Config
 
-_AFTER_A_WRONG_ONE = 1.0
-_one_at_a_time = Lock()
+_LOOPBACK = "127.0.0.1"
+_attempts = Attempts()
 
 
 def is_admitted(config: Config) -> bool:
-    """Return whether this user may see the pages. Requests without the header of `user_header` are refused."""
-    if config.user_header:
-        return bool(st.context.headers.get(config.user_header))
-    return config.password is None or bool(st.session_state.get("admitted"))
+    """Return whether this visitor may look. The header of `user_header` counts from a named proxy alone."""
+    if config.user_header and _came_through_proxy(config) and st.context.headers.get(config.user_header):
+        return True
+    if config.password is None:
+        return config.user_header is None
+    return bool(st.session_state.get("admitted"))
 
 
 def ask_to_sign_in(config: Config) -> NoReturn:
     """Show nothing but the sign-in."""
-    if config.user_header or config.password is None:
+    if config.password is None:
         st.error("Please sign in where your practice does: this page is behind a sign-in of its own.")
     else:
-        _ask(config.password)
+        _ask(config, config.password)
     st.stop()
 
 
-def _ask(password: str) -> None:
+def _ask(config: Config, password: str) -> None:
     st.title("vetl")
     with st.form("sign-in", border=False):
         given = st.text_input("Password", type="password", autocomplete="current-password")
         sent = st.form_submit_button("Show the dashboard", type="primary")
-    if sent:
-        if _is_right(given, password):
-            st.session_state["admitted"] = True
-            st.rerun()
-        st.error("That is not the password.")
+    if not sent:
+        return
+    wait = _attempts.wait_for(network_of(_sender(config)))
+    if wait is None:
+        st.error("Too many passwords were tried from your address. Wait a few seconds and try again.")
+        return
+    time.sleep(wait)
+    if hmac.compare_digest(given.encode(), password.encode()):
+        st.session_state["admitted"] = True
+        st.rerun()
+    st.error("That is not the password.")
 
 
-def _is_right(given: str, password: str) -> bool:
-    """Check one attempt at a time in the whole process; a wrong one takes a second, so guessing takes too long."""
-    with _one_at_a_time:
-        right = hmac.compare_digest(given.encode(), password.encode())
-        if not right:
-            time.sleep(_AFTER_A_WRONG_ONE)
-    return right
+def _peer() -> str:
+    """Return the other end of the connection; Streamlit leaves out the addresses of this machine."""
+    return st.context.ip_address or _LOOPBACK
+
+
+def _came_through_proxy(config: Config) -> bool:
+    peer = ip_address(_peer())
+    peer = getattr(peer, "ipv4_mapped", None) or peer
+    return any(peer in ip_network(proxy) for proxy in config.proxies)
+
+
+def _sender(config: Config) -> str:
+    """Return the address that the visitor comes from: a proxy adds the last one of `X-Forwarded-For`."""
+    forwarded = st.context.headers.get_all("X-Forwarded-For") if _came_through_proxy(config) else []
+    return forwarded[-1].rsplit(",", 1)[-1].strip() if forwarded else _peer()

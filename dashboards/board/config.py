@@ -1,5 +1,6 @@
 """The settings that `vetl dashboard` passes, under their names in the environment."""
 
+import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,17 +8,22 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The shown file, and who may see it. Without a password and a header everybody who reaches it may."""
+    """The file that is shown, and who may see it. Without a password and a header, everybody may.
+
+    `proxies` are the addresses and networks from which `user_header` counts.
+    """
 
     published: Path
     password: str | None = field(repr=False)
     user_header: str | None
+    proxies: tuple[str, ...] = ()
 
 
 def read_config() -> Config:
-    """Read `VETL_WAREHOUSE__PUBLISHED`, `VETL_DASHBOARD__PASSWORD` and `VETL_DASHBOARD__USER_HEADER`."""
+    """Return the settings of `VETL_WAREHOUSE__PUBLISHED` and of `VETL_DASHBOARD__...` in the environment."""
     return Config(
         Path(os.environ.get("VETL_WAREHOUSE__PUBLISHED") or "warehouse/data/analytics.duckdb"),
         os.environ.get("VETL_DASHBOARD__PASSWORD") or None,
         os.environ.get("VETL_DASHBOARD__USER_HEADER") or None,
+        tuple(json.loads(os.environ.get("VETL_DASHBOARD__PROXIES") or "[]")),
     )

@@ -9,6 +9,7 @@ import polars as pl
 import streamlit as st
 
 from board.charts import Chart, bars, localised, worded
+from board.downloads import download
 from board.published import MissingError, Published
 from board.scope import Scope
 from board.words import FEW, NOTHING, Words, label
@@ -188,27 +189,3 @@ def _column(name: str, table: pl.DataFrame) -> Any:  # noqa: ANN401 - Streamlit'
     if isinstance(kind, pl.Datetime):
         return st.column_config.DatetimeColumn(title, format="localized")
     return st.column_config.Column(title)
-
-
-def download(table: pl.DataFrame, name: str) -> None:
-    """Return a CSV that a spreadsheet opens without running anything in it."""
-    st.download_button(
-        "Download CSV",
-        lambda: harmless(table).write_csv().encode("utf-8-sig"),
-        f"{name}.csv",
-        "text/csv",
-        key=f"download-{name}",
-        on_click="ignore",
-    )
-
-
-def harmless(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the same rows, with an apostrophe before text that a spreadsheet would take for a formula."""
-    texts = [name for name, kind in table.schema.items() if kind == pl.String]
-    return table.with_columns(
-        pl.when(pl.col(name).str.contains(r"^[=+\-@\t\r]") & ~pl.col(name).str.contains(r"^\+[\d ()-]+$"))
-        .then("'" + pl.col(name))
-        .otherwise(pl.col(name))
-        .alias(name)
-        for name in texts
-    )

@@ -21,7 +21,7 @@ STYLE = """
   [class*="st-key-figures-"] [data-testid="stVerticalBlock"] { padding: 0.75rem; }
 }
 @media print {
-  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], .stDownloadButton,
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"],
   [data-testid="stTabs"] [role="tablist"] { display: none !important; }
   [data-testid="stAppViewContainer"], [data-testid="stMain"] { overflow: visible !important; position: static; }
   [data-testid="stVerticalBlock"] > div { break-inside: avoid; }

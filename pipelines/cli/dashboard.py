@@ -1,5 +1,6 @@
 """What shows the published file: the dashboard to managers, the notebook to analysts, in own processes."""
 
+import json
 import os
 import signal
 import socket
@@ -45,6 +46,9 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         "VETL_WAREHOUSE__PUBLISHED": str(published),
         "VETL_DASHBOARD__PASSWORD": wanted.password.get_secret_value() if wanted.password else "",
         "VETL_DASHBOARD__USER_HEADER": wanted.user_header or "",
+        "VETL_DASHBOARD__PROXIES": json.dumps(wanted.trusted()),
+        # Streamlit's server would take the address in X-Forwarded-For for the other end of the connection.
+        "FORWARDED_ALLOW_IPS": "",
     }
     return _run(["streamlit", "run", str(bundled.dashboards() / "app.py"), *flags], environment)
 

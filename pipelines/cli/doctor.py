@@ -9,7 +9,7 @@ from pipelines.cli.progress import showing_lists
 from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say
 from pipelines.core.errors import ConfigurationError
 from pipelines.discovery.report import Report, State
-from pipelines.jobs.build import published_clear
+from pipelines.jobs.build import published_clear, weak_key
 from pipelines.jobs.doctor import run_doctor
 from pipelines.settings import load_settings
 from pipelines.settings.exposure import exposed
@@ -41,7 +41,7 @@ def doctor(
     clear = published_clear(settings)
     with showing_lists() as progress:
         report = run_doctor(settings, practices=practices, endpoints=endpoints, config=config, progress=progress)
-    warnings = [*exposed(settings), *clear]
+    warnings = [*exposed(settings), *weak_key(settings), *clear]
     if as_json:
         print_json({**report.as_json(), "exposed": warnings})
     else:

@@ -20,6 +20,7 @@ from pipelines.cli.times import WHOLE_DAYS, local, zone
 from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
 from pipelines.core.results import EndpointResult, State, SyncResult
+from pipelines.jobs.build import WEAK_KEY
 from pipelines.jobs.dbt_process import BuildResult
 from pipelines.jobs.drain import DrainResult
 from pipelines.loading.published.publish import Published
@@ -154,10 +155,11 @@ def show_published(published: Published) -> None:
         print_aside(f"{count(len(published.masked), 'column')} with personal data are masked")
     if published.clear:
         say(f"warning: published as they are, by [privacy] of vetl.toml: {', '.join(published.clear)}")
-    if published.masked_values:
-        say(f"warning: {published.masked_values} values where the contract lists words are none, and are masked")
-    if published.people_in_words:
-        say(f"warning: {count(published.people_in_words, 'word')} of the source name somebody, and are masked")
+    if published.weak_key:
+        say(f"warning: {WEAK_KEY}")
+    if published.masked_words:
+        masked = count(published.masked_words, "value")
+        say(f"warning: {masked} that may name somebody are published as `masked` in columns of words")
     for mart in published.left_out:
         say(f"warning: {mart} was left out: no model of vetl makes it")
 

@@ -9,14 +9,10 @@ from datetime import UTC, date, datetime
 
 from pydantic_core import to_json
 
+from pipelines.core.spreadsheets import harmless
+
 _STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters but for tab and line feed, and those that turn the direction of writing."""
-
-_FORMULA = re.compile(r"\s*[=@\uff1d\uff20]|\s*[+\-\uff0b\uff0d](?![\d\s().-]*\Z)")
-"""The start of a text that a spreadsheet runs as a formula, the full-width signs of Asian keyboards included.
-
-A number and a telephone number are no formulas.
-"""
 
 
 def printable(value: str) -> str:
@@ -32,7 +28,7 @@ def json_text(value: str) -> str:
 def cell(value: object) -> str:
     """A value as a cell of a CSV. A text that a spreadsheet would run gets an apostrophe before it."""
     shown = text(value)
-    return f"'{shown}" if isinstance(value, str) and _FORMULA.match(shown) else shown
+    return harmless(shown) if isinstance(value, str) else shown
 
 
 def text(value: object) -> str:

@@ -8,6 +8,7 @@ from pipelines import bundled
 from pipelines.core.errors import PublicationHeld, WarehouseBusy, WarehouseError
 from pipelines.core.pages import BESIDE_THE_LIST, WindowKind
 from pipelines.core.privacy import Treatment
+from pipelines.core.secrets import KEY_CHARACTERS, is_weak_key
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.dbt_process import (
     CHANGED_ONLY,
@@ -33,6 +34,11 @@ from pipelines.loading.published.publish import publish as publish_file
 from pipelines.loading.shards import gather
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import Settings
+
+WEAK_KEY = (
+    f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
+    "as `vetl init` and `openssl rand -hex 32` make them"
+)
 
 
 def build_marts(
@@ -177,6 +183,12 @@ def published_clear(settings: Settings) -> list[str]:
     ]
     clause = f"[privacy] publishes as they are, for all who may read {settings.warehouse.published}: "
     return [clause + ", ".join(clear)] if clear else []
+
+
+def weak_key(settings: Settings) -> list[str]:
+    """Return a line if personal columns are hashed by a key that can be found by trying; else nothing."""
+    key = settings.warehouse.pii_key
+    return [WEAK_KEY] if key and is_weak_key(key.get_secret_value()) else []
 
 
 def is_built(settings: Settings) -> bool:

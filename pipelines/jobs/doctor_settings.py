@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import tomlkit
@@ -10,6 +9,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from pipelines.core.errors import ConfigurationError
 from pipelines.discovery.report import Finding, Report
+from pipelines.drafts import draft_for
 from pipelines.settings import Settings
 
 TIME_ZONE = "time_zone"
@@ -93,12 +93,8 @@ def _table(document: MutableMapping[str, Any], *path: str) -> MutableMapping[str
 def _replace(config: Path, text: str) -> None:
     """A reader sees the old file or the new one; its permissions and line ends stay."""
     line_end = b"\r\n" if b"\r\n" in config.read_bytes() else b"\n"
-    with NamedTemporaryFile(dir=config.parent, prefix=config.name, delete=False) as file:
-        file.write(text.encode().replace(b"\n", line_end))
-    temporary = Path(file.name)
-    try:
-        temporary.chmod(config.stat().st_mode)
-        temporary.replace(config.resolve())
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    target = config.resolve()
+    with draft_for(target) as draft:
+        draft.write_bytes(text.encode().replace(b"\n", line_end))
+        draft.chmod(target.stat().st_mode)
+        draft.replace(target)

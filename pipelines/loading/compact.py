@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.core.errors import WarehouseError
+from pipelines.drafts import draft_for
 from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, literal
 from pipelines.loading.failures import as_warehouse_error
 
@@ -22,10 +23,8 @@ def rewrite(path: Path) -> None:
         WarehouseBusy: another process holds it.
         WarehouseError: the new file cannot be written; the old one stays.
     """
-    draft = path.with_name(f".{path.name}.rewritten")
     try:
-        _remove(draft)
-        with closing(duckdb.connect()) as connection:
+        with draft_for(path) as draft, closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(path))} as old")
             drop_derived(connection, "old")
             connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
@@ -41,8 +40,6 @@ def rewrite(path: Path) -> None:
         if any(sign in str(error) for sign in _NO_ROOM):
             raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
         raise as_warehouse_error(error, path, "cannot be rewritten") from None
-    finally:
-        _remove(draft)
 
 
 def _sync(folder: Path) -> None:
@@ -51,8 +48,3 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _remove(draft: Path) -> None:
-    for file in (draft, draft.with_name(f"{draft.name}.wal")):
-        file.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipelines.core.errors import WarehouseError
+from pipelines.drafts import replace_text
 
 Layout = Mapping[str, Sequence[str]]
 """The ids of the practices by the name of their shard; empty with one file for all."""
@@ -51,10 +52,7 @@ def write_layout(path: Path, layout: Layout) -> None:
     if not layout:
         file.unlink(missing_ok=True)
         return
-    draft = file.with_name(f"{file.name}.draft")  # of one that was killed it is written over
-    draft.parent.mkdir(parents=True, exist_ok=True)
-    draft.write_text(json.dumps({name: list(practices) for name, practices in layout.items()}), "utf-8")
-    draft.replace(file)
+    replace_text(file, json.dumps({name: list(practices) for name, practices in layout.items()}))
 
 
 def _layout_file(path: Path) -> Path:

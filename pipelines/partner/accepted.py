@@ -7,11 +7,11 @@ worked is the platform's bad moment more often than a change of password.
 import hashlib
 import hmac
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
+from pipelines.drafts import replace_text
 from pipelines.partner.account import Account
 
 _COST = {"n": 2**14, "r": 8, "p": 1, "maxmem": 2**26}
@@ -56,8 +56,4 @@ def _hash(account: Account, salt: str) -> str:
 
 def _write(path: Path, account: Account) -> None:
     salt = token_hex(16)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    with open(draft, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        json.dump({"salt": salt, "hash": _hash(account, salt)}, file)
-    draft.replace(path)
+    replace_text(path, json.dumps({"salt": salt, "hash": _hash(account, salt)}))

@@ -35,6 +35,7 @@ from pipelines.core.practice import Practice
 from pipelines.settings.dashboard import DashboardSettings
 from pipelines.settings.definitions import DefinitionsSettings
 from pipelines.settings.lake import LakeSettings, SparkSettings, anchored
+from pipelines.settings.places import same_place
 from pipelines.settings.privacy import PrivacySettings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 from pipelines.settings.section import Section
@@ -44,12 +45,12 @@ from pipelines.settings.values import (
     each_in_one_shard,
     file_path,
     http_address,
-    masking_key,
     memory,
     network,
     no_boolean,
     parameter_name,
     spread,
+    varied_each,
 )
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
@@ -114,7 +115,7 @@ class WarehouseSettings(Section):
 
     path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
-    pii_key: Annotated[SecretStr, AfterValidator(masking_key)] | None = None
+    pii_key: SecretStr | None = None
     lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
     shards: Shards = 1
     memory_limit: Annotated[str, AfterValidator(memory)] | None = None
@@ -138,7 +139,7 @@ class WebhooksSettings(Section):
     port: Whole = Field(default=8090, ge=0, le=65535)
     inbox: FilePath = Path("warehouse/data/inbox.sqlite")
     proxies: tuple[Annotated[str, AfterValidator(network)], ...] = ()
-    secrets: SecretStr | None = None
+    secrets: Annotated[SecretStr, AfterValidator(varied_each)] | None = None
 
 
 class Settings(BaseSettings):
@@ -272,11 +273,8 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
     }
     if {warehouse.published, settings.webhooks.inbox} & of_shards:
         raise sources.refuse("warehouse.published and webhooks.inbox must not have the name of a shard's file")
-    files = {path.resolve() for path in (warehouse.path, warehouse.published, settings.webhooks.inbox)}
-    if len(files) < 3:  # noqa: PLR2004 - as many as there are
-        raise sources.refuse(
-            "warehouse.path, warehouse.published and webhooks.inbox must be three different files"
-        )
+    if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
+        raise sources.refuse(clash)
 
 
 def _anchored(settings: Settings, folder: Path) -> Settings:

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from pipelines.core.secrets import is_varied
+
 
 def http_address(text: str) -> str:
     """An http(s) address without a trailing slash. Credentials in it would end up in logs: refused."""
@@ -100,21 +102,23 @@ def duckdb_file(path: Path) -> Path:
     return file_path(path)
 
 
-KEY_CHARACTERS = 32
-"""Of a masking key: 128 bits, where they are hexadecimal digits drawn at random."""
+def varied(secret: SecretStr) -> SecretStr:
+    """Refuse a password that is found by trying simple patterns."""
+    if not is_varied(secret.get_secret_value()):
+        raise ValueError(_PATTERN)
+    return secret
 
-_KEY_DIFFERENT = 8
+
+def varied_each(secrets: SecretStr) -> SecretStr:
+    """Refuse signing secrets, `secret` or `practice_id=secret`, if one is found by trying simple patterns."""
+    for part in secrets.get_secret_value().split(","):
+        bound = part.partition("=")[2].strip("= ")
+        if not is_varied(bound or part.strip()):
+            raise ValueError(_PATTERN)
+    return secrets
 
 
-def masking_key(key: SecretStr) -> SecretStr:
-    """A key that nobody finds by trying: with a short one, every telephone number is found in a minute."""
-    text = key.get_secret_value()
-    if len(text) < KEY_CHARACTERS or len(set(text)) < _KEY_DIFFERENT:
-        raise ValueError(
-            f"must be {KEY_CHARACTERS} random characters or more (128 bits), "
-            "as `vetl init` and `openssl rand -hex 32` make them"
-        )
-    return key
+_PATTERN = "must not repeat a short text or count up or down: whoever tries simple patterns finds it"
 
 
 def network(text: str) -> str:

@@ -44,8 +44,9 @@ def test_a_page_is_whole_and_open_to_all(visit: Visit, path: str) -> None:
     assert findings(page) == []
 
     page.emulate_media(media="print")
-    for hidden in ("stSidebar", "stHeader", "stDownloadButton"):
+    for hidden in ("stSidebar", "stHeader"):
         assert not any(one.is_visible() for one in page.get_by_test_id(hidden).all()), hidden
+    assert not any(one.is_visible() for one in page.get_by_role("button", name="Download CSV").all())
     assert page.get_by_role("heading", level=1).is_visible()
 
 

@@ -4,8 +4,10 @@ from datetime import date, datetime
 
 import polars as pl
 import pytest
-from board.parts import harmless
+from board.downloads import guarded
 from board.words import NOTHING, named, words_for
+
+from pipelines.core.text import cell
 
 
 @pytest.mark.parametrize(
@@ -48,13 +50,30 @@ def test_values_of_the_marts_are_named_for_people() -> None:
     ]
 
 
-def test_a_download_runs_nothing_in_a_spreadsheet() -> None:
-    """A campaign's name comes from the author of the link, and a formula in it would run at the practice."""
-    table = pl.DataFrame(
-        {"campaign": ["=HYPERLINK(1)", "@sum", "-1+1", "\tx", "spring", None, "+61 412 345 678"], "n": range(7)}
-    )
+CELLS = (
+    *(("=HYPERLINK(1)", True), ("@sum", True), ("-1+1", True), ("\tx", True), ("\r=1", True), (" =1+1", True)),
+    *(("\N{FULLWIDTH EQUALS SIGN}1+1", True), ("\N{ZERO WIDTH SPACE}=1", True), ("\N{MINUS SIGN}1+cmd", True)),
+    *(
+        ("spring", False),
+        (None, False),
+        ("+61 412 345 678", False),
+        ("-5", False),
+        ("-1,250.5", False),
+        ("a=b", False),
+    ),
+)
+"""Texts, and whether a spreadsheet would run them."""
 
-    assert harmless(table).get_column("campaign").to_list() == [
-        *("'=HYPERLINK(1)", "'@sum", "'-1+1", "'\tx", "spring", None, "+61 412 345 678")
-    ]
-    assert harmless(table).get_column("n").to_list() == list(range(7))
+
+def test_a_download_runs_nothing_in_a_spreadsheet() -> None:
+    """A campaign's name comes from whoever made the link, and a formula in it would run at the practice.
+
+    The command line writes the same cells.
+    """
+    table = pl.DataFrame({"campaign": [text for text, _ in CELLS], "n": range(len(CELLS))})
+
+    expected = ["'" + text if text and is_formula else text for text, is_formula in CELLS]
+    assert guarded(table).get_column("campaign").to_list() == expected
+    assert guarded(table).get_column("n").to_list() == list(range(len(CELLS)))
+    plain = [(text, is_formula) for text, is_formula in CELLS if text and "\t" not in text and "\r" not in text]
+    assert [cell(text) for text, _ in plain] == ["'" + text if is_formula else text for text, is_formula in plain]

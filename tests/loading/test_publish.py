@@ -41,8 +41,8 @@ def read(path: Path, sql: str) -> list[tuple[object, ...]]:
         return connection.execute(sql).fetchall()
 
 
-def hashed(value: str, key: str) -> str:
-    inner = hashlib.sha256(f"{key}{value}".encode()).hexdigest()
+def hashed(value: str, key: str, *, scope: str, practice: str = "") -> str:
+    inner = hashlib.sha256(f"{key}{scope}:{len(practice)}:{practice}{value}".encode()).hexdigest()
     return hashlib.sha256(f"{key}{inner}".encode()).hexdigest()
 
 
@@ -68,10 +68,34 @@ def test_with_a_key_texts_are_keyed_hashes_that_still_join(private: Path, tmp_pa
 
     publish(private, target, pii=PII, pii_key="k'ey")
 
-    jane = hashed("Jane Doe", "k'ey")
+    jane = hashed("Jane Doe", "k'ey", scope="client_name")
     assert read(target, "from clients order by id") == [("c1", jane, None), ("c2", None, None), ("c3", jane, None)]
     assert b"Jane" not in target.read_bytes()
     assert b"k'ey" not in target.read_bytes()
+
+
+def test_hashes_join_within_a_practice_and_never_across(tmp_path: Path) -> None:
+    private, target = tmp_path / "vetl.duckdb", tmp_path / "analytics.duckdb"
+    with duckdb.connect(str(private)) as connection:
+        connection.execute("""
+            create schema marts;
+            create table marts.clients as
+            select unnest(['p', 'q', 'p1']) as practice_id, unnest(['Rex', 'Rex', 'Rex']) as name;
+            create table marts.phone_calls as
+            select practice_id, name as client_name, name as patient_name from marts.clients;
+        """)
+    pii: Treatments = {
+        "clients": {"name": "hash"},
+        "phone_calls": {"client_name": "hash", "patient_name": "hash"},
+    }
+
+    publish(private, target, pii=pii, pii_key="key")
+
+    assert read(
+        target,
+        "select count(distinct name), count(distinct patient_name), bool_and(name = client_name),"
+        " bool_or(name = patient_name) from clients inner join phone_calls using (practice_id)",
+    ) == [(3, 3, True, False)]
 
 
 def test_each_column_is_treated_as_set(private: Path, tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
-"""Values where the contract lists words: what else a source sends there is published if it looks like one."""
+"""Columns of words: a word that many people share is published, and no spelling of a person is."""
 
 import re
+import unicodedata
 from pathlib import Path
 
 import duckdb
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.examples import examples
 
-from pipelines.core.labels import LABELS, is_label
+from pipelines.core.labels import COMMON_WORDS, LABELS, is_label
 from pipelines.core.privacy import Treatments
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.received import RECEIVED
@@ -14,167 +18,242 @@ from pipelines.loading.published.descriptions import personal_columns
 from pipelines.loading.published.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
-HOSTILE = (
-    "Call Jane at +1 555 010 9999",
-    "jane@example.com",
-    "\N{FULLWIDTH DIGIT FIVE}" * 7,
-    "Jane Doe of Harbor Street, " * 2,
-)
-PII: Treatments = {"daily": {}, "unknown_values": {}}
-
-
-@pytest.fixture
-def private(tmp_path: Path) -> Path:
-    path = tmp_path / "vetl.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("create schema marts")
-        values = [*HOSTILE, "snoozed", "booked", None]
-        connection.execute(
-            "create table marts.daily as select unnest($1) as outcome, 1 as calls, 'A 1' as id", [values]
-        )
-        connection.execute(
-            "create table marts.unknown_values as"
-            " select outcome as unknown_value, 2 as occurrences from marts.daily where outcome <> 'booked'"
-        )
-    return path
-
-
-@pytest.mark.parametrize("key", [None, "0123456789abcdef0123456789abcdef"])
-def test_what_is_unlike_a_word_is_masked_and_counted(private: Path, tmp_path: Path, key: str | None) -> None:
-    target = tmp_path / "analytics.duckdb"
-
-    result = publish(private, target, pii=PII, pii_key=key)
-
-    assert result.masked_values == 2 * len(HOSTILE)
-    with duckdb.connect(str(target), read_only=True) as connection:
-        shown = [row[0] for row in connection.execute("select outcome from marts.daily").fetchall()]
-        again = [row[0] for row in connection.execute("select unknown_value from marts.unknown_values").fetchall()]
-        assert connection.execute("select distinct id from marts.daily").fetchall() == [("A 1",)]
-    masked = {value for value in shown if value and value.startswith("masked ")}
-    assert len(masked) == len(HOSTILE)
-    assert {value for value in shown if value not in masked} == {"snoozed", "booked", None}
-    assert masked | {"snoozed"} == set(again)
-    content = target.read_bytes()
-    assert [value for value in HOSTILE if value.encode() in content] == []
-
-
-def test_a_masked_value_is_the_same_after_the_next_publication(private: Path, tmp_path: Path) -> None:
-    with duckdb.connect(str(private)) as connection:
-        connection.execute("create schema control")
-        connection.execute(
-            "create table control.builds as"
-            " select '1' as build_id, null::varchar as previous_id, true as is_complete"
-        )
-    target, grains = tmp_path / "analytics.duckdb", {"daily": ("outcome",)}
-    publish(private, target, pii=PII, pii_key=None, grains=grains)
-    before = _masked(target)
-    with duckdb.connect(str(private)) as connection:
-        connection.execute("update control.builds set build_id = '2', previous_id = '1'")
-        connection.execute(
-            "create table control.changed_in_daily as"
-            " select *, -1 as weight from marts.daily where outcome like '%@%'"
-            " union all select * replace (5 as calls), 1 from marts.daily where outcome like '%@%'"
-        )
-        connection.execute("update marts.daily set calls = 5 where outcome like '%@%'")
-
-    publish(private, target, pii=PII, pii_key=None, grains=grains)
-
-    assert before == _masked(target)
-    with duckdb.connect(str(target), read_only=True) as connection:
-        assert connection.execute("select count(*), max(calls) from marts.daily").fetchall() == [(7, 5)]
-
-
-PEOPLE = {
-    "a friend: Jane Doe": True,
-    "jane_doe": True,
-    "JANE DOE-SMITH": False,
-    "call (212) 555-0100, please": True,
-    "2125550100": True,
-    "campaign 2125550199": False,
-    "JANE@example.com": True,
-    "info@example.com": False,
-    "rex": False,
-    "Spring 2026": False,
-    "Harbor Animal Hospital": False,
-}
-
-
-@pytest.fixture
-def with_people(private: Path) -> Path:
-    """Words of a source, some of which are a client's, and a client called like the practice."""
-    with duckdb.connect(str(private)) as connection:
-        connection.execute("""
-            create table marts.clients as select * from (values
-                ('Jane Doe', '+1 212-555-0100', 'jane@example.com'), ('Rex', null, null),
-                ('Harbor Animal Hospital', null, null)
-            ) as rows (name, phone, email);
-            create table marts.practices as select 'Harbor Animal Hospital' as name;
-        """)
-        connection.execute("create table marts.sessions as select unnest($1) as referral_source", [list(PEOPLE)])
-    return private
-
-
-PEOPLE_PII: Treatments = {
-    **PII,
+PII: Treatments = {
     "clients": {"name": "hash", "phone": "null", "email": "hash"},
     "sessions": {},
     "practices": {},
+    "leaks": {},
 }
+GRAINS = {"sessions": ("session_id",)}
+CLIENTS = (
+    ("Jane Doe", "+1 212-555-0199", "jane@doe.example"),
+    ("Sofía Maria de Wrenfield Ortega", None, None),
+    ("Golden", None, None),
+    ("Rex", None, None),
+)
 
 
-def _sources(target: Path) -> list[str]:
-    with duckdb.connect(str(target), read_only=True) as connection:
-        return [row[0] for row in connection.execute("select referral_source from marts.sessions").fetchall()]
+class Source:
+    """A private file with the given values in a column of words, each in as many rows of as many people."""
+
+    def __init__(self, folder: Path) -> None:
+        self.private, self.target = folder / "vetl.duckdb", folder / "analytics.duckdb"
+        self.private.unlink(missing_ok=True)
+        with duckdb.connect(str(self.private)) as connection:
+            connection.execute("""
+                create schema marts; create schema control;
+                create table control.builds as
+                select '1' as build_id, null::varchar as previous_id, true as is_complete;
+                create table marts.clients (name varchar, phone varchar, email varchar);
+                create table marts.practices as select 'Harbor Animal Hospital No. 12345678' as name;
+                create table marts.sessions (session_id varchar, client_id varchar, referral_source varchar);
+                create table marts.leaks (reason varchar);
+            """)
+            connection.executemany("insert into marts.clients values (?, ?, ?)", CLIENTS)
+
+    def add(self, value: str, people: int, rows: int = 1) -> None:
+        """Add rows of so many people with the value, and note them as changes of the next build."""
+        with duckdb.connect(str(self.private)) as connection:
+            connection.execute(
+                "create or replace table control.changed_in_sessions as"
+                " select uuid()::varchar as session_id, person::varchar as client_id, $value as referral_source,"
+                " 1 as weight from range($people) as persons (person), range($rows)",
+                {"value": value, "people": people, "rows": rows},
+            )
+            connection.execute(
+                "insert into marts.sessions select * exclude (weight) from control.changed_in_sessions"
+            )
+
+    def build(self) -> None:
+        """Count one more build, which noted its changes."""
+        with duckdb.connect(str(self.private)) as connection:
+            connection.execute(
+                "update control.builds set previous_id = build_id, build_id = (build_id::int + 1)::varchar"
+            )
+
+    def publish(self, pii: Treatments = PII) -> int:
+        """Publish, and return how many different values were masked."""
+        return publish(self.private, self.target, pii=pii, pii_key=None, grains=GRAINS).masked_words
+
+    def shown(self) -> set[str]:
+        """Return the published values that are not masked."""
+        with duckdb.connect(str(self.target), read_only=True) as connection:
+            rows = connection.execute("select distinct referral_source from marts.sessions").fetchall()
+        return {value for (value,) in rows if value and not value.startswith("masked ")}
 
 
-def test_a_person_who_is_named_where_words_belong_is_masked(with_people: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    return Source(tmp_path)
 
-    result = publish(with_people, target, pii=PEOPLE_PII, pii_key=None)
 
-    shown = _sources(target)
-    assert result.people_in_words == sum(PEOPLE.values()) + 2  # and two of the hostile ones
-    assert {value for value in shown if not value.startswith("masked ")} == {
-        word for word, is_person in PEOPLE.items() if not is_person
+def test_a_word_is_published_once_many_people_share_it(source: Source) -> None:
+    for value, people, rows in (
+        *(("spring_wellness", 5, 1), ("Puppy & kitten, first visit", 30, 1), ("Fête 2026", 9, 2)),
+        *(("winter", 4, 1), ("of one person", 1, 50), ("google", 1, 1), ("Golden Retriever", 10, 1)),
+        *(("golden years", 9, 1), ("Harbor Animal Hospital No. 12345678", 1, 1)),
+    ):
+        source.add(value, people, rows)
+
+    masked = source.publish()
+
+    assert source.shown() == {
+        *("spring_wellness", "Puppy & kitten, first visit", "Fête 2026", "google", "Golden Retriever"),
+        "Harbor Animal Hospital No. 12345678",
     }
-    assert len(set(shown)) == len(PEOPLE)
+    assert masked == 3
 
 
-def test_who_is_published_in_clear_is_not_looked_for(with_people: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
-    clear: Treatments = {**PEOPLE_PII, "clients": {"name": "clear", "phone": "clear", "email": "clear"}}
-
-    publish(with_people, target, pii=clear, pii_key=None)
-
-    assert sorted(_sources(target)) == sorted(PEOPLE)
+NAMES = ("Jane Doe", "Sofía Maria de Wrenfield Ortega")
 
 
-def test_a_person_who_comes_later_masks_what_was_published_before(with_people: Path, tmp_path: Path) -> None:
-    """What changed is not all that is brought then: the rows that name her did not change."""
-    target, grains = tmp_path / "analytics.duckdb", {"sessions": ("referral_source",)}
-    with duckdb.connect(str(with_people)) as connection:
-        connection.execute("""
-            create schema control;
-            create table control.builds as
-            select '1' as build_id, null::varchar as previous_id, true as is_complete;
-        """)
-    publish(with_people, target, pii=PEOPLE_PII, pii_key=None, grains=grains)
-    before = _sources(target)
-    with duckdb.connect(str(with_people)) as connection:
-        connection.execute("""
-            update control.builds set build_id = '2', previous_id = '1';
-            insert into marts.clients values ('Jane Doe-Smith', null, null);
-            create table control.changed_in_sessions as select *, 1 as weight from marts.sessions limit 0;
-        """)
-
-    publish(with_people, target, pii=PEOPLE_PII, pii_key=None, grains=grains)
-
-    assert set(before) - set(_sources(target)) == {"JANE DOE-SMITH"}
+def _numbers() -> st.SearchStrategy[str]:
+    digits = "2125550199"
+    sign = st.sampled_from(
+        ["", " ", "-", ".", "\N{NON-BREAKING HYPHEN}", "\N{EN DASH}", "\N{NO-BREAK SPACE}", "/"]
+    )
+    wide = str.maketrans("0123456789", "".join(chr(0xFF10 + digit) for digit in range(10)))
+    written = st.tuples(sign, sign).map(lambda signs: f"{digits[:3]}{signs[0]}{digits[3:6]}{signs[1]}{digits[6:]}")
+    return st.one_of(
+        written, written.map(lambda text: text.translate(wide)), written.map(lambda text: f"1 {text}")
+    )
 
 
-def _masked(target: Path) -> set[str]:
-    with duckdb.connect(str(target), read_only=True) as connection:
-        return {row[0] for row in connection.execute("select outcome from marts.daily").fetchall()}
+def _decomposed(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
+def _names() -> st.SearchStrategy[str]:
+    """Draw two parts of a name or more, in any order, between signs, with or without accents and initials."""
+    between = st.sampled_from([" ", "_", ", ", "  ", "-", "\n", "\N{NO-BREAK SPACE}", " Q. ", ".", "\t", "/", ""])
+    style = st.sampled_from([str, str.lower, str.upper, _decomposed])
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> str:
+        name = draw(st.sampled_from(NAMES)).split()
+        parts = draw(st.permutations(name if len(name) == 2 else draw(st.sampled_from([name, name[3:]]))))
+        return draw(style)(draw(between).join(parts))
+
+    return drawn()
+
+
+@st.composite
+def spellings(draw: st.DrawFn) -> str:
+    """Draw a person's name, number or address as a source writes it into a text."""
+    before = draw(st.sampled_from(["", "left at ", "for ", "a friend: ", "mailto:", "call ", "(", "tel:"]))
+    after = draw(st.sampled_from(["", " 2026", "!", ")", " please", " and Rex"]))
+    address = st.sampled_from(
+        ["jane@doe.example", "JANE@DOE.EXAMPLE", "jane\N{FULLWIDTH COMMERCIAL AT}doe.example"]
+    )
+    return before + draw(st.one_of(_names(), _numbers(), address)) + after
+
+
+@settings(max_examples=examples(4), deadline=None)
+@given(st.lists(spellings(), min_size=50, max_size=50, unique=True), st.sampled_from([1, 30]))
+def test_no_spelling_of_a_person_is_published(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], people: int
+) -> None:
+    """200 spellings are drawn: of one row each, and in rows of thirty people."""
+    source = Source(tmp_path_factory.mktemp("spellings"))
+    with duckdb.connect(str(source.private)) as connection:
+        connection.execute(
+            "insert into marts.sessions select uuid()::varchar, person::varchar, text"
+            " from (select unnest($texts) as text), range($people) as people (person)",
+            {"texts": texts, "people": people},
+        )
+        connection.execute("insert into marts.leaks select 'left at ' || unnest($texts)", {"texts": texts})
+
+    masked = source.publish()
+
+    assert source.shown() == set()
+    assert masked == 2 * len(texts)
+    with duckdb.connect(str(source.target), read_only=True) as connection:
+        assert connection.execute(
+            "select count(*) from marts.leaks where not starts_with(reason, 'masked ')"
+        ).fetchall() == [(0,)]
+
+
+def test_what_vetl_writes_before_a_word_does_not_mask_it(source: Source) -> None:
+    with duckdb.connect(str(source.private)) as connection:
+        connection.execute(
+            "insert into marts.leaks values ('left at started'), ('task completed'), ('left at Doe, Jane'), (null)"
+        )
+    source.publish()
+
+    with duckdb.connect(str(source.target), read_only=True) as connection:
+        reasons = {row[0] for row in connection.execute("from marts.leaks").fetchall()}
+    assert {reason for reason in reasons if not (reason or "").startswith("masked ")} == {
+        *("left at started", "task completed"),
+        None,
+    }
+
+
+def test_names_that_are_published_in_clear_are_not_looked_for(source: Source) -> None:
+    source.add("jane doe", 5)
+
+    source.publish({**PII, "clients": {"name": "clear", "phone": "clear", "email": "clear"}})
+
+    assert source.shown() == {"jane doe"}
+
+
+def test_a_word_that_changes_make_common_unmasks_the_rows_of_before(source: Source) -> None:
+    source.add("winter", 4)
+    assert source.publish() == 1
+    source.build()
+    source.add("winter", 5)
+
+    assert source.publish() == 0
+    assert source.shown() == {"winter"}
+
+
+def test_a_word_stays_learnt_and_a_new_one_of_few_people_is_masked(source: Source) -> None:
+    """The rows of before are not read for that: these changes hold the learnt word in one row only."""
+    source.add("winter", 5)
+    source.publish()
+    source.build()
+    source.add("winter", 1)
+    with duckdb.connect(str(source.private)) as connection:
+        connection.execute(
+            "insert into control.changed_in_sessions select uuid()::varchar, '1', 'Doe, Jane', 1;"
+            "insert into marts.sessions select * exclude (weight) from control.changed_in_sessions"
+            " where referral_source <> 'winter'"
+        )
+
+    assert source.publish() == 1
+    assert source.shown() == {"winter"}
+
+
+def test_a_person_who_comes_later_masks_what_was_published_before(source: Source) -> None:
+    source.add("summer field", 9)
+    source.publish()
+    assert source.shown() == {"summer field"}
+    source.build()
+    source.add("google", 1)
+    with duckdb.connect(str(source.private)) as connection:
+        connection.execute("insert into marts.clients values ('Summer Field', null, null)")
+
+    source.publish()
+
+    assert source.shown() == {"google"}
+
+
+def test_a_masked_value_is_the_same_after_the_next_publication(source: Source) -> None:
+    source.add("Doe, Jane", 1)
+    source.publish()
+
+    def masked() -> list[tuple[str]]:
+        with duckdb.connect(str(source.target), read_only=True) as connection:
+            return connection.execute(
+                "select distinct referral_source from marts.sessions where starts_with(referral_source, 'masked ')"
+            ).fetchall()
+
+    before = masked()
+    source.build()
+    source.add("google", 1)
+    source.publish()
+
+    assert len(before) == 1
+    assert masked() == before
 
 
 def test_every_word_of_the_contract_is_published_as_it_is() -> None:
@@ -184,12 +263,18 @@ def test_every_word_of_the_contract_is_published_as_it_is() -> None:
         for column in endpoint.columns()
         for word in column.values or ()
     }
+    listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
+    listed = {
+        word.lower() for word in re.findall(r"'([A-Za-z_]+)'(?!, '\w+', \[)(?!, \[)", listing.split("%}")[0])
+    }
+    marts = set(re.findall(r"\('(\w+)', '", listing))
     assert len(words) > 50
     assert [word for word in sorted(words) if not is_label(word)] == []
+    assert listed - marts <= COMMON_WORDS | words
 
 
 def test_every_column_of_such_words_is_known() -> None:
-    """By the record models, and by the mart that lists what they do not know."""
+    """The record models name them, and so does the mart that lists the values which the models do not know."""
     named = {column.name for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values}
     listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
     listed = set(re.findall(r"\('\w+', '(\w+)', \[", listing))

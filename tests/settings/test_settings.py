@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from pydantic import SecretStr
@@ -12,6 +13,7 @@ from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import ConfigurationError
 from pipelines.core.practice import Practice
 from pipelines.core.privacy import PersonalClass
+from pipelines.jobs.build import weak_key
 from pipelines.settings import ENVIRONMENT_ONLY, Login, load_settings
 
 PERSONAL: Mapping[str, Mapping[str, PersonalClass]] = {
@@ -130,14 +132,38 @@ def test_login_needs_all_four(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SECRET not in repr(login)
 
 
-@pytest.mark.parametrize("key", ["k", "key", "a" * 40, "0123456789abcdef0123456789abcde"])
-def test_a_masking_key_that_can_be_found_by_trying_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+WEAK = ("k", "key", "a" * 40, "0123456789abcdef0123456789abcde", "Password1" * 4, "12345678" * 4)
+
+
+@pytest.mark.parametrize("key", WEAK)
+def test_a_masking_key_that_can_be_found_by_trying_is_taken_and_warned_of(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Any value that is not empty is a key: a warehouse that was published with a weak one must still publish."""
     monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", key)
+
+    [line] = weak_key(load_settings())
+
+    assert "VETL_WAREHOUSE__PII_KEY can be found by trying" in line
+    monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", token_hex(16))
+    assert weak_key(load_settings()) == []
+
+
+@pytest.mark.parametrize("name", ["VETL_WEBHOOKS__SECRETS", "VETL_DASHBOARD__PASSWORD"])
+@pytest.mark.parametrize("secret", ["a" * 40, "Password1" * 4, "12345678" * 4, "0123456789", "abcabc"])
+def test_a_secret_of_a_simple_pattern_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, secret: str) -> None:
+    monkeypatch.setenv(name, secret)
 
     line = complaint()
 
-    assert "environment variable VETL_WAREHOUSE__PII_KEY: warehouse.pii_key must be 32 random characters" in line
-    assert "vetl init" in line
+    assert f"environment variable {name}: " in line
+    assert "must not repeat a short text" in line
+    assert secret not in line
+    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "loc-001=" + secret)
+    assert "must not repeat a short text" in complaint()
+    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", token_hex(16) + ", loc-001=" + token_hex(16))
+    monkeypatch.setenv("VETL_DASHBOARD__PASSWORD", "long and secret")
+    load_settings()
 
 
 def test_a_link_to_the_private_file_is_that_file(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from board.charts import worded
-from board.parts import View, by_value, download, listed, part
+from board.downloads import download
+from board.parts import View, by_value, listed, part
 from board.words import label, named
 
 MOST = 1000

@@ -6,6 +6,7 @@ seconds old, and says when it was written.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import attrgetter, itemgetter
@@ -14,6 +15,7 @@ from typing import Any, cast
 
 from pipelines.core.errors import WarehouseError
 from pipelines.loading.control.list_status import ListStatus, list_status_of
+from pipelines.drafts import replace_text
 from pipelines.loading.layout import written_files
 
 
@@ -106,11 +108,6 @@ def now() -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Put a new file in the place of the old one. The commit before it has succeeded, so nothing is raised."""
-    # Writers take turns, so one name is enough, and the draft of a killed writer is overwritten.
-    draft = path.with_name(f"{path.name}.draft")
-    try:
-        draft.write_text(text, "utf-8")
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
+    """Replace the file. A failure is ignored, because the commit before it has succeeded."""
+    with suppress(OSError):
+        replace_text(path, text)

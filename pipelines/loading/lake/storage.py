@@ -3,13 +3,14 @@
 import os
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyarrow import fs
 
 from pipelines.core.errors import LakeError
+from pipelines.drafts import draft_for
 from pipelines.loading.failures import first_line
 
 _CHUNK = 1 << 22
@@ -47,16 +48,14 @@ class Storage:
     @contextmanager
     def drafts(self, elsewhere: Path) -> Generator[Path]:
         """A folder for what will be `put`: within a lake that is a folder, so that this is a rename."""
-        folder = Path(self.location) / ".drafts" if self.is_local else elsewhere
-        with _in_one_line(self.location):
-            shutil.rmtree(folder, ignore_errors=True)  # of one that was killed
-            if self.is_local:
-                self._make(folder.parent)
-            folder.mkdir(mode=0o700)
-        try:
+        target = Path(self.location) / "files" if self.is_local else elsewhere
+        with ExitStack() as stack:
+            with _in_one_line(self.location):
+                if self.is_local:
+                    self._make(target.parent)
+                folder = stack.enter_context(draft_for(target))
+                folder.mkdir(mode=0o700)
             yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def read(self, path: str) -> bytes | None:
         """What a file holds; `None` where there is none."""

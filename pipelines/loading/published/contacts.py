@@ -7,9 +7,11 @@ from pathlib import Path
 import duckdb
 
 from pipelines.core.errors import WarehouseError
+from pipelines.drafts import draft_for, remove_leftovers
 from pipelines.loading.connection import literal
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.forget import FAKE_NUMBER
+from pipelines.loading.published.ownership import is_foreign, refuse_foreign, set_mark
 
 _MODE = 0o640
 _NOBODY_ELSE = 0o770
@@ -47,41 +49,34 @@ def write_contacts(private: Path, published: Path) -> Path:
         WarehouseError: it cannot be written; the one of before stays.
     """
     file = contacts_file(published)
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        if file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns:
+        refuse_foreign(file, "main")
+        if _is_fresh(file, published):
+            remove_leftovers(file)
             return file
-        draft.unlink(missing_ok=True)
-        _write(private, draft)
-        before = file.stat() if file.exists() else None
-        mode = before.st_mode & _NOBODY_ELSE if before else _MODE
-        if before and before.st_gid != draft.stat().st_gid:
-            try:
-                os.chown(draft, -1, before.st_gid)
-            except PermissionError:  # not a group of ours: then our own must not read in its place
-                mode &= 0o700
-        draft.chmod(mode)
-        draft.replace(file)
+        with draft_for(file) as draft:
+            _write(private, draft)
+            _give_access(draft, file)
+            draft.replace(file)
     except OSError as error:
         raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
     except duckdb.Error as error:
         raise as_warehouse_error(error, file, "cannot be written") from None
-    finally:
-        draft.unlink(missing_ok=True)
     return file
 
 
 def remove_contacts(published: Path) -> bool:
-    """Take it away, where it is. Returns whether it was.
+    """Remove the file if vetl wrote it, and return whether it did.
 
     Raises:
         WarehouseError: it cannot be removed.
     """
     file = contacts_file(published)
     try:
+        remove_leftovers(file)
+        if not file.exists() or is_foreign(file, "main"):
+            return False
         file.unlink()
-    except FileNotFoundError:
-        return False
     except OSError as error:
         raise WarehouseError(f"{file}: cannot be removed: {error.strerror}") from None
     return True
@@ -95,21 +90,31 @@ def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> N
             connection.execute(f"attach {literal(str(file))} as contacts (read_only)")
 
 
+def _is_fresh(file: Path, published: Path) -> bool:
+    """Return whether the file was written after the published one."""
+    return file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns
+
+
+def _give_access(draft: Path, file: Path) -> None:
+    """Give the draft the mode and group of the file that it replaces, but never let everybody in."""
+    before = file.stat() if file.exists() else None
+    mode = before.st_mode & _NOBODY_ELSE if before else _MODE
+    if before and before.st_gid != draft.stat().st_gid:
+        try:
+            os.chown(draft, -1, before.st_gid)
+        except PermissionError:  # the group is not one of this account: its own group must not read instead
+            mode &= 0o700
+    draft.chmod(mode)
+
+
 def _write(private: Path, draft: Path) -> None:
-    before = os.umask(0o077)
-    try:
-        with closing(duckdb.connect()) as connection:
-            connection.execute(f"attach {literal(str(private))} as source (read_only)")
-            connection.execute(
-                f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})"
-            )
-            for name, statement in _TABLES.items():
-                connection.execute(
-                    f"create table target.{name} as from ({_filled(statement)}) where {_told(name)}"
-                )
-            connection.execute("detach target")
-    finally:
-        os.umask(before)
+    with closing(duckdb.connect()) as connection:
+        connection.execute(f"attach {literal(str(private))} as source (read_only)")
+        connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
+        set_mark(connection, "main")
+        for name, statement in _TABLES.items():
+            connection.execute(f"create table target.{name} as from ({_filled(statement)}) where {_told(name)}")
+        connection.execute("detach target")
 
 
 def _filled(statement: str) -> str:

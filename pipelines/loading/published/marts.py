@@ -7,29 +7,36 @@ from typing import Any
 import duckdb
 
 from pipelines.core.errors import WarehouseError
-from pipelines.core.labels import LABELS, LONGEST, UNLIKE_A_LABEL, WORDS
-from pipelines.core.privacy import Treatment, Treatments
+from pipelines.core.labels import CODE, LABELS, PHRASES, WORDS
+from pipelines.core.privacy import JOINED, Treatment, Treatments
 from pipelines.loading.connection import literal, quoted
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
 
-_NOTES = "changed_in_"
+NOTES = "changed_in_"
 """What the last build took out of a mart and put into it: `control.changed_in_<mart>` (dbt/macros/incremental)."""
+
+
+_MASKED = "masked "
+"""What a value begins with that is published in the place of one that may name a person."""
+
+
+_PHRASE = f"^({'|'.join(PHRASES)})"
 
 
 @dataclass(frozen=True, slots=True)
 class Masking:
     """What becomes of the personal columns of marts. Without a key a hash is null.
 
-    In columns of labels, a value that is unlike one becomes `masked` and a hash by `salt`: rows that differ by it
-    still do. So do the values in `people` there and in columns of words.
+    A value in a column of words that is not in `words` (in lower case) becomes `masked` and a hash by `salt`, so
+    that rows which differ by that value still differ.
     """
 
     columns: Treatments
     key: str | None = field(repr=False)
     salt: str = field(default="", repr=False)
-    people: frozenset[str] = field(default=frozenset(), repr=False)
+    words: frozenset[str] = field(default=frozenset(), repr=False)
 
     def names(self, mart: str, columns: Columns) -> list[str]:
         """The personal columns that a mart has, in its order.
@@ -54,53 +61,67 @@ class Masking:
     def select(self, mart: str, columns: Columns) -> tuple[str, dict[str, str]]:
         """What to select of a mart, and the parameters for that."""
         personal: dict[str, Treatment] = {name: self.columns[mart][name] for name in self.names(mart, columns)}
+        practice = "practice_id" if "practice_id" in columns else "''"
         shown = [
-            f"{self._masked(name, kind, personal[name]) if name in personal else self.shown(name, kind)}"
-            f" as {quoted(name)}"
+            (
+                self._masked(name, kind, personal[name], _scope(mart, name), practice)
+                if name in personal
+                else self.shown(name, kind)
+            )
+            + f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
         statement = ", ".join(shown)
         return statement, self.parameters(statement)
 
     def parameters(self, statement: str) -> dict[str, Any]:
-        """What a statement with such columns must be given."""
-        given = {"key": self.key, "salt": self.salt, "people": sorted(self.people)}
-        return {name: value for name, value in given.items() if value and f"${name}" in statement}
+        """Return the parameters of a statement with such columns."""
+        given = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
+        return {name: value for name, value in given.items() if f"${name}" in statement}
 
     def shown(self, column: str, kind: str, *, table: str | None = None) -> str:
-        """A column that is not personal, as it is published."""
+        """Return SQL for a column that is not personal, as it is published."""
         name = f"{table}.{quoted(column)}" if table else quoted(column)
-        unlike: list[str] = []
-        if column in LABELS and kind == "VARCHAR":
-            unlike.append(f"length({name}) > {LONGEST} or regexp_matches({name}, {literal(UNLIKE_A_LABEL)})")
-        if column in LABELS | WORDS and kind == "VARCHAR" and self.people:
-            unlike.append(f"list_contains($people, {name})")
-        if not unlike:
+        if column not in LABELS | WORDS or kind != "VARCHAR":
             return name
+        word = name
+        if column in {"result", "reason"}:  # elsewhere the pattern would cost 0.7 s for ten million rows
+            word = f"regexp_replace({name}, {literal(_PHRASE)}, '')"
+        code = f" or regexp_full_match({name}, {literal(CODE)})" if column == "error_code" else ""
         return (
-            f"case when {' or '.join(unlike)} then 'masked ' || left(sha256($salt || {name}), 12) else {name} end"
+            f"case when {name} is null or {name} = '' or list_contains($words, lower({word})){code} then {name}"
+            f" else {literal(_MASKED)} || left(sha256($salt || {name}), 12) end"
         )
 
-    def _masked(self, column: str, kind: str, treatment: Treatment) -> str:
+    def _masked(self, column: str, kind: str, treatment: Treatment, scope: str, practice: str) -> str:
         name = quoted(column)
         if treatment == "clear":
             return name
         if treatment == "hash" and self.key and kind == "VARCHAR":
-            # Twice, as in HMAC: what one hash tells must not help to extend it.
-            return f"sha256($key || sha256($key || {name}))"
+            # With its length before it, no practice and value read as those of another.
+            text = f"{literal(f'{scope}:')} || length({practice}) || ':' || {practice} || {name}"
+            # Twice, as in HMAC: one hash must not help to extend it.
+            return f"sha256($key || sha256($key || {text}))"
         return f"null::{kind}"
 
 
-def masked_values(connection: duckdb.DuckDBPyConnection) -> int:
-    """How often the published marts hold a value that was masked for being unlike a label."""
-    try:
-        rows = connection.execute(
-            "select sum(occurrences)::bigint from target.marts.unknown_values"
-            " where starts_with(unknown_value, 'masked ')"
-        ).fetchall()
-    except duckdb.CatalogException:
+def _scope(mart: str, column: str) -> str:
+    """Return the name by which the hashes of a column differ from those of other columns."""
+    return JOINED.get(f"{mart}.{column}", f"{mart}.{column}")
+
+
+def masked_words(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return how many different values of words are masked in the published marts (`target`)."""
+    columns = [
+        f"select distinct {quoted(name)} as word from target.marts.{quoted(mart)}"
+        f" where starts_with({quoted(name)}, {literal(_MASKED)})"
+        for mart, columns in marts_of(connection, "target").items()
+        for name, kind in columns.items()
+        if name in LABELS | WORDS and kind == "VARCHAR"
+    ]
+    if not columns:
         return 0
-    return rows[0][0] or 0
+    return connection.execute(f"select count(distinct word) from ({' union all '.join(columns)})").fetchall()[0][0]
 
 
 def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Columns]:
@@ -129,7 +150,7 @@ def copy_changes(
     connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, grain: tuple[str, ...]
 ) -> None:
     """What the last build changed in the mart. `grain` are the columns that tell its rows apart."""
-    target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(_NOTES + mart)}"
+    target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(NOTES + mart)}"
     alike = " and ".join(
         f"held.{quoted(name)} is not distinct from ({masking.shown(name, columns[name], table='gone')})"
         for name in grain
@@ -147,7 +168,7 @@ def noted_marts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
     rows = connection.execute(
         "select substr(table_name, length($notes) + 1) from duckdb_tables() where database_name = 'source'"
         " and schema_name = 'control' and starts_with(table_name, $notes)",
-        {"notes": _NOTES},
+        {"notes": NOTES},
     ).fetchall()
     return frozenset(name for (name,) in rows)
 

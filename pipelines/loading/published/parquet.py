@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 
 from pipelines.core.errors import WarehouseError
+from pipelines.drafts import draft_for
 from pipelines.loading.connection import literal, quoted
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.published.marts import count, marts_of
@@ -32,21 +33,22 @@ def write_parquet(published: Path, files: int) -> Path:
         WarehouseError: it cannot be read or written; what the manifest names stays.
     """
     folder, stat = parquet_folder(published), published.stat()
+    if folder.exists() and not _is_ours(folder):
+        raise WarehouseError(f"{folder}: vetl did not write this folder, so it is not replaced; move it away")
     version = f"{stat.st_mtime_ns}"
     manifest = folder / MANIFEST
     try:
         if not manifest.exists() or json.loads(manifest.read_text("utf-8"))["version"] != version:
-            draft = folder / f".{version}"
-            shutil.rmtree(draft, ignore_errors=True)
-            draft.mkdir(parents=True)
-            document = {"version": version, "tables": _write(published, draft, version)}
-            shutil.rmtree(folder / version, ignore_errors=True)
-            draft.replace(folder / version)
+            with draft_for(folder / "files") as draft:
+                draft.mkdir()
+                document = {"version": version, "tables": _write(published, draft, version)}
+                shutil.rmtree(folder / version, ignore_errors=True)
+                draft.replace(folder / version)
             _readable(folder, published)
-            new = folder / f".{MANIFEST}"
-            new.write_text(json.dumps(document, indent=2), "utf-8")
-            new.chmod(stat.st_mode & 0o777)
-            new.replace(manifest)
+            with draft_for(manifest) as draft:
+                draft.write_text(json.dumps(document, indent=2), "utf-8")
+                draft.chmod(stat.st_mode & 0o777)
+                draft.replace(manifest)
         for old in sorted((old for old in folder.iterdir() if old.name.isdigit()), reverse=True)[files:]:
             shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
@@ -57,12 +59,24 @@ def write_parquet(published: Path, files: int) -> Path:
 
 
 def remove_parquet(published: Path) -> bool:
-    """Take it away, where it is. Returns whether it was."""
+    """Remove the folder if vetl wrote it, and return whether it did."""
     folder = parquet_folder(published)
-    there = (folder / MANIFEST).exists()
+    there = (folder / MANIFEST).exists() and _is_ours(folder)
     if there:
         shutil.rmtree(folder)
     return there
+
+
+def _is_ours(folder: Path) -> bool:
+    """Return whether vetl wrote the folder: its manifest says so, or it holds drafts and versions alone."""
+    try:
+        return {"version", "tables"} <= json.loads((folder / MANIFEST).read_text("utf-8")).keys()
+    except FileNotFoundError:
+        return folder.is_dir() and all(
+            path.name.startswith(".") or path.name.isdigit() for path in folder.iterdir()
+        )
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _write(published: Path, draft: Path, version: str) -> list[dict[str, Any]]:

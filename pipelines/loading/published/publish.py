@@ -3,7 +3,6 @@
 import os
 import shutil
 import stat
-import time
 from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -15,6 +14,8 @@ import duckdb
 from pipelines import bundled
 from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
+from pipelines.core.secrets import is_weak_key
+from pipelines.drafts import draft_for
 from pipelines.loading.connection import literal
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.migrate import refuse_newer
@@ -26,11 +27,12 @@ from pipelines.loading.published.marts import (
     copy_whole,
     count,
     marts_of,
-    masked_values,
+    masked_words,
     noted_marts,
 )
-from pipelines.loading.published.people import people_in_words
-from pipelines.loading.published.record import how_to_publish, last_build, people_digest, read_record, write_record
+from pipelines.loading.published.ownership import refuse_foreign, set_mark
+from pipelines.loading.published.record import how_to_publish, last_build, read_record, write_record
+from pipelines.loading.published.words import Marts, learnt_words, shown_words, still_hold
 
 STORAGE_VERSION = "v1.0.0"
 """So that BI tools with an older DuckDB can open the file."""
@@ -38,7 +40,6 @@ STORAGE_VERSION = "v1.0.0"
 _PUBLISHED_MODE = 0o644
 """Of a file that is published for the first time; its folder decides who comes near it."""
 
-_STALE_SECONDS = 24 * 3600
 
 Grains = Mapping[str, tuple[str, ...]]
 """The columns that tell the rows of a mart apart, by mart."""
@@ -49,17 +50,17 @@ class Published:
     """What was published: rows by table, columns that were masked, marts left out as nobody classified them.
 
     `clear`: columns with personal data that are published as they are, because `vetl.toml` says so.
-    `people_in_words`: how many different words were masked because they name somebody.
-    `masked_values`: how often a value stood for a label that looks like personal data, and was masked.
+    `weak_key`: the key that personal columns were hashed by can be found by trying.
+    `masked_words`: how many different values are masked in columns of words, as they may name somebody.
     """
 
     path: Path
     tables: Mapping[str, int]
     masked: tuple[str, ...]
     left_out: tuple[str, ...]
-    masked_values: int = 0
+    masked_words: int = 0
     clear: tuple[str, ...] = ()
-    people_in_words: int = 0
+    weak_key: bool = False
 
 
 def publish(
@@ -86,14 +87,9 @@ def publish(
     """
     published = published.resolve()
     try:
-        published.parent.mkdir(parents=True, exist_ok=True)
         _refuse_what_is_not_published(private, published)
-        _remove_stale(published)
-        draft = published.with_name(f".{published.name}.{os.getpid()}.{time.monotonic_ns()}")
-        try:
+        with draft_for(published) as draft:
             return _publish(private, published, draft, Masking(pii, pii_key), grains or {}, keep, limits or {})
-        finally:
-            _remove(draft)
     except OSError as error:
         raise WarehouseError(f"{published}: cannot be written: {error.strerror}") from None
     except duckdb.Error as error:
@@ -125,20 +121,25 @@ def _publish(
             masking.told(marts, {"null", "hash"}),
             tuple(sorted(there.keys() - marts.keys())),
             clear=masking.told(marts, {"clear"}),
+            weak_key=masking.key is not None and is_weak_key(masking.key),
         )
         build = last_build(connection)
         how = how_to_publish(record, build, masking, published)
-        if how != "nothing":
-            masking = replace(masking, people=people_in_words(connection, marts, masking.columns))
-            if record and record.people != people_digest(masking):
-                how = "whole"
+        sources = Marts(connection, marts, masking.columns, noted_marts(connection))
+        learnt = frozenset(record.words) if record else frozenset[str]()
+        if how == "changes" and not still_hold(sources, learnt):
+            how = "whole"
+        if how == "whole":
+            learnt = learnt_words(sources)
+        if how == "nothing" and record:
+            result = replace(result, masked_words=record.masked_words)
         if how == "changes":
             shutil.copyfile(published, draft)
         if how != "nothing":
+            masking = replace(masking, words=shown_words(sources, learnt))
             with _target(connection, draft):
                 _bring(connection, marts, masking, grains if how == "changes" else {})
-                masked, named = masked_values(connection), len(masking.people)
-                result = replace(result, masked_values=masked, people_in_words=named)
+                result = replace(result, masked_words=masked_words(connection))
     if how != "nothing":
         _check(draft, result)
         _give_access(draft, published)
@@ -148,9 +149,8 @@ def _publish(
         remove_kept(published, keep)
         _sync_to_disk(published.parent)
         with suppress(OSError):  # then the next one is copied whole
-            write_record(
-                private, build, masking, published, record.whole_bytes if record and how == "changes" else None
-            )
+            whole_bytes = record.whole_bytes if record and how == "changes" else None
+            write_record(private, build, masking, published, whole_bytes, learnt, result.masked_words)
     return result
 
 
@@ -167,6 +167,7 @@ def _bring(
 ) -> None:
     """Fill the target with these marts. Those with a grain are there as they were before the last build."""
     connection.execute("create schema if not exists target.marts")
+    set_mark(connection, "marts")
     noted, held = noted_marts(connection), marts_of(connection, "target")
     for name, columns in marts.items():
         if name in grains and name in noted and held.get(name) == columns:
@@ -185,27 +186,14 @@ def _check(draft: Path, result: Published) -> None:
 
 
 def _refuse_what_is_not_published(private: Path, published: Path) -> None:
-    """A file that holds more than marts, and the private one under any name, must not be replaced.
+    """Make sure that the published file may be replaced: vetl published it, and it is not the private file.
 
     Raises:
-        WarehouseError: it would be.
+        WarehouseError: it may not.
     """
-    if not published.exists():
-        return
-    if private.exists() and published.samefile(private):
+    if published.exists() and private.exists() and published.samefile(private):
         raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
-    try:
-        with closing(duckdb.connect()) as connection:
-            connection.execute(f"attach {literal(str(published))} as held (read_only)")
-            others = connection.execute(
-                "select schema_name from duckdb_tables() where database_name = 'held' and schema_name <> 'marts'"
-            ).fetchone()
-    except duckdb.Error:  # no database, damaged, or someone writes to it: what is published now is better
-        return
-    if others:
-        raise WarehouseError(
-            f"{published}: holds the schema {others[0]}, so vetl did not publish it; move it away"
-        )
+    refuse_foreign(published, "marts")
 
 
 def _give_access(draft: Path, published: Path) -> None:
@@ -230,13 +218,3 @@ def _sync_to_disk(path: Path) -> None:
         os.close(handle)
 
 
-def _remove(draft: Path) -> None:
-    for file in (draft, draft.with_name(f"{draft.name}.wal")):
-        file.unlink(missing_ok=True)
-
-
-def _remove_stale(published: Path) -> None:
-    """Drafts of a publisher that was killed; one of a publisher at work is younger."""
-    for file in published.parent.glob(f".{published.name}.*"):
-        if time.time() - file.stat().st_mtime > _STALE_SECONDS:
-            file.unlink(missing_ok=True)

@@ -7,13 +7,18 @@ told, the marts are copied whole.
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 import duckdb
 
+from pipelines.drafts import replace_text
 from pipelines.loading.published.marts import Masking
+
+_SCHEME = 2
+"""The way in which values are masked: since 2, hashes are by practice and column, and words are learnt."""
 
 _LARGER = 2
 """A file that has grown by so much since it was copied whole holds more gaps than rows."""
@@ -31,14 +36,16 @@ class Build:
 class PublicationRecord:
     """What was published last. `file` is its identity: inode, bytes and time of change in nanoseconds.
 
-    `salt` is what labels were masked by, `people` tells those apart that were masked for naming somebody.
+    `salt` is the salt of masked words, `words` are the learnt words that were shown. `masked_words` is the number
+    of different values that were masked in columns of words.
     """
 
     build_id: str
     masking: str
     whole_bytes: int
     salt: str
-    people: str
+    words: tuple[str, ...]
+    masked_words: int
     file: tuple[int, int, int]
 
 
@@ -76,14 +83,20 @@ def read_record(private: Path) -> PublicationRecord | None:
         document = json.loads(_path(private).read_text("utf-8"))
         return PublicationRecord(
             *(document["build_id"], document["masking"], document["whole_bytes"], document["salt"]),
-            *(document["people"], tuple(document["file"])),
+            *(tuple(document["words"]), document["masked_words"], tuple(document["file"])),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def write_record(
-    private: Path, build: Build | None, masking: Masking, published: Path, whole_bytes: int | None
+    private: Path,
+    build: Build | None,
+    masking: Masking,
+    published: Path,
+    whole_bytes: int | None,
+    words: Collection[str] = (),
+    masked_words: int = 0,
 ) -> None:
     """Keep what has just been published. `whole_bytes`: its size when it was copied whole; none: just now."""
     file = _identity(published)
@@ -91,11 +104,10 @@ def write_record(
         _path(private).unlink(missing_ok=True)
         return
     record = PublicationRecord(
-        build.build_id, _digest(masking), whole_bytes or file[1], masking.salt, people_digest(masking), file
+        *(build.build_id, _digest(masking), whole_bytes or file[1], masking.salt),
+        *(tuple(sorted(words)), masked_words, file),
     )
-    draft = _path(private).with_suffix(".draft")
-    draft.write_text(json.dumps(asdict(record)), "utf-8")
-    draft.replace(_path(private))
+    replace_text(_path(private), json.dumps(asdict(record)))
 
 
 def _path(private: Path) -> Path:
@@ -110,12 +122,7 @@ def _identity(published: Path) -> tuple[int, int, int] | None:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def people_digest(masking: Masking) -> str:
-    """Tells one set of masked values from another."""
-    return hashlib.sha256(json.dumps([masking.salt, sorted(masking.people)]).encode()).hexdigest()
-
-
 def _digest(masking: Masking) -> str:
     """Tells one masking from another, and nothing of the key."""
-    text = json.dumps([masking.columns, masking.key is not None], sort_keys=True)
+    text = json.dumps([_SCHEME, masking.columns, masking.key is not None], sort_keys=True)
     return hashlib.scrypt(text.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()

@@ -1,0 +1,111 @@
+"""Files that are written beside their place and renamed into it. Nobody else can put a link in the way.
+
+A draft lies in a new folder of its owner (mode 0700) with a name that nobody can guess. The process that writes
+the draft holds a lock on that folder. The lock ends with the process, so a dead process left each folder that can
+be locked.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+_FOLDER = ".drafts-"
+
+
+@contextmanager
+def draft_for(target: Path) -> Generator[Path]:
+    """Yield a path beside `target` at which there is nothing yet, to be renamed to `target`.
+
+    A draft that was not renamed is removed at the end, and so are drafts that dead processes left. The folder of
+    `target` is made if it is missing.
+
+    Raises:
+        OSError: the folder of `target` cannot be written, or another account has taken the draft's folder away.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(target)
+    folder, handle = _new_folder(target)
+    try:
+        yield folder / target.name
+        _refuse_another(folder, handle)
+    finally:
+        with suppress(OSError):
+            _refuse_another(folder, handle)
+            shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def replace_text(target: Path, text: str) -> None:
+    """Give a file this text in one rename. It is made for its owner alone.
+
+    Raises:
+        OSError: the file cannot be written; the text of before stays.
+    """
+    with draft_for(target) as draft:
+        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        draft.replace(target)
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove the drafts of `target` that dead processes left, those of earlier versions of vetl among them."""
+    for folder in _named(target, re.escape(f".{target.name}{_FOLDER}") + ".*"):
+        _remove_unless_held(folder)
+    # Until 0.2: `.contacts.duckdb.<process>`, `.analytics.duckdb.<process>.<time>`, each perhaps with a log.
+    name = re.escape(target.name)
+    for file in _named(target, rf"\.?{name}\.(?P<process>\d+)(\.\d+)?(\.wal)?|\.{name}\.rewritten(\.wal)?"):
+        process = re.search(rf"{name}\.(\d+)", file.name)
+        if not (process and _is_alive(int(process[1]))):
+            with suppress(OSError):
+                file.unlink()
+
+
+def _named(target: Path, pattern: str) -> Iterator[Path]:
+    with suppress(FileNotFoundError), os.scandir(target.parent) as entries:
+        yield from (Path(entry.path) for entry in entries if re.fullmatch(pattern, entry.name))
+
+
+def _new_folder(target: Path) -> tuple[Path, int]:
+    """Make the folder of a draft, and return it with its lock."""
+    while True:
+        folder = Path(mkdtemp(prefix=f".{target.name}{_FOLDER}", dir=target.parent))
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Another process may have taken the new folder for a leftover before it was locked.
+        with suppress(FileNotFoundError):
+            _refuse_another(folder, handle)
+            return folder, handle
+        os.close(handle)
+
+
+def _remove_unless_held(folder: Path) -> None:
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(handle)
+
+
+def _refuse_another(folder: Path, handle: int) -> None:
+    """Make sure that the folder is still the one that was made."""
+    there, made = folder.lstat(), os.fstat(handle)
+    if (there.st_dev, there.st_ino) != (made.st_dev, made.st_ino):
+        raise PermissionError(1, "another account has replaced the folder of the draft", str(folder))
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

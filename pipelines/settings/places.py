@@ -1,0 +1,56 @@
+"""Where vetl writes: no two settings may name one place, nor one that vetl writes beside another."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipelines.settings import Settings
+
+_FILES = ("warehouse.path", "warehouse.published", "webhooks.inbox")
+
+
+def same_place(settings: "Settings", own: Sequence[Path]) -> str | None:
+    """Return what is wrong with the paths, in one line; `None` if every path has a place of its own.
+
+    `own` are the files that the settings come from.
+    """
+    places = [(name, path.resolve()) for name, path in _places(settings)]
+    places += [(file.name, file.resolve()) for file in own]
+    for number, (name, path) in enumerate(places):
+        for other, held in places[:number]:
+            if path == held and {name, other} <= {*_FILES}:
+                return f"{', '.join(_FILES[:2])} and {_FILES[2]} must be three different files"
+            if path == held:
+                return f"{name} and {other} must be different places"
+    private = settings.warehouse.path.resolve()
+    for name, path in places:
+        if name in _FILES[1:] and path.parent == private.parent and path.name.startswith(f"{private.name}."):
+            return f"{name} must not begin with the name of warehouse.path: vetl writes such files beside it"
+    return _emptied(settings, places)
+
+
+def _emptied(settings: "Settings", places: Sequence[tuple[str, Path]]) -> str | None:
+    """Return what is wrong with the folder that a Spark build empties."""
+    scratch = settings.spark.scratch.resolve()
+    for name, path in places:
+        if scratch in path.parents:
+            return f"spark.scratch must not hold {name}: each build on Spark empties that folder"
+    return None
+
+
+def _places(settings: "Settings") -> Iterator[tuple[str, Path]]:
+    """Yield each file and folder that is replaced, removed or emptied, with the setting that it follows from."""
+    warehouse = settings.warehouse
+    published = warehouse.published.resolve()
+    yield "warehouse.path", warehouse.path
+    yield "warehouse.published", published
+    yield "webhooks.inbox", settings.webhooks.inbox
+    yield "contacts.duckdb beside warehouse.published", published.with_name("contacts.duckdb")
+    yield "the Parquet folder of warehouse.published", published.with_suffix(".parquet")
+    for name, place in (("lake.path", settings.lake.path), ("lake.marts", settings.lake.marts)):
+        if "://" not in place:
+            yield name, Path(place)
+    yield "spark.scratch", settings.spark.scratch
+    if warehouse.temp_directory:
+        yield "warehouse.temp_directory", warehouse.temp_directory

@@ -1,0 +1,183 @@
+"""Drafts and files in the way: links are refused, what is not vetl's is not replaced, the dead leave nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipelines.core.errors import WarehouseError
+from pipelines.core.privacy import Treatments
+from pipelines.drafts import draft_for, replace_text
+from pipelines.loading.published.contacts import contacts_file, remove_contacts, write_contacts
+from pipelines.loading.published.publish import publish
+
+PII: Treatments = {"clients": {"name": "null"}}
+SECRET = "VETL_PARTNER__PASSWORD=kept\n"
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    path = tmp_path / "vetl.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("""
+            create schema marts;
+            create table marts.clients as
+            select 'p' as practice_id, 'c' as client_id, 'Jane Doe' as name, '212' as phone, null as email;
+            create table marts.phone_calls as
+            select 'p' as practice_id, 'k' as call_key, null as client_name, null as phone_number,
+                'c' as client_id;
+            create table marts.leak_list (
+                practice_id varchar, episode_id varchar, client_id varchar, phone_number varchar,
+                last_contact_id varchar, last_contact_kind varchar
+            );
+        """)
+    return path
+
+
+def text_file(target: Path) -> None:
+    target.write_text(SECRET)
+
+
+def link_to_settings(target: Path) -> None:
+    (target.parent / ".env").write_text(SECRET)
+    target.symlink_to(target.parent / ".env")
+
+
+def foreign_database(target: Path) -> None:
+    with duckdb.connect(str(target)) as connection:
+        connection.execute("create schema marts; create table marts.sales as select 1 as amount")
+
+
+FOREIGN = {"text": text_file, "a link to .env": link_to_settings, "another database": foreign_database}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_what_vetl_did_not_publish_is_not_replaced(private: Path, tmp_path: Path, kind: str) -> None:
+    target = tmp_path / "analytics.duckdb"
+    FOREIGN[kind](target)
+    before, files = target.read_bytes(), set(tmp_path.iterdir())
+
+    with pytest.raises(WarehouseError, match="vetl did not publish it and does not replace it; move it away"):
+        publish(private, target, pii=PII, pii_key=None)
+
+    assert target.read_bytes() == before
+    assert set(tmp_path.iterdir()) == files
+
+
+def test_foreign_contacts_are_neither_replaced_nor_removed(private: Path, tmp_path: Path) -> None:
+    published = tmp_path / "analytics.duckdb"
+    publish(private, published, pii=PII, pii_key=None)
+    foreign_database(contacts_file(published))
+    before = contacts_file(published).read_bytes()
+
+    with pytest.raises(WarehouseError, match="move it away"):
+        write_contacts(private, published)
+    assert not remove_contacts(published)
+
+    assert contacts_file(published).read_bytes() == before
+
+
+def test_a_file_that_an_older_vetl_published_is_replaced(private: Path, tmp_path: Path) -> None:
+    target = tmp_path / "analytics.duckdb"
+    with duckdb.connect(str(target)) as connection:
+        connection.execute("""
+            create schema marts;
+            create table marts.practices as select 'p' as practice_id, 'Harbor' as name, 'UTC' as time_zone;
+            create table marts.proof as select 'p' as practice_id, 'clients' as endpoint, 1 as source_count,
+                1 as warehouse_count, null as certified_through;
+        """)
+
+    publish(private, target, pii=PII, pii_key=None)
+
+    with duckdb.connect(str(target), read_only=True) as connection:
+        assert connection.execute("select client_id from marts.clients").fetchall() == [("c",)]
+
+
+def test_a_link_where_a_draft_was_expected_is_not_followed(private: Path, tmp_path: Path) -> None:
+    """Its name was the process id, so that whoever may write to the folder could prepare a link for each."""
+    folder, stolen = tmp_path / "shared", tmp_path / "stolen.duckdb"
+    folder.mkdir()
+    published = folder / "analytics.duckdb"
+    for number in range(os.getpid() - 5, os.getpid() + 5):
+        (folder / f".contacts.duckdb.{number}").symlink_to(stolen)
+    publish(private, published, pii=PII, pii_key=None)
+
+    write_contacts(private, published)
+
+    assert not stolen.exists()
+    assert not contacts_file(published).is_symlink()
+
+
+def test_a_draft_lies_in_a_folder_of_its_owner_alone(tmp_path: Path) -> None:
+    with draft_for(tmp_path / "file") as draft:
+        assert draft.parent.parent == tmp_path
+        assert draft.parent.stat().st_mode & 0o777 == 0o700
+        draft.write_text("new")
+        draft.replace(tmp_path / "file")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_text_is_replaced_for_its_owner_alone_and_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("kept")
+    (tmp_path / "file").symlink_to(tmp_path / "other")
+
+    replace_text(tmp_path / "file", "new")
+
+    assert (tmp_path / "other").read_text() == "kept"
+    assert (tmp_path / "file").read_text() == "new"
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from pipelines.drafts import draft_for
+with draft_for(Path(sys.argv[1])) as draft:
+    draft.write_text("clear names")
+    print(draft, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_draft_of_a_killed_process_is_removed_and_one_of_a_living_process_stays(tmp_path: Path) -> None:
+    target = tmp_path / "contacts.duckdb"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(target)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    try:
+        drafts = [Path(process.stdout.readline().strip()) for process in processes if process.stdout]
+        assert all(draft.exists() for draft in drafts)
+        processes[0].send_signal(signal.SIGKILL)
+        processes[0].wait(30)
+
+        replace_text(target, "new")
+
+        assert [draft.exists() for draft in drafts] == [False, True]
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def test_drafts_that_an_older_vetl_left_are_removed(private: Path, tmp_path: Path) -> None:
+    published = tmp_path / "analytics.duckdb"
+    publish(private, published, pii=PII, pii_key=None)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait(30)
+    left = [tmp_path / f".contacts.duckdb.{dead.pid}{end}" for end in ("", ".wal")]
+    other = tmp_path / ".contacts.duckdb.notes"
+    for file in (*left, other):
+        file.write_text("Jane Doe")
+
+    remove_contacts(published)
+
+    assert not any(file.exists() for file in left)
+    assert other.exists()
