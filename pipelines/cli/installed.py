@@ -5,11 +5,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from pipelines import bundled
 from pipelines.cli.terminal import mention, short
-from pipelines.core.errors import WarehouseError, WrongUse
+from pipelines.core.errors import ConfigurationError, WarehouseError, WrongUse
 from pipelines.jobs.dbt_process import COMMAND as DBT
 from pipelines.jobs.dbt_process import environment, state_folder
 from pipelines.loading.control.snapshot import refuse_newer
@@ -26,6 +27,8 @@ def dagster(arguments: Sequence[str]) -> int:
 
     `vetl dagster dev` is `dg dev`, as `dagster dev` is superseded; `dg` has no other of these commands.
     """
+    if find_spec("dagster_dg_cli") is None:
+        raise ConfigurationError("Dagster is not installed here: pip install 'vetl[dagster]'")
     given = list(arguments)
     if given and given[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(given):
         given += ["-m", "pipelines.definitions"]

@@ -4,7 +4,7 @@ Dagster counts a check that was planned and not run as "execution failed" if its
 would turn every check of the marts red, without a word, although no mart has changed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,7 +31,7 @@ def keeping_results(
             yield event
     except Exception as error:
         why = (error.description if isinstance(error, dg.Failure) else None) or type(error).__name__
-        yield from _kept(context, done, why)
+        yield from last_results(context, f"The run stopped before this check: {why}", done=done)
         raise
 
 
@@ -41,15 +41,22 @@ def _key(event: dg.AssetCheckEvaluation | dg.AssetCheckResult) -> dg.AssetCheckK
     return dg.AssetCheckKey(event.asset_key, event.check_name)
 
 
-def _kept(
-    context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext, done: set[dg.AssetCheckKey], why: str
+def last_results(
+    context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext,
+    why: str,
+    *,
+    done: Set[dg.AssetCheckKey] = frozenset(),
+    of: dg.AssetKey | None = None,
 ) -> Iterator[dg.AssetCheckEvaluation]:
-    """`done`: checks with a result of this step, which may not be in the event log yet."""
+    """Record the last result of each check that this run planned and will not run, of one asset or of all.
+
+    `done`: checks with a result of this step, which may not be in the event log yet.
+    """
     log = context.instance.all_logs(context.run_id, of_type={_PLANNED, _RUN})
     events = [record.dagster_event for record in log if record.dagster_event]
     planned = [event.asset_check_planned_data.asset_check_key for event in events if event.event_type is _PLANNED]
     run = {event.asset_check_evaluation_data.asset_check_key for event in events if event.event_type is _RUN}
-    left = [key for key in planned if key not in run and key not in done]
+    left = [key for key in planned if key not in run and key not in done and of in (None, key.asset_key)]
     records = context.instance.event_log_storage.get_asset_check_summary_records(left)
     for key in left:
         record = records[key].last_completed_check_execution_record if key in records else None
@@ -66,7 +73,7 @@ def _last_result(
             key.name,
             passed=False,
             severity=dg.AssetCheckSeverity.WARN,
-            description=f"Never run so far. The run stopped before this check: {why}",
+            description=f"Never run so far. {why}",
         )
     when = dict(last.metadata).get(_WHEN) or dg.MetadataValue.text(
         f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M} UTC"
@@ -78,5 +85,5 @@ def _last_result(
         severity=last.severity,
         metadata={**last.metadata, _WHEN: when},
         target_materialization_data=last.target_materialization_data,
-        description=f"Not run since {when.value}. The run stopped before this check: {why}",
+        description=f"Not run since {when.value}. {why}",
     )
