@@ -1,6 +1,7 @@
 """Print the lines of the lock for the packages that pip has chosen, so that pip installs them by their hashes.
 
-`pip install --dry-run --report chosen.json ...` resolves and runs nothing; `python locked.py chosen.json LOCK...` prints.
+`pip install --dry-run --report chosen.json ...` resolves and runs nothing; `python locked.py chosen.json LOCK...`
+prints.
 """
 
 import json

@@ -39,7 +39,7 @@ def dagster(arguments: Sequence[str]) -> int:
 
 
 def _write_settings(home: Path) -> None:
-    """Write vetl's `dagster.yaml` if there is none: without it Dagster sends telemetry and has no pool of one writer.
+    """Write vetl's `dagster.yaml` if there is none: without it Dagster sends telemetry and knows no single writer.
 
     Raises:
         WarehouseError: the folder cannot be written.

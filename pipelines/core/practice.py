@@ -21,11 +21,11 @@ def _known_zone(name: str) -> str:
 
 
 LONGEST_ID = 80
-"""Characters of a practice's id. In the lake it names a folder, where one character may take three of 255 bytes."""
+"""Characters of a practice's id. In the lake it names a folder: a character may take 3 of 255 bytes."""
 
 
 def problem_of_id(text: str) -> str | None:
-    """Return why no practice can have this id, which must survive in the header `X-Client-Id` and name a folder."""
+    """Return why no practice can have this id, which has to pass in `X-Client-Id` and name a folder."""
     if not text.isascii() or not text.isprintable() or text != text.strip() or not text:
         return "must be visible ASCII characters, as they go into X-Client-Id"
     return f"must have at most {LONGEST_ID} characters" if len(text) > LONGEST_ID else None

@@ -159,7 +159,7 @@ def _started(
         command = ["build", *tests, *as_options(dbt_variables(settings))]
         if _is_chosen_by_hand(context):
             return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
-        # With the step's context dagster-dbt would run only the tests that are planned, and no job of vetl plans any.
+        # With the step's context dagster-dbt would run planned tests alone, and no job of vetl plans any.
         translator = _Translator(areas_of(manifest))
         return dbt.cli(
             command, manifest=manifest, dagster_dbt_translator=translator, target_path=target, raise_on_error=False

@@ -1,10 +1,11 @@
 """Checks that a run has planned and will not run keep their last result, and say so.
 
-Dagster counts a check that was planned and not run as "execution failed" if its run fails: one list that is refused
-would turn every check of the marts red, without a word, although no mart has changed.
+Dagster counts a check that was planned and not run as "execution failed" if its run fails: one refused list would
+turn every check of the marts red, without a word, although no mart has changed.
 """
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,7 +46,7 @@ def last_results(
     context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext,
     why: str,
     *,
-    done: Set[dg.AssetCheckKey] = frozenset(),
+    done: AbstractSet[dg.AssetCheckKey] = frozenset(),
     of: dg.AssetKey | None = None,
 ) -> Iterator[dg.AssetCheckEvaluation]:
     """Record the last result of each check that this run planned and will not run, of one asset or of all.
@@ -60,7 +61,9 @@ def last_results(
     records = context.instance.event_log_storage.get_asset_check_summary_records(left)
     for key in left:
         record = records[key].last_completed_check_execution_record if key in records else None
-        yield _last_result(key, record.evaluation if record else None, record.create_timestamp if record else 0, why)
+        yield _last_result(
+            key, record.evaluation if record else None, record.create_timestamp if record else 0, why
+        )
 
 
 def _last_result(

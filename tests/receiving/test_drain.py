@@ -296,7 +296,9 @@ def test_a_corrected_delivery_comes_in_beside_the_other(side: Side) -> None:
     assert side.rows("select count(*) from control.quarantine where resolved_at is null") == [(0,)]
 
 
-@pytest.mark.parametrize("practice", ["x" * 300, "loc\n001", "\0", "\u00e9" * 60, "a" * 80, "../../a", ".", "a/b c=%"])
+@pytest.mark.parametrize(
+    "practice", ["x" * 300, "loc\n001", "\0", "\u00e9" * 60, "a" * 80, "../../a", ".", "a/b c=%"]
+)
 def test_no_id_of_a_practice_stops_the_export_of_the_lake(side: Side, practice: str, tmp_path: Path) -> None:
     """An id that no practice can have is kept in quarantine; an earlier receiver let such ids into the inbox."""
     side.receive(("messages", message(clinic_id=practice)), ("messages", message("m-2")))

@@ -1,4 +1,4 @@
-"""`dagster dev` over a sandbox, with a `dagster.yaml` that ships."""
+"""`vetl dagster dev` over a sandbox, with a `dagster.yaml` that ships."""
 
 import os
 import re
@@ -42,7 +42,7 @@ DONE = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunS
 
 @dataclass(frozen=True)
 class Site:
-    """`dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
+    """`vetl dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
 
     platform: sandbox.Handle
     config: Path
@@ -154,7 +154,7 @@ def site_of(
             **(beside or {}),
         }
         port = free_port()
-        command = [str(BIN / "dagster"), "dev", "-m", location, "-h", "127.0.0.1", "-p", str(port)]
+        command = [str(BIN / "vetl"), "dagster", "dev", "-m", location, "-h", "127.0.0.1", "-p", str(port)]
         # The instance first: two processes that find no tables both make them, and one fails.
         with dg.DagsterInstance.from_config(str(home)) as instance, running(command, folder, environment):
             pages = f"http://127.0.0.1:{port}"
