@@ -9,8 +9,11 @@ BIN    := .venv/bin
 # A file at a time: what a file sets up once is set up in one process.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 STAMP  := .venv/.installed
+# The packages that `vetl` needs to run.
+RUN    := .venv/.runs
 # Errors alone: of each missing folder in its configuration pip warns once for every package, which is hundreds of lines.
-QUIETLY := --quiet --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps
+LOCKED := $(INSTALL) --require-hashes
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
@@ -22,16 +25,23 @@ help:  ## What can be made
 
 setup: $(STAMP)  ## .venv with vetl and all its tools, from the hash-pinned lock
 
-$(STAMP): requirements.lock pyproject.toml
+$(RUN): requirements.run.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("vetl needs Python 3.11 to 3.13, this is " + sys.version.split()[0] + "; try make PYTHON=python3.12") if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0'
-	@echo "Setting up .venv: $$(grep -c '^[a-z]' requirements.lock) packages are downloaded and installed, in two to five minutes."
+	@echo "Setting up .venv: $$(grep -c '^[a-z]' requirements.run.lock) packages are downloaded and installed, in about a minute."
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --no-binary halo --require-hashes --requirement requirements.lock
-	@$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --editable .
-	@touch $(STAMP)
+	@$(LOCKED) --only-binary :all: --requirement requirements.run.lock
+	@$(INSTALL) --no-build-isolation --editable .
+	@touch $(RUN)
 	@echo "vetl is installed: $(BIN)/vetl --help"
 
-demo: setup  ## The main job, end to end, on the sandbox
+# One package has no wheel: it is built after the others, by the setuptools of the lock.
+$(STAMP): $(RUN) requirements.lock requirements.built.lock
+	@echo "Adding the tools of the tests: $$(grep -c '^[a-z]' requirements.lock) packages in all, in two to four minutes."
+	@$(LOCKED) --only-binary :all: --requirement requirements.lock
+	@$(LOCKED) --no-build-isolation --requirement requirements.built.lock
+	@touch $(STAMP)
+
+demo: $(RUN)  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
 test: setup  ## Every test that needs nothing but Python
@@ -129,12 +139,15 @@ $(RELEASE)/.installed: deploy/release/requirements.txt
 audit:  ## Compare the lock with the Python advisory database (needs the network)
 	$(PYTHON) -m venv build/audit
 	build/audit/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: pip-audit
-	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
+	build/audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock --requirement requirements.built.lock
 
-lock:  ## Resolve the dependencies anew (needs uv)
-	uv pip compile --quiet pyproject.toml --extra dashboard --extra notebook --extra deploy --extra workers --group dev --universal \
-	  --python-version 3.11 --generate-hashes \
-	  --no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate --output-file requirements.lock
+RESOLVE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url \
+  --no-emit-find-links --no-header --no-annotate
+lock:  ## Resolve the dependencies anew (needs uv): all, those without a wheel, and those that vetl needs to run
+	$(RESOLVE) pyproject.toml --extra dashboard --extra notebook --extra deploy --extra workers --group dev \
+	  --no-emit-package vetl --no-emit-package halo --output-file requirements.lock
+	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
+	$(RESOLVE) pyproject.toml --group build --constraint requirements.lock --output-file requirements.run.lock
 
 clean:  ## Remove everything that was made, the demo's data included
 	rm -rf .venv demo dbt/target dbt/logs .pytest_cache .ruff_cache build dist

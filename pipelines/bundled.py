@@ -36,6 +36,11 @@ def dashboards() -> Path:
     return _find("dashboards", "dashboards")
 
 
+def dagster_settings() -> Path:
+    """The `dagster.yaml` of one machine, in a wheel or in a checkout."""
+    return _find("dagster.yaml", "deploy/dagster.yaml")
+
+
 def dbt_fingerprint() -> str:
     """What tells one text of the dbt project from another: marts of another text are built in full."""
     project = dbt_project()

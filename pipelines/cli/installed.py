@@ -5,28 +5,53 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from pipelines import bundled
 from pipelines.cli.terminal import mention, short
-from pipelines.core.errors import WarehouseError, WrongUse
+from pipelines.core.errors import ConfigurationError, WarehouseError, WrongUse
 from pipelines.jobs.dbt_process import COMMAND as DBT
 from pipelines.jobs.dbt_process import environment, state_folder
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.settings import load_settings
 
 DAGSTER = (sys.executable, "-m", "dagster")
+DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")
 _WITH_DEFINITIONS = frozenset(("dev", "asset", "job", "schedule", "sensor", "definitions"))
-"""What of Dagster takes `-m`, the module with the definitions."""
+"""The commands of Dagster that take `-m`, the module with the definitions."""
 
 
 def dagster(arguments: Sequence[str]) -> int:
-    """`vetl dagster dev` is `dagster dev -m pipelines.definitions`; its state is kept beside the warehouse."""
+    """Run Dagster on vetl's definitions; its state and its settings are kept beside the warehouse.
+
+    `vetl dagster dev` is `dg dev`, as `dagster dev` is superseded; `dg` has no other of these commands.
+    """
+    if find_spec("dagster_dg_cli") is None:
+        raise ConfigurationError("Dagster is not installed here: pip install 'vetl[dagster]'")
     given = list(arguments)
     if given and given[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(given):
         given += ["-m", "pipelines.definitions"]
-    home = _warehouse().with_name("dagster")
-    return _run([*DAGSTER, *given], {**os.environ, "DAGSTER_HOME": os.environ.get("DAGSTER_HOME") or _made(home)})
+    home = Path(os.environ.get("DAGSTER_HOME") or _warehouse().with_name("dagster"))
+    _write_settings(home)
+    command = DG if given[:1] == ["dev"] else DAGSTER
+    return _run([*command, *given], {**os.environ, "DAGSTER_HOME": str(home)})
+
+
+def _write_settings(home: Path) -> None:
+    """Write vetl's `dagster.yaml` if there is none: without it Dagster sends telemetry and knows no single writer.
+
+    Raises:
+        WarehouseError: the folder cannot be written.
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with (home / "dagster.yaml").open("x", encoding="utf-8") as file:
+            file.write(bundled.dagster_settings().read_text("utf-8"))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise WarehouseError(f"{home / 'dagster.yaml'}: cannot be written: {error.strerror}") from None
 
 
 def dbt(arguments: Sequence[str]) -> int:

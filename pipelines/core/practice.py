@@ -20,11 +20,20 @@ def _known_zone(name: str) -> str:
     return name
 
 
-def _header_value(text: str) -> str:
-    """The id travels as the header `X-Client-Id`, so it must survive there as it is."""
+LONGEST_ID = 80
+"""Characters of a practice's id. In the lake it names a folder: a character may take 3 of 255 bytes."""
+
+
+def problem_of_id(text: str) -> str | None:
+    """Return why no practice can have this id, which has to pass in `X-Client-Id` and name a folder."""
     if not text.isascii() or not text.isprintable() or text != text.strip() or not text:
-        msg = "must be visible ASCII characters, as they go into X-Client-Id"
-        raise ValueError(msg)
+        return "must be visible ASCII characters, as they go into X-Client-Id"
+    return f"must have at most {LONGEST_ID} characters" if len(text) > LONGEST_ID else None
+
+
+def _possible_id(text: str) -> str:
+    if problem := problem_of_id(text):
+        raise ValueError(problem)
     return text
 
 
@@ -37,7 +46,7 @@ class Practice:
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
-    id: Annotated[str, AfterValidator(_header_value)]
+    id: Annotated[str, AfterValidator(_possible_id)]
     name: Annotated[str, Field(min_length=1)]
     time_zone: Annotated[str, AfterValidator(_known_zone)]
     history_start: date

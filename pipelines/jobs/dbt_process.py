@@ -117,6 +117,12 @@ def dbt_build(
     return _summary(json.loads(results.read_text("utf-8")), tuple(dict.fromkeys(log.deprecations)))
 
 
+def failures_of(warehouse: Path) -> tuple[str, ...]:
+    """Return a line for each node that failed in the last build; none if dbt did not come as far as a node."""
+    results = state_folder(warehouse) / "target" / "run_results.json"
+    return _summary(json.loads(results.read_text("utf-8")), ()).failures if results.exists() else ()
+
+
 def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:
     """Write the manifest of the shipped project without touching the warehouse; returns its path.
 

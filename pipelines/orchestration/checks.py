@@ -7,6 +7,7 @@ Dagster's judges the list, and one fresh practice would hide 499 stale ones.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 
@@ -16,6 +17,7 @@ from pipelines.orchestration.list_status import list_statuses
 from pipelines.orchestration.lists import raw_key
 from pipelines.orchestration.metadata import table
 from pipelines.orchestration.resources import VetlResource, as_failures
+from pipelines.orchestration.unrun import keeping_results
 from pipelines.settings import Settings
 from pipelines.settings.definitions import OpeningHours
 from pipelines.settings.schedule import open_hours
@@ -112,9 +114,14 @@ LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verd
         for name, judge in LIST_CHECKS.items()
     ],
 )
-def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
+def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[Any]:
     """A step of its own, so that marts are built and published of what is committed, whatever it finds."""
-    settings, now = vetl.settings(), datetime.now(UTC)
+    yield from keeping_results(context, _judged(context, vetl.settings()))
+
+
+def _judged(context: dg.AssetCheckExecutionContext, settings: Settings) -> Iterator[dg.AssetCheckResult]:
+    """Run the checks of every list, then fail if one of them found an error."""
+    now = datetime.now(UTC)
     with as_failures():
         lists = list_statuses(settings)
     errors: list[str] = []

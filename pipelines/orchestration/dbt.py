@@ -29,19 +29,32 @@ from pipelines.jobs.build import (
     options_of,
     ready_for_dbt,
 )
-from pipelines.jobs.dbt_process import as_options, as_variables, dbt_parse, known_to_dbt, state_folder
+from pipelines.jobs.dbt_process import (
+    as_options,
+    as_variables,
+    dbt_parse,
+    failures_of,
+    known_to_dbt,
+    one_line,
+    state_folder,
+)
 from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.failures import busy_in
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.metadata import code_in, documented_in
+from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.read_config import reads_again
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from pipelines.orchestration.unrun import keeping_results, last_results
 from pipelines.orchestration.waiting import wait_aloud
 from pipelines.settings import Settings
 
 ONLY_NEWS = ("everything", "after_lists", "drain")
 """Jobs that build only where something changed, and then test what is published; others were asked to build."""
+
+_UP_TO_DATE = "No new data; the published file is up to date."
+_BROKEN = "Rows that break this promise: {rows}. The published file stays as it was; `vetl build` lists the tests."
 
 
 class _Translator(DagsterDbtTranslator):
@@ -93,52 +106,86 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
         dagster_dbt_translator=_Translator(areas_of(manifest)),
     )
     def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
-        settings = vetl.settings()
-        if context.run.job_name in ONLY_NEWS and _is_published(settings):
-            context.log.info("No new data; the published file is up to date.")
-            return
-        deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
-        with as_failures():
-            existing(settings)
-        with as_failures():
-            wait_aloud(settings, context.log.info)
-        with ExitStack() as turn:
-            with as_failures():
-                turn.enter_context(writing(settings))
-            while True:
-                with as_failures():
-                    wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
-                    ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
-                with recorded(settings.warehouse.path, "build", "build") as recorder:
-                    invocation = _started(context, dbt, settings)
-                    yield from invocation.stream()
-                    if invocation.is_successful():
-                        return
-                    recorder.error = f"dbt failed in Dagster's run {context.run.run_id}"
-                # A process that is no vetl may have opened the file before dbt did: nothing was built, wait on.
-                if not _was_locked_out(invocation, settings.warehouse.path) or time.monotonic() >= deadline:
-                    raise dg.Failure(str(invocation.get_error()), allow_retries=False)
+        yield from keeping_results(context, _built(context, dbt, vetl.settings(), manifest))
 
     return models
 
 
-def _is_published(settings: Settings) -> bool:
+def _built(
+    context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path
+) -> Iterator[Any]:
+    """Build and test, as soon as nobody else holds the warehouse."""
+    if context.run.job_name in ONLY_NEWS and _is_up_to_date(settings):
+        context.log.info(_UP_TO_DATE)
+        yield from last_results(context, _UP_TO_DATE, of=PUBLISHED)  # its step is skipped, and its checks with it
+        return
+    deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
+    with as_failures():
+        existing(settings)
+    with as_failures():
+        wait_aloud(settings, context.log.info)
+    with ExitStack() as turn:
+        with as_failures():
+            turn.enter_context(writing(settings))
+        while True:
+            with as_failures():
+                wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
+                ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
+            with recorded(settings.warehouse.path, "build", "build") as recorder:
+                invocation = _started(context, dbt, settings, manifest)
+                yield from (_of_asset(event) for event in invocation.stream())
+                if invocation.is_successful():
+                    return
+                why = failures_of(settings.warehouse.path) or (one_line(str(invocation.get_error())),)
+                recorder.error = f"{why[0]} (Dagster's run {context.run.run_id})"
+            # A process that is no vetl may have opened the file before dbt did: nothing was built, so wait again.
+            if not _was_locked_out(invocation, settings.warehouse.path) or time.monotonic() >= deadline:
+                raise dg.Failure("\n".join(why), allow_retries=False)
+
+
+def _of_asset(event: Any) -> Any:  # noqa: ANN401 - whatever dagster-dbt makes of dbt's log
+    """Return an event of a dbt that has not been given the step's context as an event of the step."""
+    if isinstance(event, dg.AssetMaterialization):
+        return dg.MaterializeResult(asset_key=event.asset_key, metadata=event.metadata)
+    if isinstance(event, dg.AssetCheckEvaluation | dg.AssetCheckResult) and not event.passed:
+        rows = event.metadata.get("dagster_dbt/failed_row_count")
+        return event._replace(description=_BROKEN.format(rows=rows.value if rows else "some"))
+    return event
+
+
+def _is_up_to_date(settings: Settings) -> bool:
     """Whether a build would make the marts that are published."""
     with as_failures():
         return is_up_to_date(settings)
 
 
-def _started(context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings) -> DbtCliInvocation:
+def _started(
+    context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path
+) -> DbtCliInvocation:
+    """Start dbt: on all models, or on the models and the checks that somebody has chosen."""
     warehouse = settings.warehouse.path
     target = state_folder(warehouse) / "target"
     with as_failures():
         hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run)
         tests = options_of(settings, all_tests=not hourly)
+    (target / "run_results.json").unlink(missing_ok=True)
     with _environment(
         {**known_to_dbt(warehouse), **as_variables(duckdb_limits(settings)), "DBT_TARGET_PATH": os.fspath(target)}
     ):
         command = ["build", *tests, *as_options(dbt_variables(settings))]
-        return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
+        if _is_chosen_by_hand(context):
+            return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
+        # With the step's context dagster-dbt would run planned tests alone, and no job of vetl plans any.
+        translator = _Translator(areas_of(manifest))
+        return dbt.cli(
+            command, manifest=manifest, dagster_dbt_translator=translator, target_path=target, raise_on_error=False
+        )
+
+
+def _is_chosen_by_hand(context: dg.AssetExecutionContext) -> bool:
+    """Whether somebody has chosen models or checks; the jobs of vetl build all models, and plan no check."""
+    chosen = len(context.selected_asset_keys) < len(context.assets_def.node_keys_by_output_name)
+    return chosen or bool(context.selected_asset_check_keys)
 
 
 def _was_locked_out(invocation: DbtCliInvocation, warehouse: Path) -> bool:

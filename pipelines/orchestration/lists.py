@@ -22,6 +22,7 @@ from pipelines.orchestration.metadata import run_totals, told_of_practice
 from pipelines.orchestration.practices import PRACTICES, add_missing, chosen
 from pipelines.orchestration.read_config import Read
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from pipelines.orchestration.unrun import keeping_results
 from pipelines.orchestration.waiting import Say, wait_aloud
 from pipelines.settings import Settings
 
@@ -55,22 +56,25 @@ def list_assets(areas: Areas, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDef
             pool=WRITER_POOL,
             retry_policy=retries,
         )
-        def sync(
-            context: dg.AssetExecutionContext, config: Read, vetl: VetlResource
-        ) -> Iterator[dg.MaterializeResult[Any]]:
-            settings = vetl.settings()
-            wanted = [endpoint for endpoint in REGISTRY if raw_key(endpoint.table) in context.selected_asset_keys]
-            started = time.monotonic()
-            with as_failures():
-                result = _read(context, config, settings, wanted)
-            if _nothing_was_read(result) and context.retry_number < retries.max_retries:
-                raise dg.Failure(
-                    "; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results})
-                )
-            add_missing(context.instance, settings)
-            yield from _told(context, wanted, result, round(time.monotonic() - started, 2))
+        def sync(context: dg.AssetExecutionContext, config: Read, vetl: VetlResource) -> Iterator[Any]:
+            is_last = context.retry_number >= retries.max_retries
+            yield from keeping_results(context, _synced(context, config, vetl.settings(), is_last=is_last))
 
     return sync
+
+
+def _synced(
+    context: dg.AssetExecutionContext, config: Read, settings: Settings, *, is_last: bool
+) -> Iterator[dg.MaterializeResult[Any]]:
+    """`is_last`: no other attempt follows, so what was committed earlier is built although nothing was read."""
+    wanted = [endpoint for endpoint in REGISTRY if raw_key(endpoint.table) in context.selected_asset_keys]
+    started = time.monotonic()
+    with as_failures():
+        result = _read(context, config, settings, wanted)
+    if _nothing_was_read(result) and not is_last:
+        raise dg.Failure("; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results}))
+    add_missing(context.instance, settings)
+    yield from _told(context, wanted, result, round(time.monotonic() - started, 2))
 
 
 def _read(

@@ -1,6 +1,6 @@
 """The file that analysts open, as an asset."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dagster as dg
@@ -9,7 +9,9 @@ from pipelines.jobs.build import publish_marts
 from pipelines.loading.published.query import query
 from pipelines.orchestration.metadata import chart, table
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from pipelines.orchestration.unrun import keeping_results
 from pipelines.orchestration.waiting import patiently
+from pipelines.settings import Settings
 
 PUBLISHED = dg.AssetKey(["published", "analytics"])
 
@@ -31,20 +33,24 @@ def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
         kinds={"duckdb"},
         pool=WRITER_POOL,
     )
-    def published(context: dg.AssetExecutionContext, vetl: VetlResource) -> dg.MaterializeResult[Any]:
-        settings = vetl.settings()
-        with as_failures():
-            result = patiently(settings, context.log.info, lambda: publish_marts(settings))
-            calls = query(settings.warehouse.published, _CALLS_BY_DAY)
-        return dg.MaterializeResult(
-            metadata={
-                "path": dg.MetadataValue.path(settings.warehouse.published),
-                "tables": len(result.tables),
-                "rows": sum(result.tables.values()),
-                "bytes": settings.warehouse.published.stat().st_size,
-                "calls_of_28_days": chart({day: float(count) for day, count in calls.rows}),
-                "marts": table(("mart", "rows"), sorted(result.tables.items())),
-            }
-        )
+    def published(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
+        yield from keeping_results(context, _replaced(context, vetl.settings()))
 
     return published
+
+
+def _replaced(context: dg.AssetExecutionContext, settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
+    """Replace the published file, as soon as nobody else holds the warehouse."""
+    with as_failures():
+        result = patiently(settings, context.log.info, lambda: publish_marts(settings))
+        calls = query(settings.warehouse.published, _CALLS_BY_DAY)
+    yield dg.MaterializeResult(
+        metadata={
+            "path": dg.MetadataValue.path(settings.warehouse.published),
+            "tables": len(result.tables),
+            "rows": sum(result.tables.values()),
+            "bytes": settings.warehouse.published.stat().st_size,
+            "calls_of_28_days": chart({day: float(count) for day, count in calls.rows}),
+            "marts": table(("mart", "rows"), sorted(result.tables.items())),
+        }
+    )

@@ -11,7 +11,9 @@ from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.lists import raw_key
 from pipelines.orchestration.metadata import bullets
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from pipelines.orchestration.unrun import keeping_results
 from pipelines.orchestration.waiting import wait_aloud
+from pipelines.settings import Settings
 
 
 def received_tables(areas: Areas) -> dg.AssetsDefinition:
@@ -32,22 +34,23 @@ def received_tables(areas: Areas) -> dg.AssetsDefinition:
         ],
         pool=WRITER_POOL,
     )
-    def drain_webhooks(
-        context: dg.AssetExecutionContext, vetl: VetlResource
-    ) -> Iterator[dg.MaterializeResult[Any]]:
-        """Drain the inbox; what cannot be caught up now is told and tried by the next drain."""
-        settings = vetl.settings()
-        with as_failures():
-            wait_aloud(settings, context.log.info)
-            result = run_drain(settings)
-        metadata = {
-            "deliveries": result.deliveries,
-            "asked_by_id": result.asked,
-            "new": result.changes.inserted,
-            "quarantined": result.changes.quarantined,
-            "notes": bullets([*result.notes, *result.changes.drift]),
-        }
-        for endpoint in RECEIVED:
-            yield dg.MaterializeResult(asset_key=raw_key(endpoint.table), metadata=metadata)
+    def drain_webhooks(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
+        yield from keeping_results(context, _drained(context, vetl.settings()))
 
     return drain_webhooks
+
+
+def _drained(context: dg.AssetExecutionContext, settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
+    """Drain the inbox. A message that cannot be read by its id now is named, and read by the next drain."""
+    with as_failures():
+        wait_aloud(settings, context.log.info)
+        result = run_drain(settings)
+    metadata = {
+        "deliveries": result.deliveries,
+        "asked_by_id": result.asked,
+        "new": result.changes.inserted,
+        "quarantined": result.changes.quarantined,
+        "notes": bullets([*result.notes, *result.changes.drift]),
+    }
+    for endpoint in RECEIVED:
+        yield dg.MaterializeResult(asset_key=raw_key(endpoint.table), metadata=metadata)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from pipelines.core.pages import Row
+from pipelines.core.practice import problem_of_id
 
 SIGNATURE_HEADER = "X-Webhook-Signature"
 
@@ -94,7 +95,7 @@ def practice_of(signed_by: tuple[Secret, ...], delivery: Delivery) -> str | None
 
 
 def read(channel: Channel, body: bytes) -> Delivery:
-    """A body as a delivery; one that cannot be understood has a `problem`."""
+    """A body as a delivery; one that cannot be understood, or names an impossible practice, has a `problem`."""
     try:
         payload = json.loads(body, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -102,6 +103,8 @@ def read(channel: Channel, body: bytes) -> Delivery:
     if not isinstance(payload, dict):
         return Delivery(channel, None, {}, "not an object")
     practice_id = _text(payload.get("clinic_id")) or _text(payload.get("practice_id"))
+    if practice_id and (problem := problem_of_id(practice_id)):
+        return Delivery(channel, None, payload, f"clinic_id: {problem}")
     name, parts = _key(channel, payload)
     missing = name if parts[0] is None else "status" if None in parts else None
     return Delivery(channel, practice_id, payload, f"{missing}: missing" if missing else None)

@@ -14,6 +14,7 @@ HEAD_SECONDS = 10
 """The sender itself gives up after as long (contract: Limits)."""
 
 HEAD_BYTES = 16_384
+_AROUND_A_HEADER = len(": \r\n")
 HEAD_LINES = 100
 """Of a head, whose lines each cost a hundred bytes and more beside their text."""
 
@@ -55,6 +56,7 @@ class GuardedConnection(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._head_bytes: int | None = None
         self._head_lines = 0
+        self._head_parsed = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn
         """Someone wants to say something."""
@@ -78,15 +80,29 @@ class GuardedConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """The first byte of a head."""
-        self._head_bytes = self._head_lines = 0
+        self._head_bytes = self._head_lines = self._head_parsed = 0
         super().on_message_begin()
 
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the address."""
+        self._parsed(len(url))
+        super().on_url(url)
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One line of it; too many are answered with 400, as is whatever the parser does not take."""
+        """Take one line of the head."""
         self._head_lines += 1
-        if self._head_lines > HEAD_LINES:
-            raise ValueError("too many lines")
+        self._parsed(len(name) + len(value) + _AROUND_A_HEADER)
         super().on_header(name, value)
+
+    def _parsed(self, size: int) -> None:
+        """Count what the parser has found: a head that arrives in one piece is whole before its bytes are counted.
+
+        Raises:
+            ValueError: the head is too long; it is answered with 400, as is whatever the parser does not take.
+        """
+        self._head_parsed += size
+        if self._head_lines > HEAD_LINES or self._head_parsed > HEAD_BYTES:
+            raise ValueError("the head is too long")
 
     def on_headers_complete(self) -> None:
         """The head is here; the application limits the time of the body."""

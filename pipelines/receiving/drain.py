@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from pipelines.core.pages import Changes
+from pipelines.core.practice import problem_of_id
 from pipelines.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.received import Intake
@@ -58,8 +59,14 @@ def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
     """Deliveries as rows of their tables, in the order in which they came."""
     groups: dict[tuple[str, Channel], list[WaitingDelivery]] = {}
     for item in waiting:
-        groups.setdefault((item.entry.practice_id, item.entry.channel), []).append(item)
+        groups.setdefault((_practice(item), item.entry.channel), []).append(item)
     return [intake for group, items in groups.items() for intake in _of_group(*group, items)]
+
+
+def _practice(item: WaitingDelivery) -> str:
+    """Return whose delivery it is; an earlier receiver has kept ids that no practice can have."""
+    practice_id = item.entry.practice_id
+    return "" if problem_of_id(practice_id) else practice_id
 
 
 def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from pipelines import bundled
 from pipelines.cli import app
 from pipelines.core.errors import ConfigurationError, Unreachable
 
@@ -292,6 +293,22 @@ def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[
     assert capfd.readouterr().out.split() == ["vetl.marts.practice.practices"]
     assert app.execute(["dagster", "--version"]) == 0
     assert "dagster, version 1." in capfd.readouterr().out
+
+
+@pytest.mark.usefixtures("configured")
+def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without them it sends telemetry, and two runs write at the same time."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+
+    assert app.execute(["dagster", "--version"]) == 0
+    assert (home / "dagster.yaml").read_text("utf-8") == bundled.dagster_settings().read_text("utf-8")
+
+    (home / "dagster.yaml").write_text("telemetry: {enabled: true}\n", "utf-8")
+    assert app.execute(["dagster", "--version"]) == 0
+    assert (home / "dagster.yaml").read_text("utf-8") == "telemetry: {enabled: true}\n"
 
 
 @pytest.mark.usefixtures("configured")

@@ -83,6 +83,43 @@ def test_the_image_copies_what_is_there_and_runs_without_root() -> None:
     assert all("slim" in image for image in re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE))
 
 
+LOCKS = ("requirements.lock", "requirements.built.lock", "requirements.run.lock")
+
+
+@pytest.mark.parametrize("file", LOCKS)
+def test_every_package_of_a_lock_is_pinned_and_hashed(file: str) -> None:
+    entries = re.split(r"\n(?=\S)", (ROOT / file).read_text("utf-8").strip())
+
+    assert entries
+    assert [
+        entry for entry in entries if not re.match(r"[\w.\[\],-]+==\S+", entry) or "--hash=sha256:" not in entry
+    ] == []
+
+
+def test_whatever_runs_while_setting_up_is_installed_by_its_hash_or_is_vetl_itself() -> None:
+    setup = (ROOT / "Makefile").read_text("utf-8").partition("\ndemo:")[0]
+    installs = re.findall(r"pip install((?:[^\n&]|\\\n)*)", setup + DOCKERFILE)
+
+    assert len(installs) > 4
+    others = [line for line in installs if "--require-hashes" not in line and "--dry-run" not in line]
+    assert all("--no-deps" in line and "--no-build-isolation" in line for line in others)
+
+
+def test_the_packages_that_pip_chose_are_taken_from_the_lock(tmp_path: Path) -> None:
+    lock = ROOT / "requirements.lock"
+    report = tmp_path / "chosen.json"
+
+    def locked(*names: str) -> "subprocess.CompletedProcess[str]":
+        report.write_text(json.dumps({"install": [{"metadata": {"name": name}} for name in names]}))
+        command = [sys.executable, str(DEPLOY / "locked.py"), str(report), str(lock)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    chosen = locked("vetl", "Dagster_DBT", "uvicorn")
+    assert re.findall(r"^([\w-]+)[\[=]", chosen.stdout, re.MULTILINE) == ["dagster-dbt", "uvicorn"]
+    assert chosen.stdout.count("--hash=") >= 2
+    assert "not in the lock: unheard-of" in locked("unheard-of").stderr
+
+
 def test_the_image_gets_what_the_wheel_is_made_of() -> None:
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8")
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)

@@ -1,11 +1,13 @@
 """Slow and silent senders keep no genuine delivery out."""
 
+import asyncio
 import re
+import resource
 import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -112,6 +114,21 @@ def test_a_head_that_is_too_long_is_not_read_to_its_end(address: str, crowd: Cro
             connection.sendall((b"X-Padding: " + b"x" * 8_000 + b"\r\n") * 10_000)
 
 
+@pytest.mark.parametrize(
+    "head",
+    [HEAD + b"X-Padding: " + b"x" * 100_000, HEAD.replace(b" HTTP", b"?" + b"x" * 40_000 + b" HTTP")],
+    ids=["a line", "an address"],
+)
+def test_a_head_that_is_too_long_is_refused_although_it_is_whole(address: str, head: bytes) -> None:
+    """It arrives in one piece, so the parser has all of it before the bytes are counted."""
+    with connected(address) as connection:
+        connection.sendall(head + b"\r\nContent-Length: 0\r\n\r\n")
+        try:
+            assert connection.recv(65_536)[:12] in (b"HTTP/1.1 400", b"")
+        except ConnectionError:
+            return
+
+
 def test_of_too_many_connections_those_go_that_waited_longest_and_nobody_who_was_heard(
     address: str, memory: Memory, crowd: Crowd
 ) -> None:
@@ -150,6 +167,44 @@ def test_hundreds_of_slow_connections_starve_no_genuine_delivery(tmp_path: Path,
     assert max(took) < 5
     [dismissed] = re.findall(r"^vetl_webhook_connections_dismissed_total (\d+)$", metrics, re.MULTILINE)
     assert int(dismissed) > 300 - 128
+
+
+@pytest.mark.parametrize("size", [200, 50_000], ids=["small", "of 50 KB"])
+def test_a_flood_of_forged_deliveries_lets_no_genuine_one_wait(tmp_path: Path, size: int) -> None:
+    """1,500 connections at a time, each opened again as soon as it is answered or closed."""
+    forged = request(b"x" * size, "another secret")
+
+    async def forge(host: str, port: int, over: asyncio.Event) -> None:
+        while not over.is_set():
+            with suppress(OSError):
+                answer, sender = await asyncio.open_connection(host, port)
+                sender.write(forged)
+                await answer.read(100)
+                sender.close()
+
+    async def flood(running: ReceiverProcess) -> list[float]:
+        host, port = running.address.split(":")
+        over, took = asyncio.Event(), list[float]()
+        forgers = [asyncio.create_task(forge(host, int(port), over)) for _ in range(1_500)]
+        for number in range(10):
+            started = time.monotonic()
+            assert await asyncio.to_thread(running.send, message(f"m-{number}")) == 200
+            took.append(time.monotonic() - started)
+        over.set()
+        for forger in forgers:
+            forger.cancel()
+        await asyncio.gather(*forgers, return_exceptions=True)
+        return took
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4_096, hard), hard))
+    try:
+        with ReceiverProcess(tmp_path) as running:
+            took = asyncio.run(flood(running))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert max(took) < 5
 
 
 def test_no_request_whatever_it_is_stops_the_receiver(address: str) -> None:

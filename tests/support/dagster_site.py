@@ -1,4 +1,4 @@
-"""`dagster dev` over a sandbox, with a `dagster.yaml` that ships."""
+"""`vetl dagster dev` over a sandbox, with a `dagster.yaml` that ships."""
 
 import os
 import re
@@ -25,8 +25,8 @@ from sandbox.clock import START
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 LISTS_ALONE = "support.lists_location"
-LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
-  launchRun(executionParams: {mode: "default", selector: $selector}) {
+LAUNCH = """mutation($selector: JobOrPipelineSelector!, $config: RunConfigData) {
+  launchRun(executionParams: {mode: "default", selector: $selector, runConfigData: $config}) {
   __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
 START_SCHEDULE = """mutation($selector: ScheduleSelector!) { startSchedule(scheduleSelector: $selector) {
   __typename ... on ScheduleStateResult { scheduleState { id } } ... on PythonError { message } } }"""
@@ -42,7 +42,7 @@ DONE = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunS
 
 @dataclass(frozen=True)
 class Site:
-    """`dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
+    """`vetl dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
 
     platform: sandbox.Handle
     config: Path
@@ -55,8 +55,17 @@ class Site:
     def selector(self) -> dict[str, str]:
         return {"repositoryLocationName": self.location, "repositoryName": "__repository__"}
 
-    def launch(self) -> str:
-        run = graphql(self.pages, LAUNCH, selector={**self.selector, "pipelineName": "everything"})["launchRun"]
+    def launch(
+        self,
+        job: str = "everything",
+        config: Mapping[str, Any] | None = None,
+        assets: Sequence[dg.AssetKey] = (),
+    ) -> str:
+        """Start a run of a job, or, with `assets`, of the hidden job by which the pages materialize a choice."""
+        selector: dict[str, Any] = {**self.selector, "pipelineName": job}
+        if assets:
+            selector["assetSelection"] = [{"path": key.path} for key in assets]
+        run = graphql(self.pages, LAUNCH, selector=selector, config=dict(config or {}))["launchRun"]
         assert run["__typename"] == "LaunchRunSuccess", run
         return run["run"]["runId"]
 
@@ -145,7 +154,7 @@ def site_of(
             **(beside or {}),
         }
         port = free_port()
-        command = [str(BIN / "dagster"), "dev", "-m", location, "-h", "127.0.0.1", "-p", str(port)]
+        command = [str(BIN / "vetl"), "dagster", "dev", "-m", location, "-h", "127.0.0.1", "-p", str(port)]
         # The instance comes first: two processes that find no tables both make them, and one fails.
         with dg.DagsterInstance.from_config(str(home)) as instance, running(command, folder, environment):
             pages = f"http://127.0.0.1:{port}"

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from pipelines.core.errors import WarehouseError
-from pipelines.loading.control.list_status import ListStatus, list_status_of
 from pipelines.drafts import replace_text
+from pipelines.loading.control.list_status import ListStatus, list_status_of
 from pipelines.loading.layout import written_files
 
 

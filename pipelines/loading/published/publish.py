@@ -216,5 +216,3 @@ def _sync_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-

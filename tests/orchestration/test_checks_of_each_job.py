@@ -1,0 +1,166 @@
+"""Every check after each job of a story, as Dagster's pages show it: passed, failed for a reason, or as before."""
+
+import shlex
+import shutil
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from support import warm_dbt
+from support.dagster_site import BIN, ROOT
+from support.deliveries import body_of, message
+from support.practice_site import site
+from support.processes import answers, free_port, graphql, running, until
+
+from pipelines.orchestration import dbt
+from pipelines.orchestration.location import vetl_definitions
+from pipelines.orchestration.read_config import Again, run_config
+from pipelines.partner.webhooks import Channel
+from pipelines.receiving.inbox import Entry, Inbox
+from sandbox.platform import Credentials
+
+CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name
+  executionForLatestMaterialization { status runId evaluation { success severity description } } } } } } }"""
+ONE_MART = dg.AssetKey(["marts", "staff_tasks"])
+TASKS = ("partner/staff_tasks", "certified")
+
+Check = tuple[str, str]
+Shown = dict[Check, dict[str, Any] | None]
+
+
+def of_status(checks: Shown, *statuses: str) -> set[Check]:
+    return {key for key, execution in checks.items() if execution and execution["status"] in statuses}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Jobs that run in this process, and Dagster's pages on the same instance."""
+
+    platform: Any
+    definitions: dg.Definitions
+    instance: dg.DagsterInstance
+    pages: str
+    inbox: Path
+
+    def after(self, job: str, config: Any = None, assets: Sequence[dg.AssetKey] = ()) -> tuple[bool, Shown]:
+        """Whether a run of the job worked, and every check after it; each has a result, or was never run."""
+        resolved = (
+            self.definitions.resolve_implicit_global_asset_job_def()
+            if assets
+            else self.definitions.resolve_job_def(job)
+        )
+        run = resolved.execute_in_process(
+            run_config=config,
+            instance=self.instance,
+            raise_on_error=False,
+            asset_selection=assets or None,
+        )
+        nodes = graphql(self.pages, CHECKS)["assetNodes"]
+        checks: Shown = {
+            ("/".join(node["assetKey"]["path"]), check["name"]): check["executionForLatestMaterialization"]
+            for node in nodes
+            for check in node["assetChecksOrError"].get("checks", ())
+        }
+        assert of_status(checks, "EXECUTION_FAILED", "SKIPPED", "IN_PROGRESS") == set(), job
+        return run.success, checks
+
+    def passed(self) -> set[Check]:
+        """The checks whose last result is that they passed, whichever run it is of."""
+        keys = list(self.definitions.resolve_asset_graph().asset_check_keys)
+        records = self.instance.event_log_storage.get_asset_check_summary_records(keys)
+        return {
+            (key.asset_key.to_user_string(), key.name)
+            for key, record in records.items()
+            if record.last_check_execution_record
+            and record.last_check_execution_record.status.value == "SUCCEEDED"
+        }
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
+    """`dbt` is the forked one."""
+    program = tmp_path / "dbt-of-tests"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
+    program.chmod(0o755)
+    find = shutil.which
+    monkeypatch.setattr(
+        dbt.shutil, "which", lambda name, **more: str(program) if name == "dbt" else find(name, **more)
+    )
+    home = tmp_path / "dagster"
+    home.mkdir()
+    shutil.copy(ROOT / "deploy/dagster.yaml", home)
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    with site(tmp_path, monkeypatch, practices=2) as (platform, config), ExitStack() as stack:
+        monkeypatch.setenv("VETL_CONFIG", str(config))
+        definitions = vetl_definitions(config)
+        instance = stack.enter_context(dg.DagsterInstance.from_config(str(home)))
+        port = free_port()
+        command = [
+            str(BIN / "dagster-webserver"),
+            "-m",
+            "pipelines.definitions",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            str(port),
+        ]
+        stack.enter_context(running(command, tmp_path, dict(dbt.os.environ)))
+        pages = f"http://127.0.0.1:{port}"
+        until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
+        yield Place(platform, definitions, instance, pages, tmp_path / "warehouse/data/inbox.sqlite")
+
+
+def test_no_check_is_shown_as_failed_that_was_not_run(place: Place) -> None:
+    is_success, checks = place.after("everything")
+    assert is_success
+    yellow = of_status(checks, "FAILED")
+    assert yellow <= {("published/analytics", "volume")}  # the calls of ten days are few
+    tested = of_status(checks, "SUCCEEDED")
+    assert len(tested) > 100
+
+    # A delivery is news: the marts are built, and the tests that are left to the night keep their results.
+    body = body_of(message(clinic_id=place.platform.practices[0].id))
+    with Inbox.open(place.inbox) as inbox:
+        inbox.keep([Entry(Channel.MESSAGES, place.platform.practices[0].id, body, datetime.now(UTC))])
+    for job, config, assets in (
+        ("drain", None, ()),
+        ("watch", None, ()),
+        ("everything", None, ()),
+        ("everything", run_config(Again.recent), ()),
+        ("", None, [ONE_MART]),
+    ):
+        is_success, checks = place.after(job, config, assets)
+        assert (is_success, of_status(checks, "FAILED")) == (True, yellow), job
+        assert tested <= place.passed(), job
+
+    # The platform refuses a practice: the checks of its lists are red, each with the practice and the reason.
+    world = place.platform.platform.world
+    gone = place.platform.practices[1].id
+    taken = world.practices.pop(gone)
+    is_success, checks = place.after("everything")
+    assert not is_success
+    red = of_status(checks, "FAILED") - yellow
+    assert {name for _, name in red} == {"certified"}
+    assert TASKS in red
+    world.practices[gone] = taken
+
+    # Nobody can sign in: the steps after the lists are skipped, and each of their checks keeps its last result.
+    right = place.platform.platform.credentials
+    place.platform.platform.credentials = Credentials(password="another")
+    place.platform.platform.revoke_tokens()
+    before = place.passed()
+    is_success, checks = place.after("everything")
+    assert (is_success, place.passed()) == (False, before)
+    kept = checks["published/analytics", "equals_source"]
+    assert kept
+    assert "sign-in refused" in kept["evaluation"]["description"]
+    assert "Not run since" in kept["evaluation"]["description"]
+
+    place.platform.platform.credentials = right
+    is_success, checks = place.after("everything")
+    assert (is_success, of_status(checks, "FAILED") - yellow) == (True, set())
