@@ -11,7 +11,6 @@ from support import warm_dbt
 from support.examples import USUAL
 
 from pipelines.jobs import dbt_process
-from pipelines.partner import accepted
 
 
 def _end_quietly() -> None:

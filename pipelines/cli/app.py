@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli import ending
 from pipelines.cli.commands import Commands
 from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app

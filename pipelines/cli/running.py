@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from pipelines.cli import ending
 from pipelines.cli.options import options_first
 from pipelines.cli.output import say
 from pipelines.core.errors import VetlError, WrongUse, unforeseen

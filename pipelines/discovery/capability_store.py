@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
-from pipelines.core.reading import Reading
+from pipelines.core.list_read import Reading
 from pipelines.core.steps import Learnt, Plan
 from pipelines.discovery.probes import ListKnowledge, whole_bounds
 from pipelines.discovery.report import Finding

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
 from pipelines.core.endpoint import ByReference, DateWindows, QueryNames
 from pipelines.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
+from pipelines.core.list_read import Reading
 from pipelines.core.pages import Page, Row, Window
-from pipelines.core.reading import Reading
 from pipelines.core.records import KnownValues
 from pipelines.core.steps import Learnt, Plan, ReadPage
 from pipelines.discovery.accepted_names import choose_accepted_names

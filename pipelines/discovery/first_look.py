@@ -19,8 +19,8 @@ from itertools import pairwise
 
 from pipelines.core.capabilities import Capabilities, Key, Parameter, Result
 from pipelines.core.errors import Unreachable
+from pipelines.core.list_read import Reading
 from pipelines.core.pages import Page, Window
-from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan
 from pipelines.discovery.identity import Identity, look
 from pipelines.discovery.pagination import ENOUGH, are_apart, are_same

@@ -21,8 +21,8 @@ from typing import Any, Literal
 
 from pipelines.core.capabilities import Capabilities
 from pipelines.core.errors import RequestRefused
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import Page, Row, Window, WindowKind
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, Learnt, MergeRows, Plan, do
 from pipelines.discovery.capability_store import conventions_of
 from pipelines.reading.conventions import QueryConventions

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pipelines.core.capabilities import Key
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import NotFound, RequestRefused
+from pipelines.core.list_read import Reading
 from pipelines.core.pages import Page
-from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan, ReadPage, do
 from pipelines.discovery.report import Correction, Finding
 from pipelines.reading.conventions import Bounds

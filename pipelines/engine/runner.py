@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint, QueryNames
 from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError, unforeseen
+from pipelines.core.list_read import Details, Margins, Outcome, Reading, Reconcile
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.practice import Practice
-from pipelines.core.reading import Details, Margins, Outcome, Reading, Reconcile
 from pipelines.core.results import EndpointResult, Progress, ReportProgress, State
 from pipelines.core.steps import (
     AttachDetails,
@@ -34,8 +34,8 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
+from pipelines.engine.gather import gather
 from pipelines.engine.protocols import CsvParser, Source, Store
-from pipelines.engine.together import together
 from pipelines.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
 from pipelines.reading.conventions import check_page
@@ -218,7 +218,7 @@ class StepRunner:
             async with turn:
                 return await self._get_record(identity)
 
-        rows = await together(get(identity) for identity in step.ids)
+        rows = await gather(get(identity) for identity in step.ids)
         return dict(zip(step.ids, rows, strict=True))
 
     async def _get_record(self, identity: str) -> Row | None:
@@ -239,7 +239,7 @@ class StepRunner:
             async with turn:
                 return await self.drive(reader)
 
-        return await together(read(reader) for reader in step.readers)
+        return await gather(read(reader) for reader in step.readers)
 
     async def _save(self, step: Save) -> None:
         await self.buffer.put(step)

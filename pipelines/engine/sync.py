@@ -12,14 +12,14 @@ import structlog
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import RequestRefused, VetlError, WarehouseError, places_of, unforeseen
+from pipelines.core.list_read import Outcome
 from pipelines.core.practice import Practice
-from pipelines.core.reading import Outcome
 from pipelines.core.results import EndpointResult, SyncResult
 from pipelines.discovery import identity
 from pipelines.discovery.examination import ask_for_practice
 from pipelines.endpoints.phone_calls import PHONE_CALLS
+from pipelines.engine.gather import gather
 from pipelines.engine.runner import Run, StepRunner
-from pipelines.engine.together import together
 from pipelines.strategies import plan
 
 _log = structlog.stdlib.get_logger("vetl.engine")
@@ -37,7 +37,7 @@ async def sync(run: Run) -> SyncResult:
         async with turn:
             return await _sync_practice(run, practice)
 
-    results = await together(one_practice(practice) for practice in run.order.practices)
+    results = await gather(one_practice(practice) for practice in run.order.practices)
     flat = [result for practice in results for result in practice]
     return SyncResult(run.run_id, run.clock, tuple(await _counted(run, flat)))
 
@@ -60,8 +60,8 @@ async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[Endpoint
 async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
-    results = await together(_sync_list(run, practice, endpoint) for endpoint in listed)
-    return [*results, *await together(_sync_list(run, practice, endpoint) for endpoint in referenced)]
+    results = await gather(_sync_list(run, practice, endpoint) for endpoint in listed)
+    return [*results, *await gather(_sync_list(run, practice, endpoint) for endpoint in referenced)]
 
 
 async def _unheard(run: Run, practice: Practice) -> Exception | None:

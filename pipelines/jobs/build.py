@@ -22,15 +22,15 @@ from pipelines.jobs.dbt_process import (
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.shards import is_to_be_moved, layout_of, parts
 from pipelines.loading.control.activity import read_activity, recorded
-from pipelines.loading.control.news import has_passed, news
+from pipelines.loading.control.staleness import has_passed, news
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.contacts import remove_contacts, write_contacts
 from pipelines.loading.published.descriptions import grains, personal_columns
 from pipelines.loading.published.hold import Hold, hold, read_hold
-from pipelines.loading.published.kept import roll_back
 from pipelines.loading.published.parquet import remove_parquet, write_parquet
 from pipelines.loading.published.publish import Published
 from pipelines.loading.published.publish import publish as publish_file
+from pipelines.loading.published.retention import roll_back
 from pipelines.loading.shards import gather
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import Settings

@@ -5,8 +5,8 @@ import hashlib
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import ConfigurationError
 from pipelines.endpoints import REGISTRY
-from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, Limits, PartnerClient
+from pipelines.partner.credential_cache import AcceptedCredentials
 from pipelines.partner.pace import SharedPace
 from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import Login, Settings

@@ -20,8 +20,8 @@ from pipelines.discovery.examination import Examination, check_practice, examine
 from pipelines.discovery.report import Examined, Finding, Report
 from pipelines.endpoints import by_name
 from pipelines.endpoints.phone_calls import PHONE_CALLS
+from pipelines.engine.gather import gather
 from pipelines.engine.runner import Order, Run, StepRunner
-from pipelines.engine.together import together
 from pipelines.jobs.client import partner_client, query_names
 from pipelines.jobs.clock import refuse_future_starts
 from pipelines.jobs.doctor_settings import mend, overridden
@@ -95,9 +95,9 @@ async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
     """Lists side by side; what is got by reference after the ones that mention it."""
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
-    done = await together(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
+    done = await gather(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
     clients = [identity for examination in done for identity in examination.clients]
-    done += await together(_examine_list(run, practice, endpoint, clients) for endpoint in referenced)
+    done += await gather(_examine_list(run, practice, endpoint, clients) for endpoint in referenced)
     return [finding for examination in done for finding in examination.findings]
 
 

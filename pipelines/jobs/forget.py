@@ -22,8 +22,8 @@ from pipelines.loading.mentions import Mentions
 from pipelines.loading.person import Person
 from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.published.hold import release
-from pipelines.loading.published.kept import kept, remove_kept
 from pipelines.loading.published.parquet import write_parquet
+from pipelines.loading.published.retention import kept, remove_kept
 from pipelines.loading.shards import forget_derived
 from pipelines.receiving.inbox import Inbox
 from pipelines.settings import Settings

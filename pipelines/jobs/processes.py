@@ -21,8 +21,8 @@ from pipelines.core.errors import (
     WarehouseBusy,
     WarehouseError,
 )
+from pipelines.core.list_read import Reconcile
 from pipelines.core.pages import Changes
-from pipelines.core.reading import Reconcile
 from pipelines.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
 from pipelines.settings import Settings
 

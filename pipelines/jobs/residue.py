@@ -17,8 +17,8 @@ from pipelines.loading.mentions import Mentions
 from pipelines.loading.person import Person
 from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.published.contacts import contacts_file
-from pipelines.loading.published.kept import kept
 from pipelines.loading.published.parquet import parquet_folder
+from pipelines.loading.published.retention import kept
 from pipelines.loading.residue import elsewhere, in_bytes, in_parquet, in_private, in_published, texts_of
 from pipelines.receiving.inbox import Inbox
 from pipelines.settings import Settings

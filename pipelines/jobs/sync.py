@@ -10,8 +10,8 @@ from secrets import token_hex
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ConfigurationError, VetlError
+from pipelines.core.list_read import Reconcile
 from pipelines.core.practice import Practice
-from pipelines.core.reading import Reconcile
 from pipelines.core.results import ReportProgress, SyncResult
 from pipelines.endpoints import REGISTRY
 from pipelines.engine.runner import Order, Run

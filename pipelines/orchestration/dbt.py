@@ -42,12 +42,12 @@ from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.failures import busy_in
 from pipelines.orchestration.areas import Areas, teams
+from pipelines.orchestration.lock_wait import wait_aloud
 from pipelines.orchestration.metadata import code_in, documented_in
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.read_config import reads_again
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.unrun import keeping_results, last_results
-from pipelines.orchestration.waiting import wait_aloud
 from pipelines.settings import Settings
 
 ONLY_NEWS = ("everything", "after_lists", "drain")
@@ -149,7 +149,14 @@ def _of_asset(event: Any) -> Any:  # noqa: ANN401 - whatever dagster-dbt makes o
         return dg.MaterializeResult(asset_key=event.asset_key, metadata=event.metadata)
     if isinstance(event, dg.AssetCheckEvaluation | dg.AssetCheckResult) and not event.passed:
         rows = event.metadata.get("dagster_dbt/failed_row_count")
-        return event._replace(description=_BROKEN.format(rows=rows.value if rows else "some"))
+        return dg.AssetCheckResult(
+            passed=False,
+            asset_key=event.asset_key,
+            check_name=event.check_name,
+            severity=event.severity,
+            metadata=event.metadata,
+            description=_BROKEN.format(rows=rows.value if rows else "some"),
+        )
     return event
 
 

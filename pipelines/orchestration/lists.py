@@ -18,12 +18,12 @@ from pipelines.core.results import EndpointResult, Progress, SyncResult, Waiting
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.sync import run_sync
 from pipelines.orchestration.areas import Areas
+from pipelines.orchestration.lock_wait import Say, wait_aloud
 from pipelines.orchestration.metadata import run_totals, told_of_practice
 from pipelines.orchestration.practices import PRACTICES, add_missing, chosen
 from pipelines.orchestration.read_config import Read
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.unrun import keeping_results
-from pipelines.orchestration.waiting import Say, wait_aloud
 from pipelines.settings import Settings
 
 RETRIES = dg.RetryPolicy(max_retries=2, delay=30)

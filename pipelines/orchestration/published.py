@@ -7,10 +7,10 @@ import dagster as dg
 
 from pipelines.jobs.build import publish_marts
 from pipelines.loading.published.query import query
+from pipelines.orchestration.lock_wait import patiently
 from pipelines.orchestration.metadata import chart, table
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.unrun import keeping_results
-from pipelines.orchestration.waiting import patiently
 from pipelines.settings import Settings
 
 PUBLISHED = dg.AssetKey(["published", "analytics"])

@@ -9,10 +9,10 @@ from pipelines.endpoints.received import RECEIVED
 from pipelines.jobs.drain import run_drain
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.lists import raw_key
+from pipelines.orchestration.lock_wait import wait_aloud
 from pipelines.orchestration.metadata import bullets
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.unrun import keeping_results
-from pipelines.orchestration.waiting import wait_aloud
 from pipelines.settings import Settings
 
 

@@ -53,7 +53,7 @@ def last_results(
 
     `done`: checks with a result of this step, which may not be in the event log yet.
     """
-    log = context.instance.all_logs(context.run_id, of_type={_PLANNED, _RUN})
+    log = context.instance.all_logs(context.run.run_id, of_type={_PLANNED, _RUN})
     events = [record.dagster_event for record in log if record.dagster_event]
     planned = [event.asset_check_planned_data.asset_check_key for event in events if event.event_type is _PLANNED]
     run = {event.asset_check_evaluation_data.asset_check_key for event in events if event.event_type is _RUN}

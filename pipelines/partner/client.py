@@ -19,10 +19,10 @@ from pipelines.core.errors import (
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.results import Waiting
 from pipelines.partner import protocol, refusals
-from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.account import Account, Limits
 from pipelines.partner.bodies import Decoded
 from pipelines.partner.counters import Counters
+from pipelines.partner.credential_cache import AcceptedCredentials
 from pipelines.partner.headers import user_agent
 from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
 from pipelines.partner.pace import SharedPace

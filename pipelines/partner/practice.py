@@ -31,7 +31,8 @@ from pipelines.partner.models import (
     PhoneCall,
     StaffTask,
 )
-from pipelines.partner.outgoing import (
+from pipelines.partner.protocol import PHONE_CALLS, CsvAnswer, whole_rows, writing_request
+from pipelines.partner.request_models import (
     MESSAGES_PER_MINUTE,
     NewAppointment,
     NewMessage,
@@ -39,7 +40,6 @@ from pipelines.partner.outgoing import (
     StaffTaskChanges,
     checked,
 )
-from pipelines.partner.protocol import PHONE_CALLS, CsvAnswer, whole_rows, writing_request
 from pipelines.partner.webhook_models import Message
 
 M = TypeVar("M", bound=BaseModel)

@@ -9,8 +9,8 @@ from datetime import datetime
 from pipelines.core.errors import ContractBroken, SignInRefused, Transient
 from pipelines.core.results import Waiting
 from pipelines.partner import refusals
-from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.account import Account
+from pipelines.partner.credential_cache import AcceptedCredentials
 from pipelines.partner.limits import RateLimiter
 from pipelines.partner.protocol import Answer, Request, sign_in_request
 from pipelines.partner.retry_policy import RetryBudget

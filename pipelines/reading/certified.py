@@ -23,8 +23,8 @@ from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.coverage import Coverage
 from pipelines.reading.following import tolerant
 from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, uncertified, united
-from pipelines.reading.purpose import Purpose, WindowOutcome, together
 from pipelines.reading.rows import updated_at
+from pipelines.reading.window_read import Purpose, WindowOutcome, together
 
 RE_READS = 2
 RE_READS_OF_A_LIE = 1

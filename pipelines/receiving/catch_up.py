@@ -21,8 +21,8 @@ from pipelines.core.pages import Changes, Row
 from pipelines.core.steps import MergeRows, MissingRecords, Save
 from pipelines.endpoints import by_name
 from pipelines.endpoints.received import MESSAGES
+from pipelines.engine.gather import gather
 from pipelines.engine.runner import UNKNOWN_ID
-from pipelines.engine.together import together
 from pipelines.loading.received import Intake
 from pipelines.receiving.drain import IntakeStore
 
@@ -141,7 +141,7 @@ class CatchUp:
                 if len(answers.failed) < FAILURES:
                     await self._ask(practice_id, endpoint.path_of(practice_id), identity, answers)
 
-        await together(one(identity) for identity in ids)
+        await gather(one(identity) for identity in ids)
         return answers
 
     async def _ask(self, practice_id: str, path: str, identity: str, answers: Answers) -> None:

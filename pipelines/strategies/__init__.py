@@ -6,7 +6,7 @@ from dataclasses import replace
 from pipelines.core.capabilities import KEYS, Capabilities
 from pipelines.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
 from pipelines.core.errors import RequestRefused, WrongUse
-from pipelines.core.reading import Outcome, Reading
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.steps import Flush, Plan
 from pipelines.discovery import identity
 from pipelines.discovery.capability_store import conventions_of

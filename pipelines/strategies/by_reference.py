@@ -9,7 +9,7 @@ the budget; without such ids none.
 from datetime import timedelta
 
 from pipelines.core.endpoint import ByReference
-from pipelines.core.reading import Outcome, Reading
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.steps import Flush, Plan, ReferencedIds, do
 from pipelines.reading.by_id import get_by_id, strange
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 
 from pipelines.core.endpoint import FullScan
 from pipelines.core.errors import RequestRefused
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import Page, Row, Window
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import (
     Flush,
     IdsWithStatus,

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pipelines.core.endpoint import NewestFirst
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, Plan, do
 from pipelines.reading.by_id import get_by_id
 from pipelines.reading.conventions import QueryConventions, contradiction

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pipelines.core.capabilities import Result
 from pipelines.core.errors import RequestRefused
+from pipelines.core.list_read import Reading
 from pipelines.core.pages import Window
-from pipelines.core.reading import Reading
 from pipelines.core.steps import Plan, StatusCounts, do
 from pipelines.discovery.examination import find_status
 from pipelines.reading.conventions import QueryConventions

@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 from pipelines.core.capabilities import Result
 from pipelines.core.endpoint import UpdatedWindows
 from pipelines.core.errors import RequestRefused
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import Window, WindowKind
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import (
     Flush,
     IdsHere,
@@ -38,8 +38,8 @@ from pipelines.reading.by_id import get_by_id, strange
 from pipelines.reading.certified import read_window
 from pipelines.reading.conventions import UNPROVEN_END, QueryConventions
 from pipelines.reading.paging import read_pass, united
-from pipelines.reading.purpose import Purpose, WindowOutcome, together
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.reading.window_read import Purpose, WindowOutcome, together
 from pipelines.strategies.cursors import WindowsCursor
 
 

@@ -27,7 +27,7 @@ from support.worlds import at, settings_for
 
 import sandbox
 from pipelines.core.errors import ConfigurationError, VetlError
-from pipelines.core.reading import Reconcile
+from pipelines.core.list_read import Reconcile
 from pipelines.core.results import SyncResult
 from pipelines.jobs import client as jobs_client
 from pipelines.jobs.sync import run_sync

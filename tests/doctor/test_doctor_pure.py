@@ -11,8 +11,8 @@ from support.learnt import paged, ranged
 from pipelines.core.capabilities import Parameter, Result
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import RequestRefused
+from pipelines.core.list_read import Reading
 from pipelines.core.pages import Page
-from pipelines.core.reading import Reading
 from pipelines.core.steps import Learnt, ReadPage
 from pipelines.discovery.examination import discover, examine
 from pipelines.endpoints import by_name

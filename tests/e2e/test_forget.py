@@ -13,7 +13,7 @@ import sandbox
 from pipelines.cli import app, forget
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.sync import run_sync
-from pipelines.loading.published.kept import kept
+from pipelines.loading.published.retention import kept
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings, WebhooksSettings

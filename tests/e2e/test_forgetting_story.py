@@ -18,7 +18,7 @@ from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested
 
 import sandbox
-from pipelines.core.reading import Reconcile
+from pipelines.core.list_read import Reconcile
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget_plan import plan_file

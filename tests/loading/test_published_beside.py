@@ -12,10 +12,10 @@ import pytest
 from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
 from pipelines.loading.published.contacts import contacts_file, remove_contacts, write_contacts
-from pipelines.loading.published.kept import kept, roll_back
 from pipelines.loading.published.parquet import parquet_folder, remove_parquet, write_parquet
 from pipelines.loading.published.publish import publish
 from pipelines.loading.published.query import query
+from pipelines.loading.published.retention import kept, roll_back
 
 PII: Treatments = {
     "clients": {"name": "hash", "phone": "hash", "email": "hash"},

@@ -1,5 +1,6 @@
 """Every check after each job of a story, as Dagster's pages show it: passed, failed for a reason, or as before."""
 
+import os
 import shlex
 import shutil
 from collections.abc import Generator, Sequence
@@ -88,9 +89,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
     program.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
     program.chmod(0o755)
     find = shutil.which
-    monkeypatch.setattr(
-        dbt.shutil, "which", lambda name, **more: str(program) if name == "dbt" else find(name, **more)
-    )
+
+    def which(name: str, mode: int = os.F_OK | os.X_OK, path: str | None = None) -> str | None:
+        return str(program) if name == "dbt" else find(name, mode, path)
+
+    monkeypatch.setattr(dbt.shutil, "which", which)
     home = tmp_path / "dagster"
     home.mkdir()
     shutil.copy(ROOT / "deploy/dagster.yaml", home)

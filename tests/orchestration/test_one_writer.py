@@ -17,8 +17,8 @@ from pipelines.core.errors import WarehouseBusy
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.build import wait_for_writer
 from pipelines.loading.warehouse import Warehouse
+from pipelines.orchestration.lock_wait import patiently, wait_aloud
 from pipelines.orchestration.resources import as_failures
-from pipelines.orchestration.waiting import patiently, wait_aloud
 from pipelines.settings import Settings, load_settings
 
 HOLD = (

@@ -22,8 +22,8 @@ from pipelines.partner.blocking import BlockingPractice
 from pipelines.partner.client import Account
 from pipelines.partner.lists import Records
 from pipelines.partner.models import Appointment
-from pipelines.partner.outgoing import NewMessage, NewStaffTask, Recipient, StaffTaskChanges
 from pipelines.partner.practice import PartnerPractice
+from pipelines.partner.request_models import NewMessage, NewStaffTask, Recipient, StaffTaskChanges
 
 PRACTICE = "loc-001"
 GOT_BY_ID = {

@@ -25,8 +25,8 @@ from support.scripted_server import (
 
 from pipelines.core.errors import PracticeRefused, SignInRefused
 from pipelines.core.results import Waiting
-from pipelines.partner.accepted import AcceptedCredentials
 from pipelines.partner.client import Account, PartnerClient
+from pipelines.partner.credential_cache import AcceptedCredentials
 from pipelines.partner.retry_policy import RetryPolicy
 
 REFUSALS = [

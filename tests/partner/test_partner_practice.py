@@ -20,8 +20,8 @@ from support.scripted_server import (
 from pipelines.core.errors import ContractBroken, NotSent, TornAnswer, Unreachable
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.lists import Names
-from pipelines.partner.outgoing import NewStaffTask
 from pipelines.partner.practice import PartnerPractice
+from pipelines.partner.request_models import NewStaffTask
 
 ROOT = "/services/core/open_api/v1"
 MESSAGE = {"recipient": {"client_id": "c-1"}, "fallback_text": "See you at 9."}

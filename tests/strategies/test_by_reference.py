@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from support import model_driver
 from support.model_people import Mentions, People
 
-from pipelines.core.reading import Margins, Outcome, Reconcile
+from pipelines.core.list_read import Margins, Outcome, Reconcile
 from pipelines.endpoints.clients import CLIENTS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ from support import claims
 from support.model_driver import Driver, Killed, reading_of
 from support.model_people import Mentions, People
 
-from pipelines.core.reading import Margins, Outcome, Reconcile
+from pipelines.core.list_read import Margins, Outcome, Reconcile
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.strategies import plan
 from pipelines.strategies.by_reference import LOOKS

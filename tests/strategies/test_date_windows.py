@@ -11,7 +11,7 @@ from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver
 
 from pipelines.core.endpoint import DateWindows
-from pipelines.core.reading import Outcome, Reading
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.strategies.phone_calls import date_windows
 from pipelines.strategies.phone_calls.crowded_days import PROVEN

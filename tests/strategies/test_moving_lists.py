@@ -15,7 +15,7 @@ from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.reading import Margins
+from pipelines.core.list_read import Margins
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.clients import CLIENTS

@@ -15,8 +15,8 @@ from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.reading import coverage
 from pipelines.reading.certified import UNITED_PASSES
-from pipelines.reading.purpose import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
 from pipelines.reading.rows import instant
+from pipelines.reading.window_read import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
 from pipelines.strategies.cursors import WindowsCursor
 
 NAMES = (

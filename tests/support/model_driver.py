@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import VetlError
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import Changes
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import (
     AttachDetails,
     Flush,

@@ -15,11 +15,9 @@ from pathlib import Path
 
 from support import warm_dbt
 
-from pipelines.cli import ending
 from pipelines.cli.app import execute
 from pipelines.jobs import client as jobs_client
 from pipelines.jobs import dbt_process
-from pipelines.partner import accepted
 from pipelines.partner.retry_policy import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")

@@ -18,7 +18,7 @@ from support.model_driver import Driver, Killed
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.core.errors import VetlError
-from pipelines.core.reading import Margins, Outcome, Reading, Reconcile
+from pipelines.core.list_read import Margins, Outcome, Reading, Reconcile
 from pipelines.core.steps import ReplaceDays, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.loading.phone_calls.times import days_between

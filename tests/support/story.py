@@ -20,8 +20,8 @@ from support.worlds import settings_for
 
 import sandbox
 from pipelines.cli.questions import worked_questions
+from pipelines.core.list_read import Reconcile
 from pipelines.core.practice import Practice
-from pipelines.core.reading import Reconcile
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.dbt_process import BuildResult, state_folder
 from pipelines.jobs.drain import run_drain

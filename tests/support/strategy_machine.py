@@ -23,8 +23,8 @@ from support.model_source import START, Manners, stamp
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint, QueryNames
+from pipelines.core.list_read import Outcome, Reading, Reconcile
 from pipelines.core.pages import Certificate, Row
-from pipelines.core.reading import Outcome, Reading, Reconcile
 from pipelines.strategies import plan
 
 Event = tuple[str, int]

@@ -19,7 +19,6 @@ from pipelines.drafts import draft_for
 from pipelines.loading.connection import literal
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.migrate import refuse_newer
-from pipelines.loading.published.kept import keep_before, remove_kept
 from pipelines.loading.published.marts import (
     Columns,
     Masking,
@@ -32,6 +31,7 @@ from pipelines.loading.published.marts import (
 )
 from pipelines.loading.published.ownership import refuse_foreign, set_mark
 from pipelines.loading.published.record import how_to_publish, last_build, read_record, write_record
+from pipelines.loading.published.retention import keep_before, remove_kept
 from pipelines.loading.published.words import Marts, learnt_words, shown_words, still_hold
 
 STORAGE_VERSION = "v1.0.0"

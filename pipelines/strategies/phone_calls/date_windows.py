@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from pipelines.core.endpoint import DateWindows
+from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import WindowKind
-from pipelines.core.reading import Outcome, Reading
 from pipelines.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
 from pipelines.reading import coverage
 from pipelines.strategies.cursors import DaysCursor

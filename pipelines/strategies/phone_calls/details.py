@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from pipelines.core.errors import RequestRefused
+from pipelines.core.list_read import Reading
 from pipelines.core.pages import Row, Window, WindowKind
-from pipelines.core.reading import Reading
 from pipelines.core.steps import (
     AttachDetails,
     CallsHere,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from pipelines.core.errors import NotSent
-from pipelines.partner.outgoing import (
+from pipelines.partner.request_models import (
     Card,
     NewAppointment,
     NewMessage,

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from support.filled import HARBOR, Filled
 
-from pipelines.loading.control.news import has_passed, news
+from pipelines.loading.control.staleness import has_passed, news
 
 CLOCK = datetime(2025, 5, 14, 12, tzinfo=UTC)
 BOUNDARY = CLOCK + timedelta(hours=6)

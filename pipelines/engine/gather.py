@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 A = TypeVar("A")
 
 
-async def together(coroutines: Iterable[Coroutine[Any, Any, A]]) -> list[A]:
+async def gather(coroutines: Iterable[Coroutine[Any, Any, A]]) -> list[A]:
     """Run all at once, the results in order; the first failure cancels the others and is raised by itself."""
     try:
         async with asyncio.TaskGroup() as group:
