@@ -11,6 +11,7 @@ from support import warm_dbt
 from support.examples import USUAL
 
 from pipelines.jobs import dbt_process
+from pipelines.partner import credential_cache
 
 
 def _end_quietly() -> None:
@@ -26,7 +27,7 @@ settings.load_profile("vetl")
 
 gc.set_threshold(50_000, 20, 100)  # Python's usual search for garbage takes a twentieth of the CPU
 
-accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - a price, no behaviour
+credential_cache._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - a price, no behaviour
 """Each sign-in costs 50 ms of CPU, against guessing; hundreds of tests sign in, and their passwords are public."""
 
 LONG = {"chaos", "cli", "e2e", "orchestration", "transform"}

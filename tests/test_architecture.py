@@ -142,16 +142,6 @@ def test_only_the_demo_and_sandbox_commands_know_the_sandbox() -> None:
     assert importers <= {"cli/demo.py", "cli/sandbox.py"}
 
 
-@pytest.mark.parametrize("folder", ["pipelines", "sandbox", "tests"])
-def test_no_file_knows_everything(folder: str) -> None:
-    long = {
-        str(module): lines
-        for module in modules(ROOT / folder)
-        if (lines := len(module.read_text(encoding="utf-8").splitlines())) > 300
-    }
-    assert long == {}
-
-
 def test_a_class_of_one_name_is_one_thing() -> None:
     names = Counter(
         node.name

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from pipelines.cli import process_exit
 from pipelines.cli.commands import Commands
 from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
@@ -248,9 +249,9 @@ def notebook(
 
 def main() -> None:
     """The `vetl` command."""
-    ending.prepare()
+    process_exit.prepare()
     code = execute(sys.argv[1:])
-    unwritten = ending.flush()
+    unwritten = process_exit.flush()
     sys.exit(fail((), unwritten, 1) if unwritten else code)
 
 

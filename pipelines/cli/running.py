@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
+from pipelines.cli import process_exit
 from pipelines.cli.options import options_first
 from pipelines.cli.output import say
 from pipelines.core.errors import VetlError, WrongUse, unforeseen
@@ -18,12 +19,12 @@ def run_command(app: typer.Typer, arguments: Sequence[str]) -> int:
     try:
         code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
     except Exception as error:  # noqa: BLE001 - `_failed` returns the exit code of each
-        if not ending.is_of_interrupt(error):
+        if not process_exit.is_of_interrupt(error):
             return _failed(arguments, error)
-        code = ending.INTERRUPTED
-    if code != ending.INTERRUPTED:  # Typer turns an interrupt into this code
+        code = process_exit.INTERRUPTED
+    if code != process_exit.INTERRUPTED:  # Typer turns an interrupt into this code
         return code
-    message, code = ending.of_interrupt(arguments)
+    message, code = process_exit.of_interrupt(arguments)
     return fail(arguments, message, code)
 
 
@@ -38,7 +39,7 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
         # The reader of the output has gone. Python would complain once more when it flushes at exit.
         sys.stdout = None
         return 0
-    if full := ending.no_room(error):
+    if full := process_exit.no_room(error):
         return fail(arguments, full, 1)
     if "-vv" in arguments:
         raise error

@@ -15,9 +15,11 @@ from pathlib import Path
 
 from support import warm_dbt
 
+from pipelines.cli import process_exit
 from pipelines.cli.app import execute
 from pipelines.jobs import client as jobs_client
 from pipelines.jobs import dbt_process
+from pipelines.partner import credential_cache
 from pipelines.partner.retry_policy import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
@@ -105,9 +107,9 @@ def _run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str],
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     dbt_process.COMMAND = warm_dbt.command()
-    accepted._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
+    credential_cache._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
     jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.05)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
-    ending.prepare()
+    process_exit.prepare()
     code = execute(arguments)
     sys.stdout.flush()
     os._exit(code)
