@@ -208,7 +208,10 @@ def _last_sync(report: StatusReport) -> str:
     if run and run["finished_at"]:
         failed = " failed" if run["exit_code"] == 1 else ""
         return f"last {run['command']}{failed} {ago(run['finished_at'])}"
-    return "nothing synced yet" if run is None else f"a {run['command']} began {ago(run['started_at'])}"
+    if run is None:
+        was_read = any(item.certificate for item in report.snapshot.lists)
+        return "the last sync was an older vetl's" if was_read else "nothing synced yet"
+    return f"a {run['command']} began {ago(run['started_at'])}"
 
 
 def _show_published(report: StatusReport) -> None:

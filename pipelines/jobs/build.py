@@ -213,8 +213,9 @@ def roll_back_published(settings: Settings) -> Hold:
     """Put the file that was published before in the place of the published one, where it stays until a release.
 
     Raises:
-        WarehouseError: none is kept, or a file cannot be written.
+        WarehouseError: there is no warehouse, no earlier file is kept, or a file cannot be written.
     """
+    existing(settings)
     with writing(settings):
         roll_back(settings.warehouse.published)
         held = hold(settings.warehouse.path, settings.warehouse.published)

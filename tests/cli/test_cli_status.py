@@ -30,6 +30,7 @@ EVERY = [endpoint.name for endpoint in REGISTRY]
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("vetl.toml").touch()
     monkeypatch.setenv("TZ", "UTC")
     for name in [name for name in os.environ if name.startswith("VETL_")]:
         monkeypatch.delenv(name)

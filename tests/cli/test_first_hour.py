@@ -16,7 +16,11 @@ from pipelines.cli.first_settings import ask, filled
 from pipelines.settings import load_settings
 
 PRACTICE = '[[practices]]\nid = "loc-1"\nname = "Harbor"\ntime_zone = "UTC"\nhistory_start = 2026-01-01\n'
-ARGUMENTS = {"query": ["select 1"], "forget": ["--practice", "loc-1", "--client", "1"]}
+ARGUMENTS = {
+    "query": ["select 1"],
+    "forget": ["--practice", "loc-1", "--client", "1"],
+    "quarantine acknowledge": ["--reason", "known"],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +141,7 @@ def test_a_busy_port_is_one_line(
     Path("vetl.toml").write_text(PRACTICE, "utf-8")
     Path("warehouse/data").mkdir(parents=True)
     Path("warehouse/data/analytics.duckdb").touch()
-    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "a" * 40)
+    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "q7Lr2vXb9TnKc4WzHs8mYd3J")
     host = ["--host", "127.0.0.1"] if command == "dashboard" else []
 
     error = fails(capsys, *command.split(), *host, "--port", str(busy))

@@ -21,6 +21,7 @@ WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 def _synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A warehouse with a practice, and the snapshot that a commit leaves."""
     monkeypatch.chdir(tmp_path)
+    Path("vetl.toml").touch()
     with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
         warehouse.set_practices([Practice("loc-1", "Harbor", "UTC", date(2026, 1, 1))])
         warehouse.commit("run", "loc-1", REGISTRY[0], [])

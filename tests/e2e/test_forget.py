@@ -114,6 +114,14 @@ def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
     return practice, client, values
 
 
+def configured(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `vetl forget` run with these settings, in a folder that has a settings file."""
+    folder = settings.warehouse.path.parent.parent
+    (folder / "vetl.toml").touch()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+
+
 def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     settings: Settings,
     person: tuple[str, str, dict[str, str]],
@@ -126,7 +134,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     held = holding(folder, values)
     assert {"vetl.duckdb", "analytics.duckdb", "contacts.duckdb", "inbox.sqlite"} <= held.keys()
     assert older
-    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+    configured(settings, monkeypatch)
 
     assert app.execute(["forget", "--practice", practice, "--client", client, "--yes", "--json"]) == 0
 
@@ -151,7 +159,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
 def test_a_dry_run_counts_and_changes_nothing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+    configured(settings, monkeypatch)
     practice, client, _ = somebody(settings)
     calls = "select count(*) from raw.phone_calls where client_id = ?"
     [(before,)] = ask(settings.warehouse.path, calls, client)
@@ -169,7 +177,7 @@ def test_a_dry_run_counts_and_changes_nothing(
 def test_where_nobody_can_be_asked_somebody_must_have_agreed(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+    configured(settings, monkeypatch)
     practice, client, _ = somebody(settings)
 
     assert app.execute(["forget", "--practice", practice, "--client", client]) == 2
@@ -180,7 +188,7 @@ def test_where_nobody_can_be_asked_somebody_must_have_agreed(
 def test_a_client_whom_nobody_names_is_refused(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(forget, "load_settings", lambda: settings)
+    configured(settings, monkeypatch)
     before = settings.warehouse.path.read_bytes()
 
     assert app.execute(["forget", "--practice", "loc-001", "--client", "nobody", "--yes"]) == 2

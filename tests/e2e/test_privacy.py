@@ -100,6 +100,8 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Told:
             settings = settings_for(platform, folder, DAYS)
             warehouse = settings.warehouse.model_copy(update={"parquet": True})
             settings = at(settings.model_copy(update={"warehouse": warehouse}), address)
+            patched.chdir(folder)
+            (folder / "vetl.toml").touch()
             for module in (run, status):
                 patched.setattr(module, "load_settings", lambda: settings)
             log = ["--log-file", str(folder / "vetl.log")]

@@ -115,6 +115,7 @@ def receiving(folder: Path, platform: sandbox.Handle) -> Generator[str]:
         practices=tuple(platform.describe()["practices"]),
         clock=platform.now(),
     )
+    (folder / "vetl.toml").touch()  # the receiver refuses a folder without settings
     with receiver(folder, described) as address:
         yield address
 
