@@ -104,3 +104,4 @@ def _show(forgotten: Forgetting) -> None:
         return
     say("nothing of the person was found in any file that vetl keeps; backups and copies still have them")
     say("rows that the platform sends again come in under the same pseudonym; delete them on the platform, too")
+    say("a number, address or name that the client gets later is not recognised: forget the client again then")

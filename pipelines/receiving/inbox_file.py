@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from pipelines.core.errors import InboxError
 
@@ -51,19 +52,15 @@ ROOM = 2 * 1_048_576
 
 
 def check_room(path: Path) -> None:
-    """See that so much can be written, by taking it for a moment.
+    """Make sure that `ROOM` can be written: allocate it for a moment, in a file without a known name.
 
     Raises:
-        InboxError: it cannot, the disk is full or the quota.
+        InboxError: the disk or the quota is full, or the folder cannot be written.
     """
-    spare = path.with_name(f".{path.name}.room")
     try:
-        handle = os.open(spare, os.O_CREAT | os.O_WRONLY, 0o600)
-        try:
-            os.posix_fallocate(handle, 0, ROOM)
-        finally:
-            os.close(handle)
-            spare.unlink(missing_ok=True)
+        # At a fixed name another account could lay a link to a file of the owner.
+        with TemporaryFile(dir=path.parent) as spare:
+            os.posix_fallocate(spare.fileno(), 0, ROOM)
     except OSError as error:
         raise InboxError(f"{path}: {os.strerror(error.errno or 0)}") from None
 
