@@ -15,7 +15,7 @@ from pipelines.cli.times import local, zone
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
 from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError
 from pipelines.core.results import SyncResult
-from pipelines.jobs.build import build_marts, is_built, publish_marts, roll_back_published, treatments
+from pipelines.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import go_on
@@ -174,6 +174,7 @@ def build_and_publish(
     """Build; publish only where every node was built, so that analysts never see half a build."""
     path = settings.warehouse.path
     published: Published | None = None
+    existing(settings)
     with writing(settings):
         try:
             with recorded(path, "build", "build") as recorder, showing_nodes() as advance:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,11 @@ from pipelines.cli.first_settings import ask, filled
 from pipelines.settings import load_settings
 
 PRACTICE = '[[practices]]\nid = "loc-1"\nname = "Harbor"\ntime_zone = "UTC"\nhistory_start = 2026-01-01\n'
-ARGUMENTS = {"query": ["select 1"], "forget": ["--practice", "loc-1", "--client", "1"]}
+ARGUMENTS = {
+    "query": ["select 1"],
+    "forget": ["--practice", "loc-1", "--client", "1"],
+    "quarantine acknowledge": ["--reason", "known"],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +142,7 @@ def test_a_busy_port_is_one_line(
     Path("vetl.toml").write_text(PRACTICE, "utf-8")
     Path("warehouse/data").mkdir(parents=True)
     Path("warehouse/data/analytics.duckdb").touch()
-    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "a" * 40)
+    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", secrets.token_hex(32))
     host = ["--host", "127.0.0.1"] if command == "dashboard" else []
 
     error = fails(capsys, *command.split(), *host, "--port", str(busy))
