@@ -42,6 +42,9 @@ EXAMPLES = {
     "publish": """
         vetl publish
         vetl publish --rollback""",
+    "quarantine acknowledge": """
+        vetl quarantine acknowledge --reason "test rows of the platform"
+        vetl quarantine acknowledge --endpoint staff_tasks --reason known""",
     "quarantine list": """
         vetl quarantine list
         vetl quarantine list --json""",

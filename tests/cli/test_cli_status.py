@@ -34,6 +34,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "UTC")
     for name in [name for name in os.environ if name.startswith("VETL_")]:
         monkeypatch.delenv(name)
+    Path("vetl.toml").touch()
 
 
 def result(endpoint: str, state: str, reason: str, practice: str = "loc-1") -> dict[str, Any]:

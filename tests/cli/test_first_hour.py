@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,7 +142,7 @@ def test_a_busy_port_is_one_line(
     Path("vetl.toml").write_text(PRACTICE, "utf-8")
     Path("warehouse/data").mkdir(parents=True)
     Path("warehouse/data/analytics.duckdb").touch()
-    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "q7Lr2vXb9TnKc4WzHs8mYd3J")
+    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", secrets.token_hex(32))
     host = ["--host", "127.0.0.1"] if command == "dashboard" else []
 
     error = fails(capsys, *command.split(), *host, "--port", str(busy))
