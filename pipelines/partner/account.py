@@ -30,8 +30,8 @@ class Account:
 class Limits:
     """The most requests that may be sent at once and per minute.
 
-    `max_in_flight` and `requests_per_minute` apply to one practice, `max_in_flight_total` to all practices together.
-    `timeout_seconds` limits the connection and each piece of an answer.
+    `max_in_flight` and `requests_per_minute` apply to one practice, `max_in_flight_total` to all practices
+    together. `timeout_seconds` limits the connection and each piece of an answer.
     """
 
     max_in_flight: int = 8

@@ -1,7 +1,7 @@
 """Read the body of an answer piece by piece, decompress it, and stop at a limit of bytes.
 
-The size is checked while the body is decompressed, because a few kilobytes of gzip become gigabytes: 5,012 bytes of
-gzip in gzip took over 9 GB, and one gzip of 65 KB took 3.3 GB with twelve practices.
+The size is checked while the body is decompressed, because a few kilobytes of gzip become gigabytes: 5,012 bytes
+of gzip in gzip took over 9 GB, and one gzip of 65 KB took 3.3 GB with twelve practices.
 """
 
 import zlib
@@ -14,8 +14,8 @@ from pipelines.core.errors import TornAnswer
 from pipelines.partner.headers import Headers
 
 SMALL = 4 * 1024 * 1024
-"""Bytes of each answer that may be in memory. Only one larger answer at a time is read to its end. With 32 requests
-under way, all bodies together stay below 192 MiB. A page of 5,000 calls has 1.3 MB."""
+"""Bytes of each answer that may be in memory. Only one larger answer at a time is read to its end. With 32
+requests under way, all bodies together stay below 192 MiB. A page of 5,000 calls has 1.3 MB."""
 
 _PIECE = 256 * 1024
 """Bytes that are decompressed at once, the same number as is read at once."""
@@ -92,7 +92,7 @@ class _Compressed:
 
 
 def _unfolding(headers: Headers, asked: str) -> _Plain | _Compressed:
-    """Return the decompressor of a body. Raise TornAnswer if it has several codings, or one that vetl does not accept."""
+    """Return the decompressor of a body. Raise TornAnswer if it has several codings or an unknown one."""
     names = [name.strip().lower() for name in headers.get("content-encoding", "").split(",")]
     codings = [name for name in names if name not in ("", "identity")]
     if not codings:

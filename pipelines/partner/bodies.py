@@ -1,7 +1,7 @@
 """Decode the bytes of an answer as text and JSON. No I/O.
 
-A page is not lost if a single character is not UTF-8, or if the source cut a summary in the middle of an emoji. Such
-characters become U+FFFD, and `Decoded.repaired` is true.
+A page is not lost if a single character is not UTF-8, or if the source cut a summary in the middle of an emoji.
+Such characters become U+FFFD, and `Decoded.repaired` is true.
 """
 
 import codecs
@@ -17,7 +17,7 @@ from pipelines.core.errors import TornAnswer
 from pipelines.partner.headers import Headers, charset, media_type
 
 MOST_VALUES = 1_000_000
-"""The most values in one JSON answer. A page of 100 records has a few thousand; 16 MiB of `[],` would take 1 GB as objects."""
+"""The most values in one JSON answer. 100 records have a few thousand; 16 MiB of `[],` is 1 GB of objects."""
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
 

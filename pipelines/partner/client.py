@@ -152,7 +152,7 @@ class PartnerClient:
         *,
         per_minute: int | None = None,
     ) -> T:
-        """Send a request that changes data. `decipher` gets the status and the `data` of a success, `{}` after a deletion.
+        """Send a request that changes data. `decipher` gets status and `data` of a success, `{}` after a deletion.
 
         A request that is not `repeatable` is sent again only after a 429 or a 401, because the platform has then
         changed nothing. `per_minute` is a separate quota (contract: Limits), apart from that of the reads.

@@ -19,10 +19,11 @@ OnceMore = Callable[[], Awaitable[None]]
 class RateLimiter:
     """Lets the requests of one practice through, first come, first served.
 
-    The number of requests under way is at most `ceiling`. It is halved after a 429 or if no answer comes, and grows
-    by one after every full round that succeeds. `everywhere` does the same for all practices together. After a 429
-    no request starts for as long as `Retry-After` says, or for a growing pause if the header is missing. A quota
-    per minute is kept by spacing the requests, because a burst and a full minute after it would exceed the quota.
+    The number of requests under way is at most `ceiling`. It is halved after a 429 or if no answer comes, and
+    grows by one after every full round that succeeds. `everywhere` does the same for all practices together. After
+    a 429 no request starts for as long as `Retry-After` says, or for a growing pause if the header is missing. A
+    quota per minute is kept by spacing the requests, because a burst and a full minute after it would exceed the
+    quota.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class RateLimiter:
             _log.debug(cause, practice=self._name, in_flight=self.limit)
 
     def _refused(self, seen: int, error: RateLimited) -> None:
-        """Halve the limit once for all requests that were under way together, and pause if the budget allows it."""
+        """Halve the limit once for all requests under way together, and pause if the budget allows it."""
         fresh = self._places.halve(seen)
         self._refusals_in_a_row += fresh
         if not error.retry_after and not fresh:

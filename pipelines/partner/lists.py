@@ -47,7 +47,7 @@ async def pages(
     *,
     per_page: int = LARGEST,
 ) -> AsyncIterator[Records[T]]:
-    """Yield all pages of a list. If the list changes meanwhile, a row may come twice or never; `vetl sync` avoids that."""
+    """Yield all pages of a list. While it changes, a row may come twice or never; `vetl sync` avoids that."""
     filters: dict[str, str | list[str]] = {name: value for name, value in query.items() if value}
     seen, number = 0, names.first_page
     while True:

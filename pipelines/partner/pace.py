@@ -18,7 +18,7 @@ _LEASE_SECONDS = 30.0
 
 
 def file_system_time(handle: int) -> float:
-    """Return the time of the file system of an open file, in seconds: the time that it gives a file touched now."""
+    """Return the time of an open file's file system, in seconds, by touching the file."""
     os.utime(handle)
     return os.fstat(handle).st_mtime
 
@@ -35,12 +35,12 @@ class SharedPace:
 
     Only the platform knows when the request arrives between these two times, because a busy machine or network
     delivers late. No other request has the place meanwhile, so that at most as many requests arrive in a second as
-    there are places. There are `per_minute / 60` places. If that is not a whole number, there is one more place, and
-    each is kept a little longer than a second.
+    there are places. There are `per_minute / 60` places. If that is not a whole number, there is one more place,
+    and each is kept a little longer than a second.
 
     The places are in a file that all processes can lock: in one folder, or on a file system that several machines
-    share. The clock is that of this file system. With their own clocks, 60 s apart, workers took each other's places
-    as free, and sent 65 requests a second instead of 10.
+    share. The clock is that of this file system. With their own clocks, 60 s apart, workers took each other's
+    places as free, and sent 65 requests a second instead of 10.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class SharedPace:
 
     @contextmanager
     def _locked(self) -> Generator[tuple[list[float], float]]:
-        """Yield the time at which each place is free, to be changed, and the time now. The lock is kept for microseconds."""
+        """Lock the file. Yield the time at which each place is free, to be changed, and the time now."""
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)

@@ -172,7 +172,7 @@ def test_a_creation_whose_end_is_not_known_is_never_repeated(
 ) -> None:
     stage.server.answers(failure)
 
-    with pytest.raises(error, match="it may have been done, so look before you ask again"):
+    with pytest.raises(error, match="the change may have been made, so check before you send it again"):
         play(stage, CONTRACT[what])
 
     assert len(stage.server.asked) == 1
