@@ -1,4 +1,4 @@
-"""Who signs in where, and how hard the platform may be worked."""
+"""The credentials of a partner, and the limits on requests."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ _HEADER_VALUE = re.compile(r"[!-~]+(?: [!-~]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Partner credentials (contract: Authentication). Its `repr` shows the address and nothing else.
+    """Partner credentials (contract: Authentication). Its `repr` shows only the address.
 
-    `allow_plain_http`: they may travel in clear to another machine.
+    `allow_plain_http` permits plain http to another machine, which sends the credentials in clear.
     """
 
     base_url: str
@@ -28,10 +28,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is asked of the platform at once.
+    """The most requests that may be sent at once and per minute.
 
-    `max_in_flight` and `requests_per_minute` hold per practice, `max_in_flight_total` over all practices.
-    `timeout_seconds` is for connecting and for each piece of an answer.
+    `max_in_flight` and `requests_per_minute` apply to one practice, `max_in_flight_total` to all practices
+    together. `timeout_seconds` limits the connection and each piece of an answer.
     """
 
     max_in_flight: int = 8
@@ -41,7 +41,7 @@ class Limits:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host name or address can only mean the machine that asks."""
+    """Return whether a host name or address can only mean this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -49,12 +49,12 @@ def is_this_machine(host: str) -> bool:
 
 
 def checked_base_url(base_url: str, *, allow_plain_http: bool = False) -> str:
-    """`base_url` without trailing slash.
+    """Return `base_url` without its trailing slash.
 
     Raises:
-        ConfigurationError: it is no plain http(s) address. Credentials in it would override the bearer
-            token, a query would end up inside the path; the message shows neither. Or everything, the password
-            included, would be sent in clear to another machine.
+        ConfigurationError: it is not an http(s) address, it has credentials, a query or a fragment, or it is plain
+            http to another machine. Credentials would override the bearer token, a query would become part of the
+            path, and plain http would send the password in clear. The message shows no part of the address.
     """
     try:
         parts = urlsplit(base_url)
@@ -70,16 +70,16 @@ def checked_base_url(base_url: str, *, allow_plain_http: bool = False) -> str:
     if parts.scheme == "http" and not is_this_machine(parts.hostname) and not allow_plain_http:
         raise ConfigurationError(
             "partner.base_url: plain http would send the password and all answers in clear to another machine; use"
-            " https, or set allow_plain_http = true in [partner] where the network itself is private"
+            " https, or set allow_plain_http = true in [partner] if the network itself is private"
         )
     return base_url.rstrip("/")
 
 
 def checked_practice_id(practice_id: str) -> str:
-    """The id, if it can stand in the `X-Client-Id` header.
+    """Return the id if the `X-Client-Id` header can carry it.
 
     Raises:
-        ConfigurationError: it is empty, or holds anything but printable ASCII.
+        ConfigurationError: it is empty, or has a character that is not printable ASCII.
     """
     if not _HEADER_VALUE.fullmatch(practice_id):
         raise ConfigurationError(

@@ -1,7 +1,7 @@
-"""The body of an answer, unfolded piece by piece and bounded while it is unfolded.
+"""Read the body of an answer piece by piece, decompress it, and stop at a limit of bytes.
 
-A few kilobytes of gzip unfold to gigabytes, so that no size may be looked at only afterwards: 5,012 bytes of gzip
-in gzip took over 9 GB, and one gzip of 65 KB took 3.3 GB with twelve practices.
+The size is checked while the body is decompressed, because a few kilobytes of gzip become gigabytes: 5,012 bytes
+of gzip in gzip took over 9 GB, and one gzip of 65 KB took 3.3 GB with twelve practices.
 """
 
 import zlib
@@ -14,26 +14,26 @@ from pipelines.core.errors import TornAnswer
 from pipelines.partner.headers import Headers
 
 SMALL = 4 * 1024 * 1024
-"""Bytes. So much of every answer may be in memory; of larger answers, one at a time is read on. With 32
+"""Bytes of each answer that may be in memory. Only one larger answer at a time is read to its end. With 32
 requests under way, all bodies together stay below 192 MiB. A page of 5,000 calls has 1.3 MB."""
 
 _PIECE = 256 * 1024
-"""Bytes that are unfolded at once: as much as is read at once."""
+"""Bytes that are decompressed at once, the same number as is read at once."""
 
 _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": zlib.MAX_WBITS}
-"""By content coding, as zlib wants it."""
+"""The argument of zlib for each content coding."""
 
 
 async def read_body(
     chunks: AsyncIterable[bytes], headers: Headers, *, largest: int, large: Lock, asked: str
 ) -> bytes:
-    """Read a body to its end. `large` is shared by all answers that are under way.
+    """Read a body to its end. All answers that are under way share the lock `large`.
 
     Raises:
-        TornAnswer: it is larger than `largest`, ends too early, or has a coding that is not asked for.
+        TornAnswer: it is larger than `largest`, ends too early, or has a content coding that vetl does not accept.
     """
     unfolding = _unfolding(headers, asked)
-    # At an error the body is closed, and so freed: whoever keeps the error keeps this frame.
+    # Closing the body frees its memory after an error, whose traceback keeps this frame.
     with BytesIO() as body:
         async with AsyncExitStack() as turns:
             async for chunk in chunks:
@@ -59,7 +59,7 @@ class _Plain:
 
 
 class _Compressed:
-    """A body in gzip or deflate. What follows the end of the compressed data is ignored."""
+    """A body in gzip or deflate. Bytes after the end of the compressed data are ignored."""
 
     def __init__(self, coding: str, asked: str) -> None:
         self._asked = asked
@@ -69,14 +69,14 @@ class _Compressed:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the compressed data has ended; nothing at all is whole as well, as after a deletion."""
+        """Return whether the compressed data has ended. An empty body is whole: a deletion has one."""
         return self._unfolder.eof or not self._has_begun
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         rest, is_full = chunk, False
         while (rest or is_full) and not self._unfolder.eof:
             piece = self._unfolded(rest)
-            rest, is_full = self._unfolder.unconsumed_tail, len(piece) == _PIECE  # zlib may hold more of it
+            rest, is_full = self._unfolder.unconsumed_tail, len(piece) == _PIECE  # zlib may have more output
             yield piece
 
     def _unfolded(self, data: bytes) -> bytes:
@@ -86,13 +86,13 @@ class _Compressed:
         except zlib.error:
             if not (is_first and self._may_be_raw):
                 raise TornAnswer(f"{self._asked}: the body cannot be decompressed") from None
-        # Some servers send deflate without the zlib head that RFC 9110 wants.
+        # Some servers send deflate without the zlib header that RFC 9110 requires.
         self._unfolder = zlib.decompressobj(-zlib.MAX_WBITS)
         return self._unfolded(data)
 
 
 def _unfolding(headers: Headers, asked: str) -> _Plain | _Compressed:
-    """Raise TornAnswer if a body has several codings, or one that vetl does not ask for."""
+    """Return the decompressor of a body. Raise TornAnswer if it has several codings or an unknown one."""
     names = [name.strip().lower() for name in headers.get("content-encoding", "").split(",")]
     codings = [name for name in names if name not in ("", "identity")]
     if not codings:

@@ -1,4 +1,4 @@
-"""The interface without `await`, for notebooks: every method of `PartnerPractice`, run on a thread of its own.
+"""The interface without `await`, for notebooks: every method of `PartnerPractice`, run on a separate thread.
 
 with BlockingPractice(account, "loc-001") as practice:
     for page in practice.staff_tasks(status="pending"):
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from pipelines.partner.account import Account, Limits
 from pipelines.partner.client import PartnerClient
-from pipelines.partner.lists import Names
+from pipelines.partner.lists import ListParameters
 from pipelines.partner.practice import PartnerPractice
 
 
@@ -27,9 +27,9 @@ class BlockingPractice:
         practice_id: str,
         limits: Limits | None = None,
         *,
-        names: Mapping[str, Names] | None = None,
+        names: Mapping[str, ListParameters] | None = None,
     ) -> None:
-        # A notebook runs an event loop already, in the thread that would have to wait for it.
+        # A notebook already runs an event loop in its thread, which would wait for itself.
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="vetl-partner", daemon=True)
         self._thread.start()
@@ -40,7 +40,7 @@ class BlockingPractice:
             raise
         self._practice = PartnerPractice(self._client, practice_id, names=names)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as of PartnerPractice
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any method of PartnerPractice
         if name.startswith("_"):
             raise AttributeError(name)
         method: Any = getattr(self._practice, name)
@@ -54,8 +54,8 @@ class BlockingPractice:
         return call
 
     def __dir__(self) -> list[str]:
-        shown = [name for name in dir(self._practice) if not name.startswith("_")]
-        return sorted({*super().__dir__(), *shown})
+        methods = [name for name in dir(self._practice) if not name.startswith("_")]
+        return sorted({*super().__dir__(), *methods})
 
     def __enter__(self) -> Self:
         return self
@@ -66,7 +66,7 @@ class BlockingPractice:
         self.close()
 
     def close(self) -> None:
-        """Close connections and end the thread; a second time does nothing."""
+        """Close connections and end the thread. A second call does nothing."""
         if self._thread.is_alive():
             self._run(self._client.__aexit__(None, None, None))
             self._end()
@@ -76,23 +76,23 @@ class BlockingPractice:
         self._thread.join()
         self._loop.close()
 
-    def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever it returns
+    def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - any result
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def _iterate(self, pages: AsyncIterator[Any]) -> Iterator[Any]:
-        async def following() -> tuple[Any, bool]:
+        async def next_page() -> tuple[Any, bool]:
             try:
                 return await anext(pages), True
             except StopAsyncIteration:
                 return None, False
 
         while True:
-            page, more = self._run(following())
+            page, more = self._run(next_page())
             if not more:
                 return
             yield page
 
 
 async def _opened(account: Account, limits: Limits | None) -> PartnerClient:
-    """Made on the loop that it is used on."""
+    """Return a client that is made on the event loop that runs it."""
     return PartnerClient(account, limits)

@@ -1,7 +1,7 @@
-"""Bytes of an answer into text and JSON, however odd they are. No I/O.
+"""Decode the bytes of an answer as text and JSON. No I/O.
 
-A single character that is not quite UTF-8, or half an emoji where the source cut a summary short, must not
-cost the page: such characters become U+FFFD and the caller is told, so that it can say so.
+A page is not lost if a single character is not UTF-8, or if the source cut a summary in the middle of an emoji.
+Such characters become U+FFFD, and `Decoded.repaired` is true.
 """
 
 import codecs
@@ -17,41 +17,41 @@ from pipelines.core.errors import TornAnswer
 from pipelines.partner.headers import Headers, charset, media_type
 
 MOST_VALUES = 1_000_000
-"""In one JSON answer. A page of 100 records has a few thousand; 16 MiB of `[],` would take 1 GB as objects."""
+"""The most values in one JSON answer. 100 records have a few thousand; 16 MiB of `[],` is 1 GB of objects."""
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A JSON value; `repaired` where it could only be read by replacing characters."""
+    """A JSON value. `repaired` is true if characters had to be replaced to read it."""
 
     value: Any
     repaired: bool
 
 
 def utf8(body: bytes, headers: Headers) -> bytes:
-    """The body as UTF-8 without byte order mark, translated where another character set is declared."""
+    """Return the body as UTF-8 without a byte order mark, converted from the declared character set."""
     name = charset(headers)
     if name not in ("utf-8", "utf8", "us-ascii"):
-        with suppress(LookupError, ValueError):  # an unknown one: take the bytes as they are
+        with suppress(LookupError, ValueError):  # an unknown character set: keep the bytes
             body = body.decode(name, "replace").encode()
     return body.removeprefix(codecs.BOM_UTF8)
 
 
 def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
-    """The JSON value of a body.
+    """Return the JSON value of a body.
 
     Raises:
-        TornAnswer: it is not JSON, and the message says what it seems to be instead; or it has too many values.
+        TornAnswer: it has too many values, or it is not JSON; the message then describes the body.
     """
     body = utf8(body, headers)
-    if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:  # commas inside of texts count as well
+    if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:  # commas in strings count too
         raise TornAnswer(f"{asked}: the answer has more than {MOST_VALUES} values")
     try:
         return Decoded(from_json(body, cache_strings="keys"), repaired=False)
     except ValueError:
-        pass  # cut off, or only odd: the lenient way tells
+        pass  # the lenient parser finds out whether it is cut off or has bad characters only
     try:
         return Decoded(_whole(json.loads(body.decode(errors="replace"))), repaired=True)
     except (ValueError, RecursionError):
@@ -59,7 +59,7 @@ def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
 
 
 def likeness(body: bytes, headers: Headers) -> str:
-    """What a body that is not what was asked for seems to be, in a few words and without its content."""
+    """Return a description of an unexpected body in a few words, without its content."""
     start = body[:512].lstrip()
     if not start:
         return "an empty body"
@@ -72,7 +72,7 @@ def likeness(body: bytes, headers: Headers) -> str:
 
 
 def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The value with lone halves of surrogate pairs replaced: no UTF-8 can carry them."""
+    """Return the value with lone halves of surrogate pairs replaced, because UTF-8 cannot encode them."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The facts of the phone-call CSV (contract: List phone calls), and a JSON record seen as one of its rows.
+"""The columns of the phone-call CSV (contract: List phone calls), and a JSON record as one of its rows.
 
-Only facts and single values here; whole pages are parsed by `loading`, column by column.
+This module has the columns and single values; `loading` parses whole pages column by column.
 """
 
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ class Cell(Enum):
     MINUTE = auto()
     """Practice-local time, `YYYY-MM-DD HH:MM`."""
     TEXT = auto()
-    """As it is."""
+    """Text without a format."""
     LABEL = auto()
-    """An enum value, humanised or raw: the contract names Intent, Sentiment and Outcome as humanised and
-    leaves Direction, Status and Caller Type open. Both ways map back to the same value."""
+    """An enum value, humanised or raw. The contract humanises Intent, Sentiment and Outcome and does not say how
+    Direction, Status and Caller Type are written. Both forms give the same value."""
     YES_NO = auto()
     """`Yes` or `No`."""
     DURATION = auto()
@@ -61,24 +61,24 @@ COLUMNS = (
     CsvColumn("Booked", "booked", "booked", Cell.YES_NO),
     CsvColumn("Duration", "duration_seconds", "duration_seconds", Cell.DURATION),
 )
-"""In the contract's order; a CSV is read by column name all the same."""
+"""In the contract's order. A CSV is read by column name, in any order."""
 
 DATE_FORMAT = "%Y-%m-%d %H:%M"
 DURATION_PATTERN = r"^(?:([0-9]+):)?([0-9]+):([0-5][0-9])$"
-"""Hours (where a server writes them), minutes, seconds."""
+"""Hours (if a server writes them), minutes, seconds."""
 YES_NO = {"yes": True, "no": False}
-"""By the lower-case cell."""
+"""The values by the lower-case cell."""
 
 
 def unhumanise(label: str) -> str | None:
-    """The enum value of a label, humanised or raw (contract: lowercase, replace spaces by underscores)."""
+    """Return the enum value of a label, humanised or raw (contract: lowercase, replace spaces by underscores)."""
     return label.strip().lower().replace(" ", "_") or None
 
 
 def render(record: Row, time_zone: ZoneInfo) -> dict[str, Value]:
-    """What a JSON record looks like after its way through the CSV, by raw column: used to match the two.
+    """Return the values that a JSON record would have as a row of the CSV, by raw column, to match the two.
 
-    Empty text is null, as a CSV cannot tell them apart; time is cut to the practice-local minute.
+    Empty text is null, because a CSV writes both alike. Times are cut to the practice-local minute.
 
     Raises:
         BadRecord: the record does not fit its model; the message names the fields, not their values.

@@ -1,4 +1,4 @@
-"""The client of the partner interface: whole answers or one of vetl's errors."""
+"""The client of the partner interface. It returns whole answers or raises one of vetl's errors."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -38,15 +38,15 @@ __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
 T = TypeVar("T")
 
 SIGN_IN = "sign-in"
-_UNADDRESSABLE = frozenset({"", ".", ".."})  # they would make another address of a record's
+_UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
 
 class PartnerClient:
-    """Reads the partner interface for any number of practices, within limits, through interruptions.
+    """Reads the partner interface for any number of practices, within limits, and repeats interrupted requests.
 
-    All reads raise, beside what they name: `SignInRefused`, `PracticeRefused`, `RequestRefused` at once, and
+    Every read may also raise `SignInRefused`, `PracticeRefused`, `RequestRefused` at once, and
     `Unreachable`, `RateLimited`, `TornAnswer`, `ContractBroken` when their attempts are used up.
     """
 
@@ -87,16 +87,16 @@ class PartnerClient:
         await self._wire.close()
 
     def traffic(self, practice_id: str, path: str | None = None) -> Counters:
-        """What was asked so far for one practice, or for one path of it."""
+        """Return the counts of the requests so far for one practice, or for one path of it."""
         paths = self._traffic.get(practice_id, {})
         return sum(paths.values(), Counters()) if path is None else paths.get(path, Counters())
 
     def report_sign_in(self, report: Callable[[Waiting], None]) -> None:
-        """Tell from now on what a sign-in waits for, and when it is done."""
+        """Call `report` from now on with the cause of each wait of a sign-in, and when the sign-in has ended."""
         self._sign_in.report = report
 
     async def sign_in(self) -> datetime:
-        """Sign in, and return the platform's clock (aware UTC).
+        """Sign in and return the platform's time (aware UTC).
 
         Raises:
             SignInRefused: the credentials are not accepted.
@@ -108,9 +108,9 @@ class PartnerClient:
     async def page(
         self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
     ) -> Page:
-        """One page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
+        """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
-        `check` may raise `TornAnswer`: the page is then read again, like any answer that is not whole.
+        If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole.
         """
         plain = path in protocol.PLAIN_LISTS
 
@@ -122,7 +122,7 @@ class PartnerClient:
         return await self._read(practice_id, protocol.list_request(path, query), decipher)
 
     async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]) -> CallsPage:
-        """One page of the phone-call CSV. `parse` may raise `TornAnswer`, see `page`."""
+        """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
 
         def decipher(answer: Answer, requests: int) -> CallsPage:
             return parse(protocol.csv_page(answer, requests=requests))
@@ -130,7 +130,7 @@ class PartnerClient:
         return await self._read(practice_id, protocol.calls_request(query), decipher)
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """One record by id; `None` where the platform has none (404, 410)."""
+        """Return one record by id, `None` if the platform does not have it (404, 410)."""
         if record_id in _UNADDRESSABLE:
             return None
 
@@ -152,14 +152,14 @@ class PartnerClient:
         *,
         per_minute: int | None = None,
     ) -> T:
-        """Change something. `decipher` is given the status and the `data` of a success; of a deletion, nothing.
+        """Send a request that changes data. `decipher` gets status and `data` of a success, `{}` after a deletion.
 
-        A request that is not `repeatable` is sent again only after a 429 or a 401, with which the platform has
-        done nothing. `per_minute` keeps a quota of its own (contract: Limits), beside those of the reads.
+        A request that is not `repeatable` is sent again only after a 429 or a 401, because the platform has then
+        changed nothing. `per_minute` is a separate quota (contract: Limits), apart from that of the reads.
 
         Raises:
-            RequestRefused: the platform refuses; `fields` holds every field that its validation names.
-            Transient, ContractBroken: whether it was done is not known; the message says so.
+            RequestRefused: the platform refuses; `fields` has every field that its validation names.
+            Transient, ContractBroken: the platform may or may not have made the change; the message says so.
         """
 
         def read(answer: Answer, _: int) -> T:
@@ -174,7 +174,7 @@ class PartnerClient:
     async def _read(
         self, practice_id: str, request: Request, decipher: Decipher[T], own_limiter: RateLimiter | None = None
     ) -> T:
-        """Ask until there is an answer that `decipher` accepts, or its attempts are used up."""
+        """Send the request until `decipher` accepts an answer or the attempts are used up."""
         limiter = own_limiter or self._limiters.of(practice_id)
         asked = f"{request.method} {request.name} for practice {practice_id}"
         retry_budget = RetryBudget(asked, practice_id, self._waits)
@@ -182,7 +182,7 @@ class PartnerClient:
             token = await self._session.token()
             try:
                 async with limiter.passing() as once_more:
-                    token = self._session.latest(token)  # the limiter may have held it for long
+                    token = self._session.latest(token)  # it may have waited long in the limiter
                     return await self._answered(practice_id, request, decipher, retry_budget, token, once_more)
             except TokenRejected as error:
                 await self._replay(error, retry_budget, token)
@@ -191,7 +191,7 @@ class PartnerClient:
                     self.total.limited += 1
                     self._counters(practice_id, request).limited += 1
                 elif not request.repeatable:
-                    error.add_note("; it may have been done, so look before you ask again")
+                    error.add_note("; the change may have been made, so check before you send it again")
                     raise
                 await retry_budget.wait(error)
 
@@ -204,7 +204,7 @@ class PartnerClient:
         token: Token,
         once_more: OnceMore,
     ) -> T:
-        """What `decipher` makes of the answer. A token that was good before is renewed on the spot."""
+        """Return the result of `decipher` for the answer. A token that was accepted before is renewed at once."""
         while True:
             self._count(retry_budget.attempt, self._counters(practice_id, request))
             retry_budget.begin()
@@ -218,12 +218,12 @@ class PartnerClient:
                 error.is_used_up = partial(self._is_used_up, practice_id, token)
                 if not error.is_used_up():
                     raise
-                again = retry_budget.rejected > 0  # a first 401 is a token that has expired
+                again = retry_budget.rejected > 0  # a first 401 means that the token has expired
                 token = await self._replay(error, retry_budget, token)
                 if again:
                     await once_more()
             except PracticeRefused:
-                # Some platforms call an expired token forbidden: one that was good before is renewed, once.
+                # Some platforms answer 403 to an expired token: a token that was accepted before is renewed once.
                 if retry_budget.forbidden or practice_id not in token.good_for:
                     raise
                 retry_budget.forbidden = True
@@ -231,11 +231,11 @@ class PartnerClient:
                 token = await self._session.renew(token)
 
     def _is_used_up(self, practice_id: str, token: Token) -> bool:
-        """Whether others have used a token up, as is known by now: their answers may come after the 401."""
+        """Return whether other requests have used the token up. Their answers may come after the 401."""
         return token.is_spent or (practice_id in self._served and bool(token.good_for))
 
     async def _replay(self, error: TokenRejected, retry_budget: RetryBudget, token: Token) -> Token:
-        """Sign in for the next attempt; all requests that met a 401 with this token share one sign-in."""
+        """Sign in for the next attempt. All requests that got a 401 with this token share one sign-in."""
         try:
             await retry_budget.wait(error)
         except TokenRejected:
@@ -252,7 +252,7 @@ class PartnerClient:
         return await self._exchange(request, SIGN_IN, SIGN_IN, {}, ())
 
     async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
-        """One attempt: a 2xx answer, or the error that its status stands for."""
+        """Send the request once. Return a 2xx answer, or raise the error of another status."""
         headers = {"Authorization": f"Bearer {token.text}", "X-Client-Id": practice_id}
         account = self._account
         secrets = (token.text, account.username, account.password.get_secret_value())
@@ -260,7 +260,7 @@ class PartnerClient:
         self._counters(practice_id, request).bytes += len(answer.body)
         if not refusals.accepted(answer):
             error = refusals.refusal(answer)
-            del answer  # the error keeps this frame
+            del answer  # the traceback of the error keeps this frame
             raise error
         return answer
 
@@ -276,13 +276,13 @@ class PartnerClient:
             status, received, body = await self._wire.exchange(request, sent, asked, patience=patience)
             self.total.bytes += len(body)
         finally:
-            if structlog.is_configured():  # else it would be printed in a notebook
+            if structlog.is_configured():  # without a configuration, structlog prints into a notebook
                 measures = {"status": status, "bytes": len(body), "seconds": self._timing.monotonic() - begun}
                 _log.debug("request", asked=asked, query=shown_query(request.target), **measures)
         return Answer(asked, status, received, body, self.clock.read(received.get("date")), secrets)
 
     def _json(self, answer: Answer) -> Decoded:
-        """The JSON of an answer; that characters had to be replaced is said once per request name."""
+        """Return the JSON of an answer. Log once per request name that characters had to be replaced."""
         document = answer.json()
         if document.repaired and answer.asked not in self._repairs_told:
             self._repairs_told.add(answer.asked)

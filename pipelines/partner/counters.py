@@ -1,11 +1,11 @@
-"""What a client has asked so far."""
+"""Counts of the requests that a client has sent."""
 
 from dataclasses import dataclass, fields
 
 
 @dataclass(slots=True)
 class Counters:
-    """HTTP requests sent, and how many of them repeated an earlier one, met a 429, or signed in.
+    """HTTP requests sent, and how many of them repeated an earlier one, got a 429, or signed in.
 
     `bytes` is the size of their answers, decompressed.
     """

@@ -1,7 +1,7 @@
-"""Whether these credentials have ever been accepted, from one process to the next.
+"""A record, kept between processes, that the platform has accepted these credentials.
 
-A refusal of credentials that never worked is final: to repeat it could lock the account. One of credentials that
-worked is the platform's bad moment more often than a change of password.
+If credentials never worked, their refusal is final, because another attempt could lock the account. If they worked
+before, a short failure of the platform is more likely than a changed password.
 """
 
 import hashlib
@@ -15,36 +15,36 @@ from pipelines.drafts import replace_text
 from pipelines.partner.account import Account
 
 _COST = {"n": 2**14, "r": 8, "p": 1, "maxmem": 2**26}
-"""About 50 ms and 16 MiB a guess, for whoever gets hold of the file."""
+"""A guess costs about 50 ms and 16 MiB, if somebody steals the file."""
 
 
 class AcceptedCredentials:
     """Remembers the last credentials that were accepted: in memory, and in `path` as a salted, slow hash.
 
-    The file is a help: without it, or where it cannot be written, only this process remembers.
+    Without the file, or if it cannot be written, only this process remembers.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._here = False
+        self._is_remembered = False
 
     def knows(self, account: Account) -> bool:
-        """Whether they were accepted before, by this process or an earlier one."""
-        return self._here or self._in_file(account)
+        """Return whether these credentials were accepted before, by this process or an earlier one."""
+        return self._is_remembered or self._in_file(account)
 
     def remember(self, account: Account) -> None:
-        """They were accepted now."""
-        if self._here:
+        """Note that the platform has accepted these credentials."""
+        if self._is_remembered:
             return
         if self._path is not None and not self._in_file(account):
             with suppress(OSError):
                 _write(self._path, account)
-        self._here = True
+        self._is_remembered = True
 
     def _in_file(self, account: Account) -> bool:
         try:
-            kept = json.loads(self._path.read_text("utf-8")) if self._path else {}
-            return hmac.compare_digest(kept["hash"], _hash(account, kept["salt"]))
+            record = json.loads(self._path.read_text("utf-8")) if self._path else {}
+            return hmac.compare_digest(record["hash"], _hash(account, record["salt"]))
         except (OSError, ValueError, KeyError, TypeError):
             return False
 

@@ -1,4 +1,4 @@
-"""Headers: what those of an answer say (times, waits, counts, encodings), and our name. Nothing here raises."""
+"""Read times, waits, counts and encodings from the headers of an answer. No function here raises an error."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 
 Headers = Mapping[str, str]
-"""Header names in lower case, as HTTP compares them without regard to case."""
+"""Header names in lower case, because HTTP ignores their case."""
 
 _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _COUNT = re.compile(r"\d{1,18}", re.ASCII)
@@ -15,7 +15,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.ASCII | re.IGNORE
 
 
 def user_agent() -> str:
-    """How vetl introduces itself."""
+    """Return the value of vetl's User-Agent header."""
     try:
         return f"vetl/{version('vetl')}"
     except PackageNotFoundError:
@@ -23,7 +23,7 @@ def user_agent() -> str:
 
 
 def http_date(value: str | None) -> datetime | None:
-    """An HTTP date as an aware UTC time; `None` where it is missing or malformed."""
+    """Return an HTTP date as an aware UTC time, `None` if it is missing or malformed."""
     if not value:
         return None
     try:
@@ -34,7 +34,7 @@ def http_date(value: str | None) -> datetime | None:
 
 
 def retry_after(value: str | None, server_time: datetime) -> float | None:
-    """The seconds that `Retry-After` asks for, from a number or from a date on the server's clock."""
+    """Return the seconds that `Retry-After` asks for, from a number or from a date on the server's clock."""
     text = (value or "").strip()
     if _SECONDS.fullmatch(text):
         return float(text)
@@ -43,7 +43,7 @@ def retry_after(value: str | None, server_time: datetime) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """A count or page number from a header or from JSON, where it may come as text; else `None`."""
+    """Return a count or page number from a header or from JSON, number or text; `None` if it is neither."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -55,11 +55,11 @@ def count(value: object) -> int | None:
 
 
 def media_type(headers: Headers) -> str:
-    """The bare content type in lower case, empty where there is none."""
+    """Return the content type in lower case without parameters, empty if there is none."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def charset(headers: Headers) -> str:
-    """The declared character set in lower case, `utf-8` where none is."""
+    """Return the declared character set in lower case, `utf-8` if none is declared."""
     match = _CHARSET.search(headers.get("content-type", ""))
     return match[1].lower() if match else "utf-8"

@@ -1,4 +1,4 @@
-"""How many requests a practice is asked at once, and how soon after another."""
+"""Limits on the requests of a practice: how many at once, and how soon after each other."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,17 +13,17 @@ from pipelines.partner.semaphore import AdaptiveSemaphore
 _log = structlog.stdlib.get_logger("vetl.partner")
 
 OnceMore = Callable[[], Awaitable[None]]
-"""Waits until the same request may be sent again, from the place that it holds."""
+"""Waits until the same request may be sent again without giving up its place."""
 
 
 class RateLimiter:
-    """What the requests of one practice pass through, first come, first served.
+    """Lets the requests of one practice through, first come, first served.
 
-    As many are let in at once as the platform has shown to bear: `ceiling` at first, half of them after a 429 or
-    where no answer comes, and one more for every full round that went well. The same holds for all practices
-    together, in `everywhere`. After a 429 nobody is let in for as long as
-    `Retry-After` says, or for a growing pause where it says nothing. A quota per minute is kept by spacing,
-    because a burst and a full minute after it would exceed it; it holds however many are let in.
+    The number of requests under way is at most `ceiling`. It is halved after a 429 or if no answer comes, and
+    grows by one after every full round that succeeds. `everywhere` does the same for all practices together. After
+    a 429 no request starts for as long as `Retry-After` says, or for a growing pause if the header is missing. A
+    quota per minute is kept by spacing the requests, because a burst and a full minute after it would exceed the
+    quota.
     """
 
     def __init__(
@@ -44,20 +44,20 @@ class RateLimiter:
 
     @property
     def limit(self) -> int:
-        """How many requests may be inside now."""
+        """Return how many requests may be under way now."""
         return self._places.limit
 
     @property
     def opens_in(self) -> float:
-        """Seconds until the next request is let in, by what the platform asked for."""
+        """Return the seconds until the next request may start, as the platform asked."""
         return max(0.0, self._opens_at - self._timing.monotonic()) if self._opens_at else 0.0
 
     @asynccontextmanager
     async def passing(self) -> AsyncGenerator[OnceMore]:
-        """One request, from its start to its answer; a 429 is told by letting `RateLimited` through.
+        """Enclose one request from its start to its answer. A `RateLimited` that passes through is a 429.
 
-        A token may be good for a few uses only, which the requests take from each other. Who lost keeps its place
-        and asks once more from there, before those that wait for theirs.
+        Some tokens are good for a few uses only, and requests under way use up each other's token. A request that
+        was rejected for that keeps its place and is sent again before the requests that wait for a place.
         """
         async with self._places.taken():
             await self._open()
@@ -84,7 +84,7 @@ class RateLimiter:
                 self._everywhere.grow()
 
     async def _open(self) -> None:
-        """Wait until the limiter is open. What has been slept counts as passed, whatever the clock says."""
+        """Wait until the limiter is open. Time slept counts as passed, even if the clock shows less."""
         passed = self._timing.monotonic() if self._opens_at else 0.0
         while (opens_at := self._opens_at) > passed:
             await self._timing.sleep(opens_at - passed)
@@ -98,7 +98,7 @@ class RateLimiter:
             _log.debug(cause, practice=self._name, in_flight=self.limit)
 
     def _refused(self, seen: int, error: RateLimited) -> None:
-        """Halve once for all the requests that were on their way together, and pause if the budget allows it."""
+        """Halve the limit once for all requests under way together, and pause if the budget allows it."""
         fresh = self._places.halve(seen)
         self._refusals_in_a_row += fresh
         if not error.retry_after and not fresh:
@@ -115,7 +115,7 @@ class RateLimiter:
 
 
 class Limiters:
-    """The limiters of all practices, which share the places of the whole platform."""
+    """The limiters of all practices, which share one limit on requests under way."""
 
     def __init__(self, limits: Limits, waits: WaitBudget) -> None:
         self._limits, self._waits = limits, waits
@@ -123,7 +123,7 @@ class Limiters:
         self._made: dict[tuple[str, int | None], RateLimiter] = {}
 
     def of(self, practice_id: str, per_minute: int | None = None) -> RateLimiter:
-        """Of a practice's requests, or of those among them that have a quota of their own."""
+        """Return the limiter of a practice's requests, or of those with a separate quota per minute."""
         if (practice_id, per_minute) not in self._made:
             self._made[practice_id, per_minute] = RateLimiter(
                 checked_practice_id(practice_id),
@@ -135,5 +135,5 @@ class Limiters:
         return self._made[practice_id, per_minute]
 
     def lone(self, name: str) -> RateLimiter:
-        """Of requests that have no practice, one at a time."""
+        """Return a limiter for requests without a practice, one at a time."""
         return RateLimiter(name, 1, None, self._waits)

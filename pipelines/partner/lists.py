@@ -1,4 +1,4 @@
-"""Lists as pages of typed records, one after another."""
+"""Read lists as pages of typed records."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ LARGEST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """How one server asks for a list, where the contract does not show it; `vetl doctor` finds out."""
+class ListParameters:
+    """Names of a list's query parameters. The contract does not show them all; `vetl doctor` finds them."""
 
     start: str = "start_date"
     end: str = "end_date"
@@ -30,7 +30,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Records(Generic[T]):
-    """One page. `total_count` is the number of records of the whole list under the same filters."""
+    """One page. `total_count` is the number of records in the whole list with the same filters."""
 
     records: tuple[T, ...]
     total_count: int
@@ -43,15 +43,15 @@ async def pages(
     path: str,
     query: Mapping[str, str | list[str] | None],
     model: type[T],
-    names: Names,
+    names: ListParameters,
     *,
     per_page: int = LARGEST,
 ) -> AsyncIterator[Records[T]]:
-    """All pages of a list. While it moves, a row may be met twice or not at all: only `vetl sync` proves more."""
-    asked: dict[str, str | list[str]] = {name: value for name, value in query.items() if value}
+    """Yield all pages of a list. While it changes, a row may come twice or never; `vetl sync` avoids that."""
+    filters: dict[str, str | list[str]] = {name: value for name, value in query.items() if value}
     seen, number = 0, names.first_page
     while True:
-        numbered: Query = {**asked, names.page: str(number), names.per_page: str(per_page)}
+        numbered: Query = {**filters, names.page: str(number), names.per_page: str(per_page)}
         page = await client.page(practice_id, path, numbered)
         yield Records(tuple(typed(model, path, row) for row in page.rows), page.total_count, page.server_time)
         seen, number = seen + len(page.rows), number + 1
@@ -60,10 +60,10 @@ async def pages(
 
 
 def typed(model: type[T], asked: str, row: Row) -> T:
-    """A record as its model; unknown fields and enum values pass.
+    """Return a record as its model. Unknown fields and enum values are accepted.
 
     Raises:
-        ContractBroken: a field is not what the contract says; the message names the field, not its value.
+        ContractBroken: a field does not fit the contract; the message names the field and not its value.
     """
     try:
         return model.model_validate(row)
@@ -73,7 +73,7 @@ def typed(model: type[T], asked: str, row: Row) -> T:
 
 
 def as_text(bound: datetime | date | None) -> str | None:
-    """A bound in ISO 8601: a date as it is, an instant in UTC (naive ones are taken as UTC)."""
+    """Return a bound in ISO 8601: a date unchanged, an instant in UTC (a naive one counts as UTC)."""
     if not isinstance(bound, datetime):
         return bound.isoformat() if bound else None
     aware = bound.replace(tzinfo=UTC) if bound.tzinfo is None else bound.astimezone(UTC)

@@ -196,10 +196,10 @@ class PhoneCall(Record):
 
 
 class CallRow(Record):
-    """One row of `raw.phone_calls`: the CSV's columns, and beside them what only the JSON list tells.
+    """One row of `raw.phone_calls`: the columns of the CSV, and those that only the JSON list has.
 
     `called_at_local` is the CSV's Date (practice-local, to the minute), `called_at` the same minute as an
-    instant; `id` to `remote_patient_id` come from the JSON list and are null where it has not been read.
+    instant; `id` to `remote_patient_id` come from the JSON list and are null until it is read.
     """
 
     call_date: date

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from pipelines.core.errors import NotSent
 from pipelines.core.pages import CallsPage
 from pipelines.partner.client import PartnerClient
-from pipelines.partner.lists import Names, Records, as_text, pages, typed
+from pipelines.partner.lists import ListParameters, Records, as_text, pages, typed
 from pipelines.partner.models import (
     Appointment,
     BookingSession,
@@ -58,10 +58,10 @@ class Sent:
 
 
 class PartnerPractice:
-    """`names` says how this server asks for a list, by its path, where that differs from `Names()`."""
+    """`names` says how this server asks for a list, by its path, where that differs from `ListParameters()`."""
 
     def __init__(
-        self, client: PartnerClient, practice_id: str, *, names: Mapping[str, Names] | None = None
+        self, client: PartnerClient, practice_id: str, *, names: Mapping[str, ListParameters] | None = None
     ) -> None:
         self.id = practice_id
         self._client = client
@@ -123,7 +123,7 @@ class PartnerPractice:
             "outcome": list(outcome),
             "call_classification": call_classification,
         }
-        return pages(self._client, self.id, PHONE_CALLS, query, PhoneCall, Names())
+        return pages(self._client, self.id, PHONE_CALLS, query, PhoneCall, ListParameters())
 
     async def phone_calls_csv(
         self, *, start_date: date | None = None, end_date: date | None = None, page: int = 0
@@ -243,7 +243,7 @@ class PartnerPractice:
         end: datetime | date | None = None,
         status: str | None = None,
     ) -> AsyncIterator[Records[M]]:
-        names = self._names.get(path, Names())
+        names = self._names.get(path, ListParameters())
         query = {names.start: as_text(start), names.end: as_text(end), names.status: status}
         return pages(self._client, self.id, path, query, model, names)
 

@@ -19,7 +19,7 @@ from support.scripted_server import (
 
 from pipelines.core.errors import ContractBroken, NotSent, TornAnswer, Unreachable
 from pipelines.partner.client import PartnerClient
-from pipelines.partner.lists import Names
+from pipelines.partner.lists import ListParameters
 from pipelines.partner.practice import PartnerPractice
 from pipelines.partner.request_models import NewStaffTask
 
@@ -99,7 +99,7 @@ def test_the_calls_come_as_csv_too(stage: Stage) -> None:
 
 def test_filters_go_out_under_the_names_that_this_server_has(stage: Stage) -> None:
     stage.server.answers(reply_page([]))
-    names = {"booking_sessions": Names("since", "until", "state", "p", "limit", first_page=1)}
+    names = {"booking_sessions": ListParameters("since", "until", "state", "p", "limit", first_page=1)}
 
     play(stage, CONTRACT["GET", "/booking_sessions"], names=names)
 
@@ -172,7 +172,7 @@ def test_a_creation_whose_end_is_not_known_is_never_repeated(
 ) -> None:
     stage.server.answers(failure)
 
-    with pytest.raises(error, match="it may have been done, so look before you ask again"):
+    with pytest.raises(error, match="the change may have been made, so check before you send it again"):
         play(stage, CONTRACT[what])
 
     assert len(stage.server.asked) == 1
