@@ -48,8 +48,6 @@ EXAMPLES = {
     "quarantine list": """
         vetl quarantine list
         vetl quarantine list --json""",
-    "quarantine acknowledge": """
-        vetl quarantine acknowledge --endpoint clients --reason 'known fault'""",
     "quarantine retry": "vetl quarantine retry",
     "query": """
         vetl query

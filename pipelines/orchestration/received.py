@@ -35,6 +35,7 @@ def received_tables(areas: Areas) -> dg.AssetsDefinition:
         pool=WRITER_POOL,
     )
     def drain_webhooks(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
+        """Drain the inbox of webhooks into raw, and read messages by id."""
         yield from keeping_results(context, _drained(context, vetl.settings()))
 
     return drain_webhooks
