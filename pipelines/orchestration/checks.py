@@ -47,7 +47,7 @@ class Verdict:
         )
 
     def line(self) -> str:
-        """The rows in one line, for whoever is told of a failed run."""
+        """Return the rows in one line, for the alert about a failed run."""
         return "; ".join(": ".join(map(str, row)) for row in self.rows[:3])
 
 

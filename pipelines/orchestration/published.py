@@ -27,7 +27,7 @@ def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
     @dg.asset(
         key=PUBLISHED,
         deps=list(marts),
-        description="Only the marts, with personal data masked. One rename replaces the file, so it is never half built.",
+        description="Only the marts, with personal data masked. One rename replaces the file: never half built.",
         group_name="published",
         owners=["team:analytics"],
         kinds={"duckdb"},
