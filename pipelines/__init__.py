@@ -4,14 +4,14 @@ The packages, in the direction that data flows; each imports only packages above
 
 - `core`           the vocabulary: errors, endpoints, records, pages, steps, results; no I/O
 - `settings`       the only reader of the environment and of `vetl.toml`
-- `partner`        the partner interface over HTTP; knows no warehouse
+- `partner`        the partner interface over HTTP; does not know the warehouse
 - `reading`        reads one window of a list whole and proves it: paging, certified windows, coverage
-- `discovery`      finds out what a server does: parameter names, page base, bounds, sort order, time zone
+- `discovery`      finds out how a server behaves: parameter names, page base, bounds, sort order, time zone
 - `strategies`     how each kind of list is read incrementally; generators of `core.steps`, no I/O
-- `endpoints`      one short file for each list, and one for what only webhooks tell
+- `endpoints`      one short file for each list, and one for records that only webhooks bring
 - `loading`        records into DuckDB, control tables, and out to the published file
 - `engine`         the sync loop, the runner of steps, the write buffer
 - `receiving`      the webhook receiver and its inbox
-- `jobs`           what commands and Dagster share: sync, build, doctor, drain, quarantine
+- `jobs`           shared by the commands and Dagster: sync, build, doctor, drain, quarantine
 - `cli`, `orchestration`   thin shells for the terminal and for Dagster
 """

@@ -1,4 +1,4 @@
-"""`python -m pipelines` is `vetl`."""
+"""Run `vetl` as `python -m pipelines`."""
 
 from pipelines.cli.app import main
 

@@ -1,4 +1,4 @@
-"""Where the files lie that vetl ships beside its code: dbt project, dashboard, migrations, settings."""
+"""The paths of the files that vetl ships beside its code: dbt project, dashboard, migrations, settings."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -12,37 +12,37 @@ def _find(in_wheel: str, in_checkout: str) -> Path:
 
 
 def dbt_project() -> Path:
-    """The folder with `dbt_project.yml`, in a wheel or in a checkout."""
+    """Return the folder with `dbt_project.yml`, in a wheel or in a checkout."""
     return _find("dbt", "dbt")
 
 
 def migrations() -> Path:
-    """The folder with the warehouse's migrations, in a wheel or in a checkout."""
+    """Return the folder with the warehouse's migrations, in a wheel or in a checkout."""
     return _find("migrations", "warehouse/migrations")
 
 
 def example_settings() -> Path:
-    """The commented `vetl.toml` that `vetl init` writes, in a wheel or in a checkout."""
+    """Return the commented `vetl.toml` that `vetl init` writes, in a wheel or in a checkout."""
     return _find("vetl.example.toml", "vetl.example.toml")
 
 
 def analysts_page() -> Path:
-    """The page for analysts with the worked questions, in a wheel or in a checkout."""
+    """Return the page for analysts with the worked questions, in a wheel or in a checkout."""
     return _find("analysts.md", "warehouse/README.md")
 
 
 def dashboards() -> Path:
-    """The folder with the dashboard's `app.py`, in a wheel or in a checkout."""
+    """Return the folder with the dashboard's `app.py`, in a wheel or in a checkout."""
     return _find("dashboards", "dashboards")
 
 
 def dagster_settings() -> Path:
-    """The `dagster.yaml` of one machine, in a wheel or in a checkout."""
+    """Return the `dagster.yaml` of one machine, in a wheel or in a checkout."""
     return _find("dagster.yaml", "deploy/dagster.yaml")
 
 
 def dbt_fingerprint() -> str:
-    """What tells one text of the dbt project from another: marts of another text are built in full."""
+    """Return a hash of the dbt project's text. Marts that another text made are built in full."""
     project = dbt_project()
     text = sha256()
     for path in sorted(project.rglob("*")):

@@ -10,7 +10,7 @@ __all__ = ["defs", "vetl_definitions"]
 
 
 @dg.definitions
-@cache  # a run asks five times in its process, at half a second of CPU each
+@cache  # Dagster loads the definitions five times in the process of a run, at half a second of CPU each
 def defs() -> dg.Definitions:
-    """Everything that vetl offers to Dagster."""
+    """Return all definitions of vetl."""
     return vetl_definitions()

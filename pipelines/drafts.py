@@ -1,8 +1,8 @@
-"""Files that are written beside their place and renamed into it. Nobody else can put a link in the way.
+"""Write a file beside its final path, then rename it into place, safe from links that other users plant.
 
 A draft lies in a new folder of its owner (mode 0700) with a name that nobody can guess. The process that writes
-the draft holds a lock on that folder. The lock ends with the process, so a dead process left each folder that can
-be locked.
+the draft holds a lock on that folder. The lock ends with the process. If a folder can be locked, its
+process is dead.
 """
 
 import fcntl
@@ -41,10 +41,10 @@ def draft_for(target: Path) -> Generator[Path]:
 
 
 def replace_text(target: Path, text: str) -> None:
-    """Give a file this text in one rename. It is made for its owner alone.
+    """Replace the text of a file in one rename. Only the owner may read the file.
 
     Raises:
-        OSError: the file cannot be written; the text of before stays.
+        OSError: the file cannot be written; the earlier text stays.
     """
     with draft_for(target) as draft:
         handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
@@ -54,7 +54,7 @@ def replace_text(target: Path, text: str) -> None:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove the drafts of `target` that dead processes left, those of earlier versions of vetl among them."""
+    """Remove the drafts of `target` that dead processes left, including those of earlier versions of vetl."""
     for folder in _named(target, re.escape(f".{target.name}{_FOLDER}") + ".*"):
         _remove_unless_held(folder)
     # Until 0.2: `.contacts.duckdb.<process>`, `.analytics.duckdb.<process>.<time>`, each perhaps with a log.
@@ -72,12 +72,12 @@ def _named(target: Path, pattern: str) -> Iterator[Path]:
 
 
 def _new_folder(target: Path) -> tuple[Path, int]:
-    """Make the folder of a draft, and return it with its lock."""
+    """Make and lock the folder of a draft. Return the folder and the handle that holds the lock."""
     while True:
         folder = Path(mkdtemp(prefix=f".{target.name}{_FOLDER}", dir=target.parent))
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         fcntl.flock(handle, fcntl.LOCK_EX)
-        # Another process may have taken the new folder for a leftover before it was locked.
+        # Another process may have removed the new folder as a leftover before this one locked it.
         with suppress(FileNotFoundError):
             _refuse_another(folder, handle)
             return folder, handle
@@ -95,7 +95,7 @@ def _remove_unless_held(folder: Path) -> None:
 
 
 def _refuse_another(folder: Path, handle: int) -> None:
-    """Make sure that the folder is still the one that was made."""
+    """Raise PermissionError if the path leads to another folder than the one that was made."""
     there, made = folder.lstat(), os.fstat(handle)
     if (there.st_dev, there.st_ino) != (made.st_dev, made.st_ino):
         raise PermissionError(1, "another account has replaced the folder of the draft", str(folder))

@@ -1,1 +1,1 @@
-"""Dagster: a thin shell over `jobs`. The only importer of dagster, beside `definitions`."""
+"""Dagster's assets, checks, jobs and schedules over `jobs`. Only this package and `definitions` import dagster."""

@@ -1,7 +1,7 @@
-"""Who hears of a failed run: a webhook, people by e-mail, and whatever else a channel is written for.
+"""Alerts for failed runs: by webhook, by e-mail, or by channels of the user's own.
 
-What is told is what vetl says of the failure: its errors never hold a secret or personal data. Of other exceptions
-only the kind is told. The same failure of a job is told once, and again after `repeat_hours`.
+An alert quotes vetl's own errors, which never hold a secret or personal data. Of other exceptions it names only
+the class. The same failure of a job is sent once, and again after `repeat_hours`.
 """
 
 import json
@@ -25,7 +25,7 @@ _LOOKED_BACK = 200
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A failed run, in words."""
+    """The message about one failed run."""
 
     job: str
     run_id: str
@@ -33,21 +33,21 @@ class Alert:
 
     @property
     def subject(self) -> str:
-        """One line."""
+        """Return the first line."""
         return f"vetl: {self.job} failed"
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """Return the whole message."""
         return "\n".join((self.subject, *(f"- {line}" for line in self.failures), f"Dagster run {self.run_id}"))
 
 
 Channel = Callable[[Alert], None]
-"""Tells somebody; raises where it cannot."""
+"""Sends an alert; raises an exception if it cannot."""
 
 
 def channels(settings: AlertSettings) -> list[Channel]:
-    """The channels that `[alerts]` configures."""
+    """Return the channels that `[alerts]` configures."""
     configured: list[Channel] = []
     if settings.webhook:
         address = settings.webhook.get_secret_value()
@@ -58,7 +58,7 @@ def channels(settings: AlertSettings) -> list[Channel]:
 
 
 def post(address: str, alert: Alert) -> None:
-    """To an address that takes `{"text": ...}`, as Slack, Mattermost and Teams do."""
+    """Post an alert to an address that takes `{"text": ...}`, as Slack, Mattermost and Teams do."""
     request = urllib.request.Request(  # noqa: S310 - the operator's own address
         address, json.dumps({"text": alert.text}).encode(), {"Content-Type": "application/json"}, method="POST"
     )
@@ -67,7 +67,7 @@ def post(address: str, alert: Alert) -> None:
 
 
 def mail(settings: AlertSettings, alert: Alert) -> None:
-    """By SMTP; over TLS where a user signs in."""
+    """Send an alert by SMTP, over TLS if a user name is set."""
     message = EmailMessage()
     message["Subject"], message["From"], message["To"] = (
         alert.subject,
@@ -83,13 +83,13 @@ def mail(settings: AlertSettings, alert: Alert) -> None:
 
 
 def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.SensorDefinition:
-    """Tells each failed run of this code location; `more` are channels of the user's own."""
+    """Return the sensor that sends an alert for each failed run; `more` are channels of the user's own."""
 
     @dg.run_failure_sensor(
         name="alerts",
         minimum_interval_seconds=30,
         default_status=dg.DefaultSensorStatus.RUNNING if schedule.start else dg.DefaultSensorStatus.STOPPED,
-        description="Tells a failed run, as [alerts] says.",
+        description="Sends an alert for each failed run, as [alerts] configures.",
     )
     def alerts(context: dg.RunFailureSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
         settings = vetl.settings().alerts
@@ -98,9 +98,9 @@ def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.Sen
         if not used:
             return dg.SkipReason("no channel is configured in [alerts]")
         mark = sha256("\n".join(alert.failures).encode()).hexdigest()[:16]
-        if _was_told(context, mark, settings.repeat_hours):
-            return dg.SkipReason(f"the same failure of {alert.job} was told within {settings.repeat_hours:g} h")
-        _tell(used, alert)
+        if _was_sent(context, mark, settings.repeat_hours):
+            return dg.SkipReason(f"the same failure of {alert.job} was sent within {settings.repeat_hours:g} h")
+        _send(used, alert)
         context.instance.add_run_tags(alert.run_id, {_TAG: mark})
         return None
 
@@ -108,26 +108,28 @@ def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.Sen
 
 
 def alert_of(context: dg.RunFailureSensorContext) -> Alert:
-    """What failed in a run, by step."""
+    """Return the alert for a failed run, with a line for each failed step."""
     lines: list[str] = []
     for event in context.get_step_failure_events():
         data = event.step_failure_data
         description = data.user_failure_data.description if data.user_failure_data else None
         lines.append(f"{event.step_key}: {description or _kind(data.error) or 'failed'}")
     return Alert(
-        context.dagster_run.job_name, context.dagster_run.run_id, tuple(lines) or ("it ended without a step",)
+        context.dagster_run.job_name,
+        context.dagster_run.run_id,
+        tuple(lines) or ("the run ended before any step",),
     )
 
 
 def _kind(error: SerializableErrorInfo | None) -> str | None:
-    """The class of the exception under Dagster's own."""
+    """Return the class of the exception that Dagster's own wraps."""
     while error is not None and error.cause is not None:
         error = error.cause
     return error.cls_name if error else None
 
 
-def _was_told(context: dg.RunFailureSensorContext, mark: str, within_hours: float) -> bool:
-    """Whether the same failure was told lately, and the job has not worked since."""
+def _was_sent(context: dg.RunFailureSensorContext, mark: str, within_hours: float) -> bool:
+    """Return whether the same failure was sent within these hours, and the job has not succeeded since."""
     done = dg.RunsFilter(
         job_name=context.dagster_run.job_name, statuses=[dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
     )
@@ -145,8 +147,8 @@ def _was_told(context: dg.RunFailureSensorContext, mark: str, within_hours: floa
     return False
 
 
-def _tell(used: Sequence[Channel], alert: Alert) -> None:
-    """Try every channel; the failure of one is raised once the others were tried."""
+def _send(used: Sequence[Channel], alert: Alert) -> None:
+    """Send through every channel, then raise the first exception, if any."""
     failures: list[Exception] = []
     for channel in used:
         try:

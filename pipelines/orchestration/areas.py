@@ -1,6 +1,6 @@
-"""Which part of the business a table belongs to, who answers for it and what is in it: told by the dbt project.
+"""Group, owner and description of each raw table and model, read from the dbt project's manifest.
 
-A raw table belongs where most of what is made of it belongs, so a new list needs no word of it here.
+A raw table has the group of the model that stages it, so a new list needs no change here.
 """
 
 from collections import Counter
@@ -17,25 +17,25 @@ from pipelines.loading.tables import BOOKKEEPING
 from pipelines.orchestration.metadata import code_in, documented_in
 
 ELSEWHERE = "lists"
-"""The group of what no model reads."""
+"""The group of a table that no model reads."""
 
 _BY_AREA = ("marts", "intermediate")
 _OTHERS = {
-    "control": "What vetl knows of its own work, written by each sync.",
+    "control": "Records of vetl's own work, written by each sync.",
     "history": "Superseded versions of rows, written by each sync.",
 }
 _OWN = {
     "practice_id": "The practice, as vetl.toml names it.",
-    "_loaded_at": "When vetl wrote the row as it is now.",
-    "_run_id": "The run that wrote it, in control.runs.",
-    "_row_hash": "Of the source's own fields: another hash is another version.",
-    "_deleted_at": "When the source was seen not to have the row any more; null while it has.",
-    "_extra": "Fields that the contract does not know.",
+    "_loaded_at": "When vetl wrote this version of the row.",
+    "_run_id": "The run that wrote the row; see control.runs.",
+    "_row_hash": "A hash of the source's own fields; a new version of the row has a new hash.",
+    "_deleted_at": "When vetl found that the source had deleted the row; null while the source has it.",
+    "_extra": "Fields that are not in the contract.",
 }
 
 
 class Areas:
-    """What dbt's manifest says of models and sources."""
+    """Groups, owners and descriptions from dbt's manifest."""
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
         self._models = {
@@ -46,10 +46,10 @@ class Areas:
         self._children = manifest["child_map"]
 
     def of_model(self, identity: str) -> str:
-        """The folder of a model below marts or intermediate.
+        """Return the folder of a model below marts or intermediate.
 
-        Of staging, that of the model of the same rows, `phone_calls` of `stg_partner__phone_calls`; without one,
-        the folder in which most of its readers are.
+        A staging model has the group of the model with the same rows (`stg_partner__phone_calls` that of
+        `phone_calls`), or if there is none, the most common group of the models that read it.
         """
         layer, area, *_ = (*self._models[identity]["fqn"][1:], "", "")
         if layer in _BY_AREA:
@@ -59,7 +59,7 @@ class Areas:
         return self.of_model(same[0]) if same else self._most_common(identity)
 
     def of_table(self, table: str) -> str:
-        """The area of a raw table: that of the model which stages it."""
+        """Return the group of the model that stages a raw table."""
         staged = f"model.vetl.stg_partner__{table}"
         return self.of_model(staged) if staged in self._models else ELSEWHERE
 
@@ -69,15 +69,15 @@ class Areas:
         return min(counts, key=lambda area: (-counts[area], area)) if counts else ELSEWHERE
 
     def description(self, table: str) -> str:
-        """What a raw table holds, as the dbt source describes it."""
+        """Return the description of a raw table in the dbt source."""
         return one_line(self._sources[table]["description"]) if table in self._sources else ""
 
     def owners(self, table: str) -> list[str]:
-        """Who answers for a raw table: by its own `meta`, else by that of the models."""
+        """Return the owners in the `meta` of a raw table, or those of the models if it has none."""
         return teams(self._sources.get(table, {})) or teams(next(iter(self._models.values()), {}))
 
     def others(self) -> list[dg.AssetSpec]:
-        """What the models read beside the lists: vetl's own records and superseded rows."""
+        """Return the assets that models read beside the lists: vetl's own records and superseded rows."""
         return [
             dg.AssetSpec(
                 [node["source_name"], node["name"]],
@@ -91,7 +91,7 @@ class Areas:
         ]
 
     def metadata(self, endpoint: Endpoint) -> dict[str, Any]:
-        """Its columns with their types, where the platform has it, and the file of its fields."""
+        """Return the columns of a list, its path on the platform, and the file that declares it."""
         columns = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in endpoint.columns())]
         words = {**self._column_words(endpoint.table), **_OWN}
         return {
@@ -119,7 +119,7 @@ class Areas:
 
 
 def teams(node: Mapping[str, Any]) -> list[str]:
-    """The owners that dbt's `meta` names, as Dagster wants them: an address, or a team."""
+    """Return the owners that dbt's `meta` names in Dagster's form: an e-mail address, or `team:name`."""
     meta = {**node.get("meta", {}), **node.get("config", {}).get("meta", {})}
     owner = meta.get("owner")
     if not owner:

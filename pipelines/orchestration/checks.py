@@ -1,7 +1,7 @@
-"""What is looked at after each run, and every hour without one. Warnings hold nothing up, errors fail the run.
+"""Checks of the lists, after each run and every hour without one. Warnings block nothing, errors fail the run.
 
-A check is about a list of all practices, and names the practices that it is red for: a freshness policy of
-Dagster's judges the list, and one fresh practice would hide 499 stale ones.
+A check covers a list of all practices and names those that fail it. A freshness policy of Dagster's would judge
+the list as a whole, and one fresh practice would hide 499 stale ones.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,19 +25,19 @@ from pipelines.settings.schedule import open_hours
 Row = tuple[object, ...]
 
 USUAL_HOURS = OpeningHours(opens=8, closes=18, weekdays=6)
-"""Where `[definitions]` says nothing: as in `dbt_project.yml`."""
+"""The opening hours if `[definitions]` sets none, the same as in `dbt_project.yml`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check found: nothing, or rows that say what is wrong, where. `is_error`: worth a failed run."""
+    """The result of a check: no rows if it passed, else a row for each problem. `is_error`: the run fails."""
 
     columns: tuple[str, ...] = ()
     rows: Sequence[Row] = field(default_factory=tuple[Row, ...])
     is_error: bool = False
 
     def result(self, key: dg.AssetKey, name: str) -> dg.AssetCheckResult:
-        """The same for Dagster."""
+        """Return the result in Dagster's form."""
         severity = dg.AssetCheckSeverity.ERROR if self.is_error else dg.AssetCheckSeverity.WARN
         metadata = (
             {"found": table(self.columns, self.rows), "count": len(self.rows)} if self.rows else {"count": 0}
@@ -47,12 +47,12 @@ class Verdict:
         )
 
     def line(self) -> str:
-        """The rows in one line, for whoever is told of a failed run."""
+        """Return the rows in one line, for the alert about a failed run."""
         return "; ".join(": ".join(map(str, row)) for row in self.rows[:3])
 
 
 def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """Every window has its certificate; a list that could not be read is an error."""
+    """Every window is certified. A list that could not be read is an error."""
     failed = [item for item in lists if item.state == "failed"]
     unproven = [item for item in lists if item.state == "uncertified"]
     rows = [(item.practice_id, item.state, item.reason) for item in (*failed, *unproven)]
@@ -60,7 +60,7 @@ def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) 
 
 
 def fresh(lists: Sequence[ListStatus], settings: Settings, now: datetime) -> Verdict:
-    """Read within the last few opening hours of the practice; a stale one is an error."""
+    """The list was read within the allowed number of opening hours. A stale list is an error."""
     zones = {practice.id: practice.time_zone for practice in settings.practices}
     hours = settings.definitions.opening_hours or USUAL_HOURS
     ages = [
@@ -76,24 +76,24 @@ def fresh(lists: Sequence[ListStatus], settings: Settings, now: datetime) -> Ver
 
 
 def quarantined(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """No row waits in quarantine; `vetl quarantine list` shows them."""
-    held = sorted((item for item in lists if item.quarantined), key=lambda item: -item.quarantined)
-    return Verdict(("practice", "rows"), [(item.practice_id, item.quarantined) for item in held])
+    """No row is in quarantine. `vetl quarantine list` shows the rows."""
+    with_rows = sorted((item for item in lists if item.quarantined), key=lambda item: -item.quarantined)
+    return Verdict(("practice", "rows"), [(item.practice_id, item.quarantined) for item in with_rows])
 
 
 def known_fields(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """The list has the fields of the contract and no others; new ones are kept in `_extra`."""
+    """The list has exactly the fields of the contract. New fields are kept in `_extra`."""
     return _drift(lists, lambda departure: not departure.startswith("new_value"))
 
 
 def known_values(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """Its enumerations have the values of the contract; unknown ones are kept as they are."""
+    """Enumerations have only values of the contract. Unknown values are kept unchanged."""
     return _drift(lists, lambda departure: departure.startswith("new_value"))
 
 
 def _drift(lists: Sequence[ListStatus], counts: Callable[[str], bool]) -> Verdict:
     rows = [(item.practice_id, departure) for item in lists for departure in item.drift if counts(departure)]
-    return Verdict(("practice", "differs from the contract"), rows)
+    return Verdict(("practice", "departure from the contract"), rows)
 
 
 LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verdict]] = {
@@ -115,12 +115,12 @@ LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verd
     ],
 )
 def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[Any]:
-    """A step of its own, so that marts are built and published of what is committed, whatever it finds."""
+    """Check the lists in a step of its own, so that the marts are built and published even if a check fails."""
     yield from keeping_results(context, _judged(context, vetl.settings()))
 
 
 def _judged(context: dg.AssetCheckExecutionContext, settings: Settings) -> Iterator[dg.AssetCheckResult]:
-    """Run the checks of every list, then fail if one of them found an error."""
+    """Run the checks of every list, then fail the step if a check found an error."""
     now = datetime.now(UTC)
     with as_failures():
         lists = list_statuses(settings)

@@ -42,7 +42,7 @@ from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.failures import busy_in
 from pipelines.orchestration.areas import Areas, teams
-from pipelines.orchestration.lock_wait import wait_aloud
+from pipelines.orchestration.lock_wait import wait_for_lock
 from pipelines.orchestration.metadata import code_in, documented_in
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.read_config import reads_again
@@ -51,17 +51,18 @@ from pipelines.orchestration.unrun import keeping_results, last_results
 from pipelines.settings import Settings
 
 ONLY_NEWS = ("everything", "after_lists", "drain")
-"""Jobs that build only where something changed, and then test what is published; others were asked to build."""
+"""Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
 _UP_TO_DATE = "No new data; the published file is up to date."
-_BROKEN = "Rows that break this promise: {rows}. The published file stays as it was; `vetl build` lists the tests."
+_BROKEN = "{rows} rows fail this test. The published file stays as it was; `vetl build` lists the failed tests."
 
 
 class _Translator(DagsterDbtTranslator):
-    """Groups by area, owners by `meta`, and tests of the sources as checks that hold nothing up.
+    """Groups by area, owners by `meta`, and tests of the sources as checks that block nothing.
 
-    dbt runs those after all lists are read. If they blocked, clients would wait for dbt's checks of the lists
-    that mention them, dbt for the clients, and Dagster would split the one build into three to break the circle.
+    dbt runs the tests of the sources after all lists are read. If they blocked, the clients asset would wait for
+    dbt's tests of the lists that mention clients, and dbt for the clients: a circle, for which Dagster would split
+    the one build into three.
     """
 
     def __init__(self, areas: Areas) -> None:
@@ -69,27 +70,27 @@ class _Translator(DagsterDbtTranslator):
         self._areas = areas
 
     def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str | None:
-        """The part of the business that a model is about."""
+        """Return the group of a model."""
         identity = dbt_resource_props["unique_id"]
         return self._areas.of_model(identity) if identity.startswith("model.") else None
 
     def get_owners(self, dbt_resource_props: Mapping[str, Any]) -> list[str]:
-        """Who answers for a model, by its `meta`."""
+        """Return the owners of a model, from its `meta`."""
         return teams(dbt_resource_props)
 
     def get_description(self, dbt_resource_props: Mapping[str, Any]) -> str:
-        """What a row is; the SQL is one click away, and would hide it."""
+        """Return the description without the SQL, which is one click away and would hide it."""
         return " ".join(dbt_resource_props.get("description", "").split())
 
     def get_metadata(self, dbt_resource_props: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What dagster-dbt tells, the file of the model, and the page on it."""
+        """Return the metadata of dagster-dbt, the file of the model, and the link to its page."""
         file = bundled.dbt_project() / dbt_resource_props["original_file_path"]
         return {**super().get_metadata(dbt_resource_props), **code_in(file), **documented_in("marts.md")}
 
     def get_asset_check_spec(
         self, asset_spec: dg.AssetSpec, manifest: Mapping[str, Any], unique_id: str, project: DbtProject | None
     ) -> dg.AssetCheckSpec | None:
-        """What dagster-dbt makes of a test, blocking only where it is a model's."""
+        """Return the check of a test, as a blocking one only if it tests a model."""
         spec = super().get_asset_check_spec(asset_spec, manifest, unique_id, project)
         if spec is None or spec.asset_key.path[0] != "partner":
             return spec
@@ -97,7 +98,7 @@ class _Translator(DagsterDbtTranslator):
 
 
 def dbt_models(manifest: Path) -> dg.AssetsDefinition:
-    """All models of the shipped project, built by one step."""
+    """Return the asset definition of all models, which one step builds."""
 
     @dbt_assets(
         manifest=manifest,
@@ -114,22 +115,24 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
 def _built(
     context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path
 ) -> Iterator[Any]:
-    """Build and test, as soon as nobody else holds the warehouse."""
+    """Build and test, as soon as no other process holds the warehouse."""
     if context.run.job_name in ONLY_NEWS and _is_up_to_date(settings):
         context.log.info(_UP_TO_DATE)
-        yield from last_results(context, _UP_TO_DATE, of=PUBLISHED)  # its step is skipped, and its checks with it
+        yield from last_results(
+            context, _UP_TO_DATE, of=PUBLISHED
+        )  # the step of the published file is skipped with its checks
         return
     deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
     with as_failures():
         existing(settings)
     with as_failures():
-        wait_aloud(settings, context.log.info)
-    with ExitStack() as turn:
+        wait_for_lock(settings, context.log.info)
+    with ExitStack() as lock:
         with as_failures():
-            turn.enter_context(writing(settings))
+            lock.enter_context(writing(settings))
         while True:
             with as_failures():
-                wait_aloud(settings, context.log.info, max(0.0, deadline - time.monotonic()))
+                wait_for_lock(settings, context.log.info, max(0.0, deadline - time.monotonic()))
                 ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
             with recorded(settings.warehouse.path, "build", "build") as recorder:
                 invocation = _started(context, dbt, settings, manifest)
@@ -138,13 +141,13 @@ def _built(
                     return
                 why = failures_of(settings.warehouse.path) or (one_line(str(invocation.get_error())),)
                 recorder.error = f"{why[0]} (Dagster's run {context.run.run_id})"
-            # A process that is no vetl may have opened the file before dbt did: nothing was built, so wait again.
+            # Another program may have opened the file before dbt did. Nothing was built, so wait again.
             if not _was_locked_out(invocation, settings.warehouse.path) or time.monotonic() >= deadline:
                 raise dg.Failure("\n".join(why), allow_retries=False)
 
 
-def _of_asset(event: Any) -> Any:  # noqa: ANN401 - whatever dagster-dbt makes of dbt's log
-    """Return an event of a dbt that has not been given the step's context as an event of the step."""
+def _of_asset(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
+    """Return an event of dbt as an event of this step, since dbt was started without the step's context."""
     if isinstance(event, dg.AssetMaterialization):
         return dg.MaterializeResult(asset_key=event.asset_key, metadata=event.metadata)
     if isinstance(event, dg.AssetCheckEvaluation | dg.AssetCheckResult) and not event.passed:
@@ -161,7 +164,7 @@ def _of_asset(event: Any) -> Any:  # noqa: ANN401 - whatever dagster-dbt makes o
 
 
 def _is_up_to_date(settings: Settings) -> bool:
-    """Whether a build would make the marts that are published."""
+    """Return whether the published file already has the marts that a build would make."""
     with as_failures():
         return is_up_to_date(settings)
 
@@ -169,7 +172,7 @@ def _is_up_to_date(settings: Settings) -> bool:
 def _started(
     context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path
 ) -> DbtCliInvocation:
-    """Start dbt: on all models, or on the models and the checks that somebody has chosen."""
+    """Start dbt on all models, or on the models and checks that a user has selected."""
     warehouse = settings.warehouse.path
     target = state_folder(warehouse) / "target"
     with as_failures():
@@ -180,17 +183,17 @@ def _started(
         {**known_to_dbt(warehouse), **as_variables(duckdb_limits(settings)), "DBT_TARGET_PATH": os.fspath(target)}
     ):
         command = ["build", *tests, *as_options(dbt_variables(settings))]
-        if _is_chosen_by_hand(context):
+        if _is_selection(context):
             return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
-        # With the step's context dagster-dbt would run planned tests alone, and no job of vetl plans any.
+        # With the step's context dagster-dbt would run only planned tests, and no job of vetl plans tests.
         translator = _Translator(areas_of(manifest))
         return dbt.cli(
             command, manifest=manifest, dagster_dbt_translator=translator, target_path=target, raise_on_error=False
         )
 
 
-def _is_chosen_by_hand(context: dg.AssetExecutionContext) -> bool:
-    """Whether somebody has chosen models or checks; the jobs of vetl build all models, and plan no check."""
+def _is_selection(context: dg.AssetExecutionContext) -> bool:
+    """Return whether a user has selected models or checks. Jobs of vetl build all models and plan no check."""
     chosen = len(context.selected_asset_keys) < len(context.assets_def.node_keys_by_output_name)
     return chosen or bool(context.selected_asset_check_keys)
 
@@ -200,7 +203,7 @@ def _was_locked_out(invocation: DbtCliInvocation, warehouse: Path) -> bool:
 
 
 def dbt_resource() -> dg.ResourceDefinition:
-    """The dbt of this interpreter on the shipped project; the launchpad need not show its paths."""
+    """Return the dbt of this interpreter on the shipped project; its paths do not show in the launchpad."""
     project = os.fspath(bundled.dbt_project())
     beside_python = shutil.which("dbt", path=os.fspath(Path(sys.executable).parent))
     dbt = DbtCliResource(
@@ -213,17 +216,17 @@ def dbt_resource() -> dg.ResourceDefinition:
 
 
 def mart_keys(models: dg.AssetsDefinition) -> list[dg.AssetKey]:
-    """The assets that are published."""
+    """Return the keys of the published assets."""
     return sorted(key for key in models.keys if key.path[0] == "marts")
 
 
 def areas_of(manifest: Path) -> Areas:
-    """What the manifest says of models and sources."""
+    """Read groups, owners and descriptions from the manifest."""
     return Areas(json.loads(manifest.read_text("utf-8")))
 
 
 def manifest_of(settings: Settings) -> Path:
-    """The project's manifest, made anew where it is missing or older than the project."""
+    """Return the project's manifest; write it first if it is missing or older than the project."""
     manifest = state_folder(settings.warehouse.path) / "target" / "manifest.json"
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
     sources = (path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"})
@@ -234,9 +237,9 @@ def manifest_of(settings: Settings) -> Path:
 
 @contextmanager
 def _environment(wanted: Mapping[str, str]) -> Generator[None]:
-    """dagster-dbt starts dbt with the environment of this process: for that moment it holds what dbt may know.
+    """Replace vetl's variables in the environment with `wanted` until the block ends.
 
-    Of vetl's own variables that is the file alone: no secret reaches dbt.
+    dagster-dbt starts dbt with the environment of this process, and no secret of vetl may reach dbt.
     """
     before = dict(os.environ)
     for name in before:

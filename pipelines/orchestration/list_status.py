@@ -1,4 +1,4 @@
-"""The status of each list of each practice, from the snapshot beside the warehouse: it needs no lock."""
+"""Read the status of each list from the snapshot beside the warehouse, which needs no lock."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -27,7 +27,7 @@ def list_statuses(settings: Settings) -> list[ListStatus]:
 
 
 def _failed_since(item: ListStatus, attempt: Attempt, sync: Activity | None) -> ListStatus:
-    """A sync that failed as a whole has left no attempt: its error counts for the lists that it did not read."""
+    """Return a list as failed if a later sync failed as a whole, since such a sync records no attempt."""
     if not sync or sync.outcome != "failed" or not sync.finished_at:
         return item
     if datetime.fromisoformat(sync.finished_at) < datetime.fromisoformat(attempt.finished):

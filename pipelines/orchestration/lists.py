@@ -1,8 +1,8 @@
-"""The lists of the platform as assets, one for each from its declaration, read by one step.
+"""The lists of the platform as assets, one for each declaration, read by one step.
 
-One step, because the lists of a practice are read side by side over one sign-in, whoever asks. A run without
-partitions is for all practices, and tells one by one only of those in which something changed: 500 practices
-without news are seven events, not 3,500.
+It is one step because the lists of a practice are read at the same time over one sign-in. A run without partitions
+reads all practices, and records an event of its own only for a practice with changes: 500 practices without
+changes are seven events, not 3,500.
 """
 
 import time
@@ -18,33 +18,33 @@ from pipelines.core.results import EndpointResult, Progress, SyncResult, Waiting
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.sync import run_sync
 from pipelines.orchestration.areas import Areas
-from pipelines.orchestration.lock_wait import Say, wait_aloud
-from pipelines.orchestration.metadata import run_totals, told_of_practice
-from pipelines.orchestration.practices import PRACTICES, add_missing, chosen
+from pipelines.orchestration.lock_wait import Log, wait_for_lock
+from pipelines.orchestration.metadata import practice_metadata, run_totals
+from pipelines.orchestration.practices import PRACTICES, add_missing_partitions, partitions_of
 from pipelines.orchestration.read_config import Read
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.unrun import keeping_results
 from pipelines.settings import Settings
 
 RETRIES = dg.RetryPolicy(max_retries=2, delay=30)
-"""For a platform of which nothing at all could be read. One dead list holds nothing up: the next run reads it."""
+"""Retries if no list could be read at all. A single failed list is not retried: the next run reads it."""
 
-_SAY_EVERY_SECONDS = 15
+_LOG_EVERY_SECONDS = 15
 
 
 def raw_key(table: str) -> dg.AssetKey:
-    """The key of a raw table: what dagster-dbt makes of the dbt source `partner`."""
+    """Return the key of a raw table, the same as dagster-dbt derives from the dbt source `partner`."""
     return dg.AssetKey(["partner", table])
 
 
 def list_assets(areas: Areas, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
-    """The raw tables of all lists, by practice.
+    """Return the raw tables of all lists, partitioned by practice.
 
-    A list that stays broken is no failure of its asset, or one list would keep all marts from being built: what is
-    committed is kept, and its check `certified` fails the run instead.
+    A failed list does not fail its asset, because one list would then block the build of all marts. Its check
+    `certified` fails the run instead.
     """
     with warnings.catch_warnings():
-        # The only way to read many chosen partitions in one run; Dagster calls it beta.
+        # Dagster calls this policy beta. Nothing else reads many selected partitions in one run.
         warnings.simplefilter("ignore", dg.BetaWarning)
 
         @dg.multi_asset(
@@ -66,34 +66,34 @@ def list_assets(areas: Areas, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDef
 def _synced(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, *, is_last: bool
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """`is_last`: no other attempt follows, so what was committed earlier is built although nothing was read."""
+    """Read the lists and yield their events. On the last attempt the marts are built even if nothing was read."""
     wanted = [endpoint for endpoint in REGISTRY if raw_key(endpoint.table) in context.selected_asset_keys]
     started = time.monotonic()
     with as_failures():
         result = _read(context, config, settings, wanted)
     if _nothing_was_read(result) and not is_last:
         raise dg.Failure("; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results}))
-    add_missing(context.instance, settings)
-    yield from _told(context, wanted, result, round(time.monotonic() - started, 2))
+    add_missing_partitions(context.instance, settings)
+    yield from _materialized(context, wanted, result, round(time.monotonic() - started, 2))
 
 
 def _read(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, wanted: Sequence[Endpoint]
 ) -> SyncResult:
-    """Read what the run is for; a list that its configuration leaves out is not read."""
-    named = _named(config, settings, chosen(context), context.log.info)
+    """Read the lists and practices that the run and its configuration select."""
+    practices = _practices(config, settings, partitions_of(context), context.log.info)
     names = [item.name for item in wanted if not config.lists or item.name in config.lists]
     unknown = set(config.lists) - {item.name for item in REGISTRY}
     if unknown or not names:
         raise ConfigurationError(
-            f"lists: {', '.join(sorted(unknown or config.lists))}: not among those of this run"
+            f"lists: {', '.join(sorted(unknown or config.lists))}: this run does not read them"
         )
-    if named == []:
+    if practices == []:
         return SyncResult("", None, ())
-    wait_aloud(settings, context.log.info, practices=named)
+    wait_for_lock(settings, context.log.info, practices=practices)
     return run_sync(
         settings,
-        practices=named,
+        practices=practices,
         endpoints=names,
         since=config.first_day,
         progress=_Progress(context.log.info),
@@ -101,63 +101,63 @@ def _read(
     )
 
 
-def _named(config: Read, settings: Settings, partitions: Sequence[str] | None, say: Say) -> list[str] | None:
-    """The practices to read, `None` for all. A retired partition is left out, and told."""
+def _practices(config: Read, settings: Settings, partitions: Sequence[str] | None, log: Log) -> list[str] | None:
+    """Return the practices to read, `None` for all. Partitions that `vetl.toml` no longer has are skipped."""
     if partitions is None:
         return config.practices or None
     configured = {practice.id for practice in settings.practices}
     retired = [name for name in partitions if name not in configured]
     if retired:
-        say(f"not configured any more, so not read: {', '.join(retired)}")
+        log(f"skipped, because vetl.toml no longer has them: {', '.join(retired)}")
     return [
         name for name in partitions if name in configured and (not config.practices or name in config.practices)
     ]
 
 
 class _Progress:
-    """Says every while how far the read has come; a step that is silent for an hour looks dead."""
+    """Logs progress every 15 seconds, because a step that is silent for an hour looks dead."""
 
-    def __init__(self, say: Say) -> None:
-        self._say = say
+    def __init__(self, log: Log) -> None:
+        self._log = log
         self._rows: dict[tuple[str, str], int] = {}
-        self._said = time.monotonic()
+        self._logged_at = time.monotonic()
 
     def __call__(self, progress: Progress | Waiting) -> None:
         if isinstance(progress, Waiting):
             if progress.what:
-                self._say(progress.what)
+                self._log(progress.what)
             return
         self._rows[progress.practice_id, progress.endpoint] = progress.done
-        if time.monotonic() - self._said >= _SAY_EVERY_SECONDS:
-            self._said = time.monotonic()
-            self._say(f"{sum(self._rows.values())} rows of {len(self._rows)} lists read so far")
+        if time.monotonic() - self._logged_at >= _LOG_EVERY_SECONDS:
+            self._logged_at = time.monotonic()
+            self._log(f"{sum(self._rows.values())} rows of {len(self._rows)} lists read so far")
 
 
-def _told(
+def _materialized(
     context: dg.AssetExecutionContext, wanted: Iterable[Endpoint], result: SyncResult, seconds: float
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """What became of each list, and of each practice of it."""
-    for_all = chosen(context) is None
+    """Yield the materialization of each list, and record those of its practices."""
+    for_all = partitions_of(context) is None
     for endpoint in wanted:
         key = raw_key(endpoint.table)
         results = [item for item in result.results if item.endpoint == endpoint.name]
         for item in results:
             if not for_all:
-                context.add_asset_metadata(told_of_practice(item), asset_key=key, partition_key=item.practice_id)
-            elif _is_news(item):
+                context.add_asset_metadata(practice_metadata(item), asset_key=key, partition_key=item.practice_id)
+            elif _has_changes(item):
                 context.log_event(
-                    dg.AssetMaterialization(key, partition=item.practice_id, metadata=told_of_practice(item))
+                    dg.AssetMaterialization(key, partition=item.practice_id, metadata=practice_metadata(item))
                 )
         totals = run_totals(results, seconds) if for_all else {}
         yield dg.MaterializeResult(asset_key=key, metadata=totals)
 
 
 def _nothing_was_read(result: SyncResult) -> bool:
-    """The platform is down, for every list; it may be up again in a moment."""
+    """Return whether every list failed in a way that a retry may cure, such as a platform that is down."""
     return bool(result.results) and all(item.retryable for item in result.results)
 
 
-def _is_news(item: EndpointResult) -> bool:
+def _has_changes(item: EndpointResult) -> bool:
     changes = item.changes
     return item.state != "certified" or bool(
         changes.inserted or changes.updated or changes.deleted or changes.quarantined
@@ -176,10 +176,10 @@ def _spec(endpoint: Endpoint, areas: Areas) -> dg.AssetSpec:
 
 
 def _mentioned(endpoint: Endpoint) -> dict[str, Any]:
-    """Where the ids come from that a list is read by.
+    """Return the columns that mention the ids by which a list is read.
 
-    As columns, not as assets: where one partitioned asset depends on another Dagster wants to know the partition,
-    and a run for all practices has none.
+    These are dependencies of columns, not of assets: if one partitioned asset depends on another, Dagster requires
+    a partition, and a run for all practices has none.
     """
     if not isinstance(endpoint.strategy, ByReference):
         return {}

@@ -1,4 +1,4 @@
-"""Everything that vetl offers to Dagster, in one call."""
+"""All definitions of vetl for Dagster, in one call."""
 
 from collections.abc import Sequence
 from os import PathLike, fspath
@@ -22,13 +22,13 @@ from pipelines.orchestration.sensors import after_lists_sensors, inbox_sensors
 def vetl_definitions(
     config: str | PathLike[str] | None = None, *, channels: Sequence[Channel] = ()
 ) -> dg.Definitions:
-    """Assets, checks, jobs, schedules and sensors, for a code location of vetl's own or merged into another.
+    """Return assets, checks, jobs, schedules and sensors, for a code location or a part of one.
 
-    `config` is the `vetl.toml` to read, `None` for the one that `vetl` itself would read. `channels` are told of
-    failed runs beside those of `[alerts]`.
+    `config` is the `vetl.toml` to read, `None` for the file that `vetl` itself would read. `channels` receive
+    alerts beside those of `[alerts]`.
 
     Raises:
-        dagster.Failure: the settings are wrong.
+        dagster.Failure: the settings are invalid.
         BuildFailed: the dbt project does not parse.
     """
     vetl = VetlResource(config=fspath(config) if config is not None else None)
@@ -48,6 +48,6 @@ def vetl_definitions(
             alerts_sensor(settings.schedule, channels),
         ],
         resources={"vetl": vetl, "dbt": dbt_resource()},
-        # One process: the steps would only wait for each other's lock on the warehouse.
+        # In several processes the steps would only wait for each other's lock on the warehouse.
         executor=dg.in_process_executor,
     )

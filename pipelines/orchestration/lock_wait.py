@@ -1,4 +1,4 @@
-"""One writer: what needs the warehouse waits for it, as the commands do, and says so.
+"""Wait for the lock of the warehouse, as the commands do, and log the wait.
 
 A pool queues the steps of Dagster's runs, but not a `vetl run` from a shell or from cron.
 """
@@ -13,34 +13,34 @@ from pipelines.jobs.build import wait_for_writer
 from pipelines.settings import Settings
 
 Result = TypeVar("Result")
-Say = Callable[[str], None]
+Log = Callable[[str], None]
 
 
-def wait_aloud(
-    settings: Settings, say: Say, seconds: float | None = None, practices: Sequence[str] | None = None
+def wait_for_lock(
+    settings: Settings, log: Log, seconds: float | None = None, practices: Sequence[str] | None = None
 ) -> None:
-    """Return once nobody else holds the warehouse, or the shards of these practices, or where there is none yet.
+    """Return once no other process holds the warehouse, or the shards of these practices. Log the wait.
 
     Raises:
-        WarehouseBusy: it is still held after `seconds`, by default `lock_wait_seconds`.
+        WarehouseBusy: another process still holds it after `seconds`, by default `lock_wait_seconds`.
     """
-    patience = settings.warehouse.lock_wait_seconds if seconds is None else seconds
+    limit = settings.warehouse.lock_wait_seconds if seconds is None else seconds
     try:
         wait_for_writer(settings, 0, practices)
     except WarehouseBusy as error:
-        say(f"Waiting for {error.holder}, up to {span(patience)}")
-        wait_for_writer(settings, patience, practices)
+        log(f"Waiting for {error.holder}, up to {span(limit)}")
+        wait_for_writer(settings, limit, practices)
 
 
-def patiently(settings: Settings, say: Say, act: Callable[[], Result]) -> Result:
-    """Do it as soon as nobody else holds the warehouse, again where somebody was quicker.
+def retry_while_locked(settings: Settings, log: Log, act: Callable[[], Result]) -> Result:
+    """Call `act` once no other process holds the warehouse; try again if another process was quicker.
 
     Raises:
-        WarehouseBusy: it is still held after `lock_wait_seconds`.
+        WarehouseBusy: another process still holds it after `lock_wait_seconds`.
     """
     deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
     while True:
-        wait_aloud(settings, say, max(0.0, deadline - time.monotonic()))
+        wait_for_lock(settings, log, max(0.0, deadline - time.monotonic()))
         try:
             return act()
         except WarehouseBusy:

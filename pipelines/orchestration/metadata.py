@@ -1,4 +1,4 @@
-"""What the pages of assets and checks show: numbers as plots over time, tables with what is wrong at the top."""
+"""Metadata of assets and checks: numbers, which Dagster plots over time, and tables with the worst rows first."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,14 +13,17 @@ from pipelines.core.results import EndpointResult
 from pipelines.core.text import markdown
 
 LONGEST = 50
-"""Rows of a table. Each is kept with its event for ever, and nobody reads further."""
+"""The most rows of a table. Dagster keeps every table with its event for ever."""
 
 _WORST_FIRST = ("failed", "uncertified", "withdrawn", "certified")
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def told_of_practice(item: EndpointResult) -> dict[str, Any]:
-    """One list of one practice, under names of its own: a plot over all events would zigzag through the totals."""
+def practice_metadata(item: EndpointResult) -> dict[str, Any]:
+    """Return the metadata of one list of one practice.
+
+    The names differ from those of the totals; with the same names a plot would zigzag between both.
+    """
     through = item.certified_through
     return {
         **{f"practice/{name}": number for name, number in _numbers([item]).items()},
@@ -32,7 +35,7 @@ def told_of_practice(item: EndpointResult) -> dict[str, Any]:
 
 
 def run_totals(results: Sequence[EndpointResult], seconds: float) -> dict[str, Any]:
-    """One list of all practices of a run: `certified_through` is null where one practice is not certified."""
+    """Return the totals of one list over a run. `certified_through` is null if a practice is not certified."""
     through = [item.certified_through for item in results if item.state != "withdrawn"]
     certain = min((instant for instant in through if instant), default=None) if all(through) else None
     notes = [f"{item.practice_id}: {note}" for item in results for note in item.notes]
@@ -78,7 +81,7 @@ def _numbers(results: Sequence[EndpointResult]) -> dict[str, int]:
 
 
 def worst_first(results: Iterable[EndpointResult]) -> list[EndpointResult]:
-    """Failures first; of one state, the practices with most changes."""
+    """Sort by state, failures first, then by the number of changes."""
 
     def rank(item: EndpointResult) -> tuple[int, int, str]:
         changed = item.changes.inserted + item.changes.updated + item.changes.deleted
@@ -88,16 +91,16 @@ def worst_first(results: Iterable[EndpointResult]) -> list[EndpointResult]:
 
 
 def code_in(file: Path) -> dict[str, Any]:
-    """Where an asset is written down: `dg dev` opens it in an editor, a server names it."""
+    """Return a reference to the file of an asset. `dg dev` opens it in an editor, a server shows its path."""
     with warnings.catch_warnings():
-        # The only kind of metadata that the page shows as a link to code; Dagster calls it beta.
+        # Dagster calls this metadata beta. No other kind is shown as a link to code.
         warnings.simplefilter("ignore", dg.BetaWarning)
         reference = dg.LocalFileCodeReference(file_path=fspath(file))
         return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
 
 
 def documented_in(page: str) -> dict[str, Any]:
-    """A link to a page of the documentation, where the installed wheel names the address that it is at."""
+    """Return a link to a page of the documentation, if the installed wheel names its address."""
     addresses = dict(line.split(", ", 1) for line in metadata("vetl").get_all("Project-URL", []))
     if start := addresses.get("Documentation"):
         return {"documentation": dg.MetadataValue.url(start.removesuffix("index.md") + page)}
@@ -105,22 +108,22 @@ def documented_in(page: str) -> dict[str, Any]:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MarkdownMetadataValue:
-    """A table of at most `LONGEST` rows, which says how many it leaves out."""
+    """Return a table of at most `LONGEST` rows, with the number of rows left out below."""
     left_out = len(rows) - LONGEST
     more = f"\n{left_out} more rows are not shown.\n" if left_out > 0 else ""
     return dg.MetadataValue.md(markdown(columns, rows[:LONGEST]) + more)
 
 
 def bullets(lines: Sequence[str]) -> dg.MarkdownMetadataValue:
-    """Lines as a list of at most `LONGEST`."""
+    """Return a list of at most `LONGEST` lines."""
     shown = "".join(f"- {line}\n" for line in lines[:LONGEST])
     return dg.MetadataValue.md(shown + (f"- {len(lines) - LONGEST} more\n" if len(lines) > LONGEST else ""))
 
 
 def chart(values: Mapping[str, float]) -> dg.MarkdownMetadataValue:
-    """A small bar for each value, in order, with the first and the last name below."""
+    """Return a small bar for each value, in order, with the first and the last name below."""
     if not values:
-        return dg.MetadataValue.md("nothing yet")
+        return dg.MetadataValue.md("no data yet")
     highest = max(values.values()) or 1
     bars = "".join(_BARS[round(value / highest * (len(_BARS) - 1))] for value in values.values())
     first, last = next(iter(values)), list(values)[-1]

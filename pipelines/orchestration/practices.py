@@ -1,4 +1,4 @@
-"""The practices as partitions: one that is added to `vetl.toml` appears, one that is taken out is retired."""
+"""The practices of `vetl.toml` as partitions. A sensor adds new practices and deletes removed ones."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,16 @@ NAME = "practice"
 PRACTICES = dg.DynamicPartitionsDefinition(name=NAME)
 
 
-def add_missing(instance: dg.DagsterInstance, settings: Settings) -> None:
-    """Make a partition of each configured practice, so that what is told of it has a place."""
+def add_missing_partitions(instance: dg.DagsterInstance, settings: Settings) -> None:
+    """Add a partition for each configured practice that has none, because events refer to it."""
     partitions = set(instance.get_dynamic_partitions(NAME))
     missing = [practice.id for practice in settings.practices if practice.id not in partitions]
     if missing:
         instance.add_dynamic_partitions(NAME, missing)
 
 
-def chosen(context: dg.AssetExecutionContext) -> Sequence[str] | None:
-    """The practices whose partitions this run is for; `None` where it is for all that are configured."""
+def partitions_of(context: dg.AssetExecutionContext) -> Sequence[str] | None:
+    """Return the practices whose partitions a run selects; `None` if it is for all practices."""
     if context.has_partition_key or context.has_partition_key_range:
         return context.partition_keys
     return None
@@ -30,16 +30,16 @@ def chosen(context: dg.AssetExecutionContext) -> Sequence[str] | None:
     name="practices",
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Keeps the partitions in step with vetl.toml. What was read of a retired practice stays.",
+    description="Keeps the partitions equal to vetl.toml. The rows of a removed practice stay.",
 )
 def practices_sensor(context: dg.SensorEvaluationContext, vetl: VetlResource) -> dg.SensorResult | dg.SkipReason:
-    """Compare the partitions with the settings; neither the platform nor the warehouse is asked."""
+    """Compare the partitions with the settings; no request to the platform and no lock is needed."""
     partitions = context.instance.get_dynamic_partitions(NAME)
     configured = [practice.id for practice in vetl.settings().practices]
     added = [name for name in configured if name not in set(partitions)]
     retired = [name for name in partitions if name not in set(configured)]
     if not added and not retired:
-        return dg.SkipReason(f"{len(partitions)} practices, as vetl.toml has them")
+        return dg.SkipReason(f"{len(partitions)} practices, the same as in vetl.toml")
     return dg.SensorResult(
         dynamic_partitions_requests=[
             *([PRACTICES.build_add_request(added)] if added else []),

@@ -1,4 +1,4 @@
-"""The file that analysts open, as an asset."""
+"""The published file as an asset."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import dagster as dg
 
 from pipelines.jobs.build import publish_marts
 from pipelines.loading.published.query import query
-from pipelines.orchestration.lock_wait import patiently
+from pipelines.orchestration.lock_wait import retry_while_locked
 from pipelines.orchestration.metadata import chart, table
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.unrun import keeping_results
@@ -22,12 +22,12 @@ where day > (select max(today) - 28 from marts.practices) group by day order by 
 
 
 def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
-    """The file that analysts open, replaced once all marts are built."""
+    """Return the asset of the published file, which is replaced once all marts are built."""
 
     @dg.asset(
         key=PUBLISHED,
         deps=list(marts),
-        description="The marts alone, personal data masked; replaced in one rename, so it is never half built.",
+        description="Only the marts, with personal data masked. One rename replaces the file: never half built.",
         group_name="published",
         owners=["team:analytics"],
         kinds={"duckdb"},
@@ -40,9 +40,9 @@ def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
 
 
 def _replaced(context: dg.AssetExecutionContext, settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
-    """Replace the published file, as soon as nobody else holds the warehouse."""
+    """Replace the published file as soon as no other process holds the warehouse."""
     with as_failures():
-        result = patiently(settings, context.log.info, lambda: publish_marts(settings))
+        result = retry_while_locked(settings, context.log.info, lambda: publish_marts(settings))
         calls = query(settings.warehouse.published, _CALLS_BY_DAY)
     yield dg.MaterializeResult(
         metadata={

@@ -1,4 +1,4 @@
-"""Whether what analysts see is whole and plausible: asked of the published file, which nobody ever locks."""
+"""Checks that the published file is complete and plausible. They read the file itself, which is never locked."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _FEWER = """
 select practice_id, endpoint, source_count, warehouse_count from marts.proof
 where warehouse_count < source_count order by source_count - warehouse_count desc
 """
-"""A list grows between two counts at the source, so only rows that are missing tell something."""
+"""Only missing rows are a problem: a list may grow between two counts at the source."""
 
 _SILENT = """
 with days as (
@@ -34,12 +34,12 @@ order by usual.calls desc
 
 PUBLISHED_CHECKS = {
     "equals_source": (
-        "No list has fewer rows than the source counted when it was last read whole.",
-        ("practice", "list", "at the source", "here"),
+        "No list has fewer rows than the source counted at the last complete read.",
+        ("practice", "list", "rows at the source", "rows published"),
         _FEWER,
     ),
     "volume": (
-        "No practice without a call on its last working day, where that weekday usually has some.",
+        "Every practice had a call on its last working day, if it usually has calls on that weekday.",
         ("practice", "day", "usual calls"),
         _SILENT,
     ),
@@ -55,12 +55,12 @@ PUBLISHED_CHECKS = {
     ],
 )
 def check_published(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
-    """Warnings: none of them is proof that something is wrong, each is worth a look."""
+    """Run the checks. Failures are warnings, because none of them proves a fault."""
     file = vetl.settings().warehouse.published
     for name, (_, columns, sql) in PUBLISHED_CHECKS.items():
         if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
             try:
                 verdict = Verdict(columns, query(file, sql).rows)
             except WarehouseError as error:
-                verdict = Verdict(("what",), [(str(error),)])
+                verdict = Verdict(("error",), [(str(error),)])
             yield verdict.result(PUBLISHED, name)

@@ -1,4 +1,4 @@
-"""What a run reads, as the launchpad asks for it."""
+"""The configuration of a run that reads lists, as the launchpad shows it."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -11,11 +11,11 @@ from pydantic import Field, field_validator
 from pipelines.endpoints import REGISTRY
 
 READ_AGAIN = "vetl/read_again"
-"""A tag of runs after the lists: history was read again."""
+"""The tag of a run of `after_lists` if history was read again before it."""
 
 
 class Again(Enum):
-    """How much of history is read again although it is certified."""
+    """How much certified history is read again."""
 
     no = "no"
     recent = "recent"
@@ -23,23 +23,23 @@ class Again(Enum):
 
 
 class Read(dg.Config):
-    """Everything that is new, of every practice, unless it is narrowed here."""
+    """Practices, lists and days to read. By default everything new of every practice."""
 
     practices: list[str] = Field(
         default=[],
-        description="Ids of practices, as in vetl.toml. None: all, or those whose partitions were chosen.",
+        description="Ids of practices, as in vetl.toml. Empty: all, or those whose partitions were selected.",
     )
     lists: list[str] = Field(
         default=[],
-        description=f"Names of lists. None: all. There are {', '.join(item.name for item in REGISTRY)}.",
+        description=f"Names of lists. Empty: all. The lists are {', '.join(item.name for item in REGISTRY)}.",
     )
     since: str = Field(
         default="",
-        description="A day, such as 2025-01-31: everything from that day on is read again. Empty: what is new.",
+        description="A day, such as 2025-01-31, from which everything is read again. Empty: only new rows.",
     )
     reconcile: Again = Field(
         default=Again.no,
-        description="Read history again, compare and repair: the last 35 days (recent) or all of it (full).",
+        description="Read history again, compare and repair: the last 35 days (recent) or all history (full).",
     )
 
     @field_validator("since")
@@ -51,18 +51,18 @@ class Read(dg.Config):
 
     @property
     def first_day(self) -> date | None:
-        """`since` as a day."""
+        """Return `since` as a date."""
         return date.fromisoformat(self.since) if self.since else None
 
 
 def run_config(again: Again, practices: Sequence[str] = ()) -> dict[str, Any]:
-    """The configuration of a run that reads history of these practices again so far, as the launchpad shows it."""
+    """Return the configuration of a run that reads history of these practices again, as `again` says."""
     named = {"practices": list(practices)} if practices else {}
     return {"ops": {"sync": {"config": {**named, "reconcile": again.name}}}}
 
 
 def reads_again(run: dg.DagsterRun) -> bool:
-    """Whether this run, or one that it follows, reads history again, as the nightly and the weekly schedule do."""
+    """Return whether this run, or the run before it, reads history again, as nightly and weekly runs do."""
     config: Any = run.run_config
-    asked = config.get("ops", {}).get("sync", {}).get("config", {})
-    return READ_AGAIN in run.tags or asked.get("reconcile", Again.no.name) != Again.no.name
+    read = config.get("ops", {}).get("sync", {}).get("config", {})
+    return READ_AGAIN in run.tags or read.get("reconcile", Again.no.name) != Again.no.name

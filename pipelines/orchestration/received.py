@@ -1,4 +1,4 @@
-"""What webhooks brought, as assets: one step moves the inbox into all of their raw tables."""
+"""The tables that webhooks fill, as assets. One step moves the inbox into all of them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from pipelines.endpoints.received import RECEIVED
 from pipelines.jobs.drain import run_drain
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.lists import raw_key
-from pipelines.orchestration.lock_wait import wait_aloud
+from pipelines.orchestration.lock_wait import wait_for_lock
 from pipelines.orchestration.metadata import bullets
 from pipelines.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from pipelines.orchestration.unrun import keeping_results
@@ -17,7 +17,7 @@ from pipelines.settings import Settings
 
 
 def received_tables(areas: Areas) -> dg.AssetsDefinition:
-    """The raw tables of deliveries, and of messages, which are got by id."""
+    """Return the raw tables of deliveries, and of messages, which are fetched by id."""
 
     @dg.multi_asset(
         name="drain_webhooks",
@@ -42,9 +42,9 @@ def received_tables(areas: Areas) -> dg.AssetsDefinition:
 
 
 def _drained(context: dg.AssetExecutionContext, settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
-    """Drain the inbox. A message that cannot be read by its id now is named, and read by the next drain."""
+    """Drain the inbox. If a message cannot be fetched, a note names it, and the next drain fetches it."""
     with as_failures():
-        wait_aloud(settings, context.log.info)
+        wait_for_lock(settings, context.log.info)
         result = run_drain(settings)
     metadata = {
         "deliveries": result.deliveries,

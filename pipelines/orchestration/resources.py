@@ -1,4 +1,4 @@
-"""What assets are given to work with."""
+"""The resource with the settings, and vetl's errors as Dagster's."""
 
 import os
 from collections.abc import Generator
@@ -12,28 +12,29 @@ from pipelines.jobs.logs import configure_logs
 from pipelines.settings import Settings, load_settings
 
 WRITER_POOL = "warehouse_writer"
-"""DuckDB takes one writer. With `concurrency: pools: {granularity: op, default_limit: 1}` in `dagster.yaml`,
-runs queue for it; without, the second writer waits `lock_wait_seconds` for the file."""
+"""The pool of steps that write: DuckDB takes one writer. With `concurrency: pools: {granularity: op,
+default_limit: 1}` in `dagster.yaml`, runs queue for the pool; without it, the second writer waits
+`lock_wait_seconds` for the file."""
 
 
 class VetlResource(dg.ConfigurableResource[None]):
-    """Where the settings are; they are read anew by each run, secrets from the environment.
+    """The settings, which each run reads again; secrets come from the environment.
 
-    `config` is the file to read, or nothing for what `vetl` itself would read.
+    `config` is the file to read, or `None` for the file that `vetl` itself would read.
     """
 
     config: str | None = None
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:  # noqa: ARG002 - Dagster's signature
-        """What vetl logs goes to standard error, where Dagster collects it; its files are its owner's alone."""
+        """Log to standard error, which Dagster collects. Only the owner may read the files that vetl writes."""
         configure_logs(1)
         os.umask(0o077)
 
     def settings(self) -> Settings:
-        """The settings.
+        """Read the settings.
 
         Raises:
-            dagster.Failure: they are wrong; a retry would find them as they are.
+            dagster.Failure: they are invalid; it allows no retry.
         """
         with as_failures():
             return load_settings(Path(self.config) if self.config else None)
@@ -41,7 +42,7 @@ class VetlResource(dg.ConfigurableResource[None]):
 
 @contextmanager
 def as_failures() -> Generator[None]:
-    """Vetl's errors as Dagster's: only what is transient is worth a retry."""
+    """Raise vetl's errors as Dagster's. Only a transient error allows a retry."""
     try:
         yield
     except VetlError as error:

@@ -1,4 +1,4 @@
-"""When vetl runs by itself, as `[schedule]` says. There is no second mechanism beside these lines of cron."""
+"""The jobs, and their schedules from the cron expressions in `[schedule]`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -27,10 +27,10 @@ _SHARD = "vetl/shard"
 
 
 def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Six jobs; each builds all marts or none, and what has not changed is not built again.
+    """Return the six jobs. Each builds all marts or none, and builds nothing if no data changed.
 
-    None of them plans a test of dbt's: which of them are due is known when the build begins (decision 0702), and
-    Dagster would take each that was planned and not run for a failure.
+    No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
+    was planned and did not run as a failure.
     """
     read = AssetSelection.assets(lists).without_checks()
     checks = AssetSelection.checks(check_published)
@@ -40,40 +40,42 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
         dg.define_asset_job(
             EVERYTHING,
             everything,
-            description="Sync, drain the inbox, build and test the marts, publish: what `vetl run` does.",
+            description="Sync, drain the inbox, build and test the marts, publish: the same as `vetl run`.",
         ),
         dg.define_asset_job(
-            LISTS, read, description="The lists alone, of some practices: one run for each shard (docs/scale.md)."
+            LISTS,
+            read,
+            description="Read only the lists, of some practices: one run for each shard (docs/scale.md).",
         ),
         dg.define_asset_job(
             AFTER_LISTS,
             everything - read,
-            description="What `everything` does after the lists, once the last run of `lists` has ended.",
+            description="The steps of `everything` that follow the lists, once the last run of `lists` has ended.",
         ),
         dg.define_asset_job(
             DRAIN,
             AssetSelection.assets(received).without_checks() | marts,
-            description="Move what webhooks brought into raw, then build and publish.",
+            description="Move received webhooks into raw, then build and publish.",
         ),
         dg.define_asset_job(
-            BUILD, marts, description="Build and publish what is committed: what `vetl build` does."
+            BUILD, marts, description="Build and publish the committed data: the same as `vetl build`."
         ),
         dg.define_asset_job(
             WATCH,
             AssetSelection.checks(check_lists, check_published),
-            description="The checks alone. They read files that nobody locks, and notice a sync that never ran.",
+            description="Run only the checks. They need no lock, and find a sync that never ran.",
         ),
     ]
 
 
 def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -> list[dg.ScheduleDefinition]:
-    """A schedule for each line that is not `off`. `shards` tells whose lists are read by a run of their own."""
+    """Return a schedule for each line that is not `off`. `shards` returns the practices that each run reads."""
     read = LISTS if settings.by_shard else EVERYTHING
     lines = {
-        "hourly": (settings.hourly, read, Again.no, "What is new, of every list."),
-        "nightly": (settings.nightly, read, Again.recent, "The last 35 days again, compared and repaired."),
-        "weekly": (settings.weekly, read, Again.full, "All of history again, compared and repaired."),
-        "watch": (settings.watch, WATCH, None, "The checks, also where nothing runs."),
+        "hourly": (settings.hourly, read, Again.no, "Read new rows of every list."),
+        "nightly": (settings.nightly, read, Again.recent, "Read the last 35 days again, compare and repair."),
+        "weekly": (settings.weekly, read, Again.full, "Read all history again, compare and repair."),
+        "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
     }
     return [
         _schedule(name, cron, job, again, description, settings, shards)
@@ -101,11 +103,11 @@ def _schedule(
     )
     def tick(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
         busy = [dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)]
-        if job == LISTS:  # or marts would never follow where reading takes longer than until the next tick
+        if job == LISTS:  # if reading takes longer than until the next tick, marts would never be built
             busy.append(dg.RunsFilter(job_name=AFTER_LISTS, statuses=UNFINISHED))
         for runs in busy:
             if earlier := context.instance.get_runs(runs, limit=1):
-                yield dg.SkipReason(f"run {earlier[0].run_id} of the tick before is not done yet")
+                yield dg.SkipReason(f"run {earlier[0].run_id} of the previous tick is not done yet")
                 return
         for shard, practices in ((shards() if job == LISTS else {}) or {"": ()}).items():
             config = run_config(again, practices) if again else {}
@@ -116,5 +118,5 @@ def _schedule(
 
 
 def default_status(settings: ScheduleSettings) -> dg.DefaultScheduleStatus:
-    """Switched off until someone switches it on, here or in `vetl.toml`: it reads from the platform."""
+    """Return `STOPPED` unless `vetl.toml` starts the schedules, because they read from the platform."""
     return dg.DefaultScheduleStatus.RUNNING if settings.start else dg.DefaultScheduleStatus.STOPPED

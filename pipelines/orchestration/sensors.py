@@ -1,4 +1,4 @@
-"""What starts a run because something happened."""
+"""Sensors: one starts a drain when webhooks wait, one builds after the runs of all shards."""
 
 from datetime import UTC, datetime
 
@@ -13,37 +13,37 @@ from pipelines.settings.schedule import ScheduleSettings
 
 
 def inbox_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
-    """The sensor of the inbox; none where `inbox_seconds` is 0."""
+    """Return the sensor of the inbox; none if `inbox_seconds` is 0."""
 
     @dg.sensor(
         name="inbox",
         job_name=DRAIN,
         minimum_interval_seconds=settings.inbox_seconds,
         default_status=dg.DefaultSensorStatus.RUNNING if settings.start else dg.DefaultSensorStatus.STOPPED,
-        description="Drains the inbox when webhooks wait in it; a drain that failed is tried again each hour.",
+        description="Drains the inbox when webhooks wait in it. A failed drain is tried again each hour.",
     )
     def inbox(vetl: VetlResource) -> dg.RunRequest | dg.SkipReason:
-        """Ask the inbox alone: the warehouse may be busy for as long as it likes."""
+        """Read only the inbox, so that a locked warehouse delays nothing."""
         try:
             backlog = look(vetl.settings().webhooks.inbox)
         except InboxError as error:
             return dg.SkipReason(str(error))
         if not backlog.waiting:
-            return dg.SkipReason("nothing waits in the inbox")
+            return dg.SkipReason("the inbox is empty")
         return dg.RunRequest(run_key=f"{backlog.last}-{datetime.now(UTC):%Y%m%dT%H}")
 
     return [inbox] if settings.inbox_seconds else []
 
 
 def after_lists_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
-    """The sensor that goes on once all shards are read; none where one run reads them all."""
+    """Return the sensor that starts `after_lists` once all shards are read; none if one run reads all lists."""
 
     @dg.sensor(
         name="after_lists",
         job_name=AFTER_LISTS,
         minimum_interval_seconds=15,
         default_status=dg.DefaultSensorStatus.RUNNING if settings.start else dg.DefaultSensorStatus.STOPPED,
-        description="Starts after_lists when the last run of lists has ended, whether it worked or not.",
+        description="Starts after_lists when the last run of lists has ended, even if it failed.",
     )
     def after_lists(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         for job in (LISTS, AFTER_LISTS):

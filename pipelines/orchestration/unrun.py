@@ -1,7 +1,7 @@
-"""Checks that a run has planned and will not run keep their last result, and say so.
+"""Record the last result of each check that a run planned and will not run.
 
-Dagster counts a check that was planned and not run as "execution failed" if its run fails: one refused list would
-turn every check of the marts red, without a word, although no mart has changed.
+If a run fails, Dagster counts each check that was planned and not run as "execution failed". One refused list
+would turn every check of the marts red without a reason, although no mart has changed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,15 +14,15 @@ import dagster as dg
 _PLANNED = dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
 _RUN = dg.DagsterEventType.ASSET_CHECK_EVALUATION
 _WHEN = "result_of"
-"""The metadata with the time at which a check was run that has kept its result since."""
+"""The name of the metadata with the time at which the check was last run."""
 
 
 def keeping_results(
     context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext, events: Iterable[Any]
 ) -> Iterator[Any]:
-    """Yield the events of a step; if the step fails, record first the last result of each check left without one.
+    """Yield the events of a step; if the step fails, first record the last result of each check that did not run.
 
-    Steps after a failed one are skipped, so the failed step speaks for their checks too.
+    Steps after a failed step are skipped, so the failed step also records the results of their checks.
     """
     done: set[dg.AssetCheckKey] = set()
     try:
@@ -69,14 +69,14 @@ def last_results(
 def _last_result(
     key: dg.AssetCheckKey, last: dg.AssetCheckEvaluation | None, timestamp: float, why: str
 ) -> dg.AssetCheckEvaluation:
-    """The last result of a check with the time of it; a warning if the check has never been run."""
+    """Return the last result of a check with its time, or a warning if the check has never run."""
     if last is None:
         return dg.AssetCheckEvaluation(
             key.asset_key,
             key.name,
             passed=False,
             severity=dg.AssetCheckSeverity.WARN,
-            description=f"Never run so far. {why}",
+            description=f"This check has never run. {why}",
         )
     when = dict(last.metadata).get(_WHEN) or dg.MetadataValue.text(
         f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M} UTC"

@@ -73,7 +73,7 @@ def test_what_the_sensor_asks_for_is_a_job_that_drains(vetl: VetlResource, tmp_p
         assert job.execute_in_process(instance=instance, tags=request.tags).success
         after = vetl_side.resolve_sensor_def("inbox").evaluate_tick(context)
 
-    assert (after.run_requests or [], after.skip_message) == ([], "nothing waits in the inbox")
+    assert (after.run_requests or [], after.skip_message) == ([], "the inbox is empty")
     with duckdb.connect(tmp_path / "warehouse/data/vetl.duckdb", read_only=True) as connection:
         assert connection.execute("select id from raw.messages").fetchall() == [("m-1",)]
 

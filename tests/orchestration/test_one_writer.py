@@ -17,7 +17,7 @@ from pipelines.core.errors import WarehouseBusy
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.build import wait_for_writer
 from pipelines.loading.warehouse import Warehouse
-from pipelines.orchestration.lock_wait import patiently, wait_aloud
+from pipelines.orchestration.lock_wait import retry_while_locked, wait_for_lock
 from pipelines.orchestration.resources import as_failures
 from pipelines.settings import Settings, load_settings
 
@@ -51,7 +51,7 @@ def test_who_holds_the_file_is_told_once_and_waited_for(settings: Callable[[floa
     ours, said = settings(60), list[str]()
 
     with held(ours.warehouse.path, 2) as process:
-        wait_aloud(ours, said.append)
+        wait_for_lock(ours, said.append)
 
     assert said == [f"Waiting for process {process}, up to 1 minute"]
 
@@ -59,9 +59,9 @@ def test_who_holds_the_file_is_told_once_and_waited_for(settings: Callable[[floa
 def test_a_free_file_and_a_missing_one_are_not_talked_about(settings: Callable[[float], Settings]) -> None:
     ours, said = settings(60), list[str]()
 
-    wait_aloud(ours, said.append)
+    wait_for_lock(ours, said.append)
     ours.warehouse.path.unlink()
-    wait_aloud(ours, said.append)
+    wait_for_lock(ours, said.append)
 
     assert said == []
     assert not ours.warehouse.path.exists()
@@ -81,7 +81,7 @@ def test_who_is_quicker_between_the_look_and_the_work_is_waited_for_too(
         wait_for_writer(ours, 0)
         return "done"
 
-    assert patiently(ours, lambda _line: None, work) == "done"
+    assert retry_while_locked(ours, lambda _line: None, work) == "done"
     assert len(attempts) == 2
 
 
@@ -89,7 +89,7 @@ def test_longer_than_the_setting_is_a_failure_with_the_holder_in_it(settings: Ca
     ours = settings(0.5)
 
     def build() -> Any:
-        return patiently(ours, lambda _line: None, lambda: wait_for_writer(ours, 0))
+        return retry_while_locked(ours, lambda _line: None, lambda: wait_for_writer(ours, 0))
 
     with held(ours.warehouse.path, 30) as process:
         with pytest.raises(dg.Failure, match=f"process {process} holds it") as caught, as_failures():

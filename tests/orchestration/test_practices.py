@@ -49,5 +49,5 @@ def test_without_a_change_the_sensor_only_says_so(tmp_path: Path) -> None:
         tick(instance, vetl)
         context = dg.build_sensor_context(instance=instance, resources={"vetl": vetl})
 
-        assert practices_sensor.evaluate_tick(context).skip_message == "1 practices, as vetl.toml has them"
+        assert practices_sensor.evaluate_tick(context).skip_message == "1 practices, the same as in vetl.toml"
     assert PRACTICES.name == NAME
