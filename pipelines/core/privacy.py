@@ -27,3 +27,6 @@ JOINED: Mapping[str, str] = {
 """Columns whose hashes agree if their values do, within one practice. Every other column has its own hashes."""
 
 CLASSES: tuple[PersonalClass, ...] = get_args(PersonalClass)
+
+FAKE_NUMBER = "+999"
+"""The first digits of the pseudonym of a telephone number: no country has this code."""

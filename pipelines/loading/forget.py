@@ -13,6 +13,7 @@ import duckdb
 import polars as pl
 
 from pipelines.core.endpoint import Kind
+from pipelines.core.privacy import FAKE_NUMBER
 from pipelines.loading.connection import quoted
 from pipelines.loading.context import frame_of, registered_frames
 from pipelines.loading.control.phone_numbers import region_of
@@ -28,9 +29,6 @@ from pipelines.loading.mentions import (
 from pipelines.loading.person import Person, client_columns, pattern_of
 from pipelines.loading.pseudonyms import EMAILS, GONE, PHONES, Pseudonyms, in_json
 from pipelines.loading.tables import RawTable, row_hash
-
-FAKE_NUMBER = "+999"
-"""How the pseudonym of a telephone number begins: no country has this code."""
 
 _ROWS_AT_ONCE = 250_000
 _NEVER = "9999-12-31 00:00:00+00"

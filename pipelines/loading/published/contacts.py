@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 
 from pipelines.core.errors import WarehouseError
+from pipelines.core.privacy import FAKE_NUMBER
 from pipelines.drafts import draft_for, remove_leftovers
 from pipelines.loading.connection import literal
 from pipelines.loading.failures import as_warehouse_error
-from pipelines.loading.forget import FAKE_NUMBER
 from pipelines.loading.published.ownership import is_foreign, refuse_foreign, set_mark
 
 _MODE = 0o640
