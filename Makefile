@@ -12,8 +12,8 @@ STAMP  := .venv/.installed
 # The packages that `vetl` needs to run.
 RUN    := .venv/.runs
 # Errors alone: of each missing folder in its configuration pip warns once for every package, which is hundreds of lines.
-INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps
-LOCKED := $(INSTALL) --require-hashes
+QUIETLY := --quiet --quiet --disable-pip-version-check --no-deps
+LOCKED := $(BIN)/python -m pip install $(QUIETLY) --require-hashes
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
@@ -30,7 +30,7 @@ $(RUN): requirements.run.lock pyproject.toml
 	@echo "Setting up .venv: $$(grep -c '^[a-z]' requirements.run.lock) packages are downloaded and installed, in about a minute."
 	@$(PYTHON) -m venv .venv
 	@$(LOCKED) --only-binary :all: --requirement requirements.run.lock
-	@$(INSTALL) --no-build-isolation --editable .
+	@$(BIN)/python -m pip install $(QUIETLY) --no-deps --no-build-isolation --editable .
 	@touch $(RUN)
 	@echo "vetl is installed: $(BIN)/vetl --help"
 
