@@ -32,8 +32,6 @@ NOT_YET: Mapping[str, Mapping[str, float]] = {
     "pipelines": {"where": 4.0, "tell": 7.5, "what": 15.0},
     "pipelines/cli": {"where": 13.5, "tell": 4.5, "what": 20.5},
     "pipelines/core": {"where": 5.5, "tell": 4.0, "what": 18.5, "anew": 1.0},
-    "pipelines/endpoints": {"tell": 7.0, "what": 19.5},
-    "pipelines/engine": {"tell": 4.5, "what": 23.5},
     "pipelines/jobs": {"where": 12.0, "tell": 6.0, "what": 22.0, "anew": 2.0},
     "pipelines/loading": {"where": 8.5, "tell": 5.0, "what": 15.0, "anew": 2.0},
     "pipelines/orchestration": {"where": 11.5, "tell": 8.5, "what": 19.5, "anew": 1.5},
