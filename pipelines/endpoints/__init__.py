@@ -1,4 +1,4 @@
-"""The registry of everything that is synced. A new list is one file here and one line below."""
+"""The registry of all synced lists. A new list is one file here and one line below."""
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
@@ -18,13 +18,13 @@ REGISTRY: tuple[Endpoint, ...] = (
     CLIENTS,
     PATIENTS,
 )
-"""In the order of reading: what is got by reference comes after what mentions it."""
+"""In the order of reading: lists that are read by id come after the lists that mention the ids."""
 
 
 def by_name(name: str) -> Endpoint:
-    """The endpoint of that name.
+    """Return the endpoint with this name.
 
     Raises:
-        KeyError: there is none.
+        KeyError: no endpoint has this name.
     """
     return {endpoint.name: endpoint for endpoint in REGISTRY}[name]

@@ -1,4 +1,4 @@
-"""Appointments; the list is "proposed" and may vanish (contract: Appointments, Versioning)."""
+"""Appointments. The contract marks this list as "proposed", so it may vanish (Appointments, Versioning)."""
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
 from pipelines.partner.models import Appointment

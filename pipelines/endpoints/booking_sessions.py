@@ -1,4 +1,4 @@
-"""Online booking sessions; they expire without a trace (contract: Booking sessions)."""
+"""Online booking sessions, which expire without a new `updated_at` (contract: Booking sessions)."""
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
 from pipelines.partner.models import BookingSession

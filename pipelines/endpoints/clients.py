@@ -1,4 +1,4 @@
-"""Clients, by the ids that other rows mention (contract: Clients and patients)."""
+"""Clients, read by the ids that other rows mention (contract: Clients and patients)."""
 
 from pipelines.core.endpoint import ByReference, Endpoint
 from pipelines.partner.models import Client

@@ -1,4 +1,4 @@
-"""Patients (pets), by the ids that other rows mention (contract: Clients and patients)."""
+"""Patients (pets), read by the ids that other rows mention (contract: Clients and patients)."""
 
 from pipelines.core.endpoint import ByReference, Endpoint
 from pipelines.partner.models import Patient

@@ -1,4 +1,4 @@
-"""What no list tells, only a webhook: the raw tables of deliveries, and of messages, which are got by id."""
+"""Raw tables that are filled by webhook deliveries, and messages, which are read by the ids of deliveries."""
 
 from pipelines.core.endpoint import ByReference, Endpoint, Received
 from pipelines.partner.webhook_models import Message, MessageEvent, OutreachEvent, ServiceReminderEvent
@@ -36,4 +36,4 @@ MESSAGES = Endpoint(
 )
 
 RECEIVED: tuple[Endpoint, ...] = (MESSAGE_EVENTS, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS, MESSAGES)
-"""No sync reads these; every warehouse has their tables, so that the marts always find them."""
+"""No sync reads these lists. Every warehouse has their tables, so that the marts can always be built."""

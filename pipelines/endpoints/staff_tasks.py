@@ -1,4 +1,4 @@
-"""Staff tasks; a final one can be reopened (contract: Staff tasks)."""
+"""Staff tasks. A final task can be reopened (contract: Staff tasks)."""
 
 from pipelines.core.endpoint import Endpoint, FullScan
 from pipelines.partner.models import StaffTask

@@ -1,4 +1,4 @@
-"""Coroutines side by side."""
+"""Running coroutines concurrently."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -8,7 +8,10 @@ A = TypeVar("A")
 
 
 async def gather(coroutines: Iterable[Coroutine[Any, Any, A]]) -> list[A]:
-    """Run all at once, the results in order; the first failure cancels the others and is raised by itself."""
+    """Run all coroutines concurrently and return their results in order.
+
+    The first failure cancels the other coroutines and is raised without its group.
+    """
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(coroutine) for coroutine in coroutines]

@@ -1,4 +1,4 @@
-"""What the loop needs of client and warehouse, so that it can be read, and tried, without either."""
+"""Protocols of the client and the warehouse: the engine is read and tested without either of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -9,13 +9,13 @@ from pipelines.core.steps import Query, Question, Save
 
 CsvParser = Callable[..., CallsPage]
 Work = tuple[str, Endpoint, Sequence[Save]]
-"""What is saved of one list: the practice's id, the list, the saves."""
+"""The saves of one list: the id of the practice, the list, the saves."""
 Asked = tuple[str, Endpoint, Question]
-"""What is asked of one list: the practice's id, the list, the question."""
+"""A question about one list: the id of the practice, the list, the question."""
 
 
 class Traffic(Protocol):
-    """HTTP requests sent, those among them that repeated an earlier one, and the bytes of their answers."""
+    """HTTP requests that were sent, how many of them were retries, and the bytes of their answers."""
 
     requests: int
     retries: int
@@ -23,48 +23,48 @@ class Traffic(Protocol):
 
 
 class Source(Protocol):
-    """The partner interface, as `partner.client` speaks it."""
+    """The partner interface; `partner.client` implements it."""
 
     async def page(self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None]) -> Page:
-        """One page of a JSON list; `check` may refuse it as torn, then it is read again."""
+        """Return one page of a JSON list. If `check` rejects the page as torn, it is read again."""
         ...
 
     async def calls(self, practice_id: str, query: Query, *, parse: CsvParser) -> CallsPage:
-        """One page of the phone-call CSV, parsed; `parse` may refuse it as torn."""
+        """Return one parsed page of the phone-call CSV. If `parse` rejects it as torn, it is read again."""
         ...
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """One row by id, `None` where the source has none."""
+        """Return the row with this id, `None` if the source has none."""
         ...
 
     def traffic(self, practice_id: str, path: str) -> Traffic:
-        """What was asked so far for one path of a practice."""
+        """Return the traffic so far for one path of a practice."""
         ...
 
 
 class Store(Protocol):
-    """The warehouse, as `loading.warehouse` keeps it."""
+    """The warehouse; `loading.warehouse` implements it."""
 
     def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
-        """The same saves, with what can be done of the work before it is their turn to be written."""
+        """Return the same saves, after the work that can be done before they are written."""
         ...
 
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
-        """Do the work of all these lists in one transaction, or none of it."""
+        """Commit the saves of all these lists in one transaction, or none of them."""
         ...
 
     def answer_all(self, asked: Sequence[Asked]) -> list[Any]:
-        """Answer strategies' questions, in order."""
+        """Return the answers to the questions of strategies, in order."""
         ...
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
-        """The cursor of the last commit."""
+        """Return the cursor of the last commit."""
         ...
 
     def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
-        """What the source was seen to do."""
+        """Return the observed behaviour of the source for this list."""
         ...
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> Mapping[str, tuple[int, int]]:
-        """By practice: how many rows the source has, as far as is known here, and how many are in quarantine."""
+        """Return for each practice how many rows are stored and not deleted, and how many are in quarantine."""
         ...

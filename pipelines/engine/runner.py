@@ -1,6 +1,6 @@
-"""Performing what a strategy asks for: one list of one practice at a time.
+"""Performing the steps of a strategy, for one list of one practice.
 
-Client and warehouse are protocols here, so the loop can be read, and tried, without either.
+Client and warehouse are protocols here, so this module is read and tested without either of them.
 """
 
 import asyncio
@@ -43,24 +43,25 @@ from pipelines.reading.conventions import check_page
 A = TypeVar("A")
 
 PRACTICES_AT_ONCE = 32
-"""The more of them wait for the writer, the more share its statements; with 12 a tick costs a third more."""
+"""More practices share each statement of the writer if more of them wait for it. With 12 at once, a sync of
+a scheduled tick costs a third more."""
 
 LOOKUPS_AT_ONCE = 16
-"""Ids of a list that are got at once; the client limits the requests in flight by itself."""
+"""Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
 
 UNKNOWN_ID = (400, 404, 410, 422)
-"""Statuses with which a server may answer a get for an id that it does not know: not shown."""
+"""Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
 
 UNKNOWN_WORDS = (400, 422)
-"""Statuses of a list that is asked by names that its server does not know, which doctor finds."""
+"""Statuses of a list whose query parameters have other names on this server. `vetl doctor` finds those names."""
 
 WHOLE_PAGES = 20
-"""A smaller page is read for its total or for a proof, not for its rows."""
+"""Pages with a smaller page size are read for their total or for a proof, not for their rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to sync, and how. `names` are the query parameters of each list, by its name."""
+    """The practices and lists to sync, with the settings. `names`: query parameters by the name of the list."""
 
     practices: Sequence[Practice]
     endpoints: Sequence[Endpoint]
@@ -74,7 +75,7 @@ class Order:
 
 @dataclass(slots=True)
 class Run:
-    """One sync under way. `clock` is the latest `Date` that the source has told."""
+    """A sync that is running. `clock` is the latest `Date` header of the source."""
 
     run_id: str
     order: Order
@@ -87,19 +88,19 @@ class Run:
     answered: set[str] = field(default_factory=set[str])
     """Practices for which at least one request of this sync was answered."""
     failures: dict[str, Exception] = field(default_factory=dict[str, Exception])
-    """By practice: why a list of it failed in this sync."""
+    """The first error of each practice, by its id, if one of its lists failed in this sync."""
 
     def __post_init__(self) -> None:
         self.writer = Writer(self.run_id, self.store)
 
     @property
     def practices_at_once(self) -> int:
-        """How many practices are read side by side."""
+        """Return how many practices are read concurrently."""
         return max(1, min(PRACTICES_AT_ONCE, len(self.order.practices)))
 
 
 class ExpectedRows:
-    """How many rows a list's windows were said to hold, so that a sync can tell how far it has come.
+    """The sum of the totals of a list's windows, from which a sync reports its progress.
 
     A window that is read again counts once.
     """
@@ -108,13 +109,13 @@ class ExpectedRows:
         self._totals: dict[Hashable, int] = {}
 
     def note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
-        """One page of a window, which tells the window's total."""
+        """Remember the total of a window from one of its pages."""
         if step.size >= WHOLE_PAGES and not step.lenient:
             window = tuple(sorted((name, str(value)) for name, value in step.query.items() if name != "page"))
             self._totals[window] = page.total_count
 
     def total(self, read: int) -> int | None:
-        """At least as many as were `read`; `None` before the first page."""
+        """Return the expected rows, at least as many as were `read`; `None` before the first page."""
         return max(read, sum(self._totals.values())) if self._totals else None
 
 
@@ -137,7 +138,7 @@ class StepRunner:
         )
 
     async def reading(self) -> Reading:
-        """What the strategy knows before it starts."""
+        """Return the input of the strategy: cursor, capabilities and settings."""
         run, practice, endpoint = self._run, self._practice, self._endpoint
         cursor, capabilities = await run.writer.ask(
             lambda: (
@@ -161,7 +162,7 @@ class StepRunner:
         )
 
     async def drive(self, running: Plan[A]) -> A:
-        """Perform a plan's steps until it returns. A failed step is raised inside the plan."""
+        """Perform the steps of a plan and return its result. A step's error is raised inside the plan."""
         answer: Any = None
         failure: VetlError | None = None
         while True:
@@ -222,7 +223,7 @@ class StepRunner:
         return dict(zip(step.ids, rows, strict=True))
 
     async def _get_record(self, identity: str) -> Row | None:
-        """One row; an id that the source refuses to look up costs that row only, not its list."""
+        """Return one row, `None` if the source refuses to look up its id: the rest of the list is still read."""
         try:
             row = await self._run.source.record(self._practice.id, self._path, identity)
         except RequestRefused as error:
@@ -252,12 +253,12 @@ class StepRunner:
         self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase, **at_the_end))
 
     def done(self, outcome: Outcome) -> EndpointResult:
-        """The result of a list that was read to its end."""
+        """Return the result of a list that was read to its end."""
         state: State = "certified" if outcome.certified else "uncertified"
         return self._result(state, outcome.reason, outcome.through, outcome.notes)
 
     def failed(self, error: Exception) -> EndpointResult:
-        """The result of a list that could not be read; a proposed one that is not there is withdrawn."""
+        """Return the result of a list that could not be read; "withdrawn" if a proposed list does not exist."""
         if not isinstance(error, VetlError):
             return self._result("failed", f"{unforeseen(error)}; -vv shows where it comes from", None)
         if isinstance(error, NotFound) and self._endpoint.may_be_withdrawn:

@@ -1,7 +1,7 @@
-"""The loop: a strategy says what to read and what to save, `performing` does it and sends the answers back.
+"""One sync: a strategy yields steps for each list, and `engine.runner` performs them and sends the answers back.
 
-Lists of one practice are read side by side, those that are got by reference after the ones that mention them.
-The failure of a list is its own: every other list goes on, and what was read before the failure is kept.
+The lists of one practice are read concurrently. Lists that are read by id come after the lists that mention the
+ids. If a list fails, every other list continues, and the rows that were read before the failure are kept.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ _log = structlog.stdlib.get_logger("vetl.engine")
 
 
 async def sync(run: Run) -> SyncResult:
-    """Bring every ordered list in step with the source.
+    """Sync every list of the order. A list that cannot be read is a result, not an exception.
 
     Raises:
-        WarehouseError: nothing can be stored; a list that cannot be read is a result, not an exception.
+        WarehouseError: nothing can be stored.
     """
     turn = asyncio.Semaphore(run.practices_at_once)
 
@@ -43,7 +43,7 @@ async def sync(run: Run) -> SyncResult:
 
 
 async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[EndpointResult]:
-    """The results with what is here now, counted once for all practices of a list."""
+    """Return the results with the stored rows, counted once for all practices of a list."""
     practices = [practice.id for practice in run.order.practices]
     counts = {
         endpoint.name: await run.writer.ask(run.store.counts, practices, endpoint)
@@ -65,26 +65,26 @@ async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
 
 
 async def _unheard(run: Run, practice: Practice) -> Exception | None:
-    """Return why nothing is known of a practice; `None` if the platform answered for it in this sync.
+    """Return the error that keeps a practice from being read; `None` if the platform answered for it in this sync.
 
-    Without rows that mention clients, none is asked for. That proves nothing about a practice whose id is wrong.
+    If no row mentions a client, no client is requested. Such a sync would not notice a wrong practice id.
     """
     if practice.id not in run.answered and practice.id not in run.failures:
         try:
             await StepRunner(run, practice, PHONE_CALLS).drive(ask_for_practice())
         except RequestRefused:
-            run.answered.add(practice.id)  # for a practice that it does not serve, it would refuse everything
+            run.answered.add(practice.id)  # the server refuses every request for a practice that it does not serve
         except VetlError as error:
             run.failures[practice.id] = error
     return None if practice.id in run.answered else run.failures[practice.id]
 
 
 async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
-    """Read one list. Whatever error that raises fails this list of this practice and no other.
+    """Read one list. An error fails this list of this practice and no other.
 
     Raises:
         WarehouseError: nothing can be stored.
-        BrokenPipeError: nobody reads the progress.
+        BrokenPipeError: the reader of the progress is gone.
     """
     runner = StepRunner(run, practice, endpoint)
     try:
@@ -93,14 +93,14 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
             return runner.failed(unheard)
     except (WarehouseError, BrokenPipeError):
         raise
-    except Exception as error:  # noqa: BLE001 - one list must never stop the others, whatever its rows hold
+    except Exception as error:  # noqa: BLE001 - one list must never stop the others
         run.failures.setdefault(practice.id, error)
         return await _failed(runner, error)
     return runner.done(outcome)
 
 
 async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
-    """Keep the rows that a list brought before it failed, and return its result."""
+    """Commit the rows of a list that were read before it failed, and return its result."""
     if not isinstance(error, VetlError):
         _log.debug("list_failed", cause=unforeseen(error), places=places_of(error))
     try:
@@ -113,7 +113,7 @@ async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
 
 
 async def _read(runner: StepRunner) -> Outcome:
-    """Read a list. Its plan looks at the ids of a list that was never read, before it reads it."""
+    """Read a list. If it was never read, the plan first checks that its ids are stable."""
     reading = await runner.reading()
     outcome: Outcome = await runner.drive(plan(reading))
     if reading.cursor and runner.buffer.changes.inserted:

@@ -1,4 +1,4 @@
-"""Saves gathered into commits of a good size: one transaction for a batch of windows, not one for each page."""
+"""Buffering saves, so that one transaction commits a batch of windows instead of one page."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -9,15 +9,15 @@ from pipelines.core.steps import AttachDetails, MergeRows, Question, ReplaceDays
 
 ROWS_AT_ONCE = 50_000
 ROWS_OF_ALL_PRACTICES = 200_000
-"""So many rows of one endpoint wait at most, of all practices that are read side by side."""
+"""The most rows of one endpoint that wait to be written, over all practices that are read concurrently."""
 
 BYTES_A_ROW = 1_000
-"""Of longer rows fewer wait: a row takes 250 bytes in CSV and 600 in JSON, with notes many more, and of a commit
-of 50,000 rows of 20 KB DuckDB ran out of memory."""
+"""If rows are longer than this, fewer of them wait. A row takes 250 bytes in CSV and 600 in JSON, and many more if
+it has notes. DuckDB ran out of memory in a commit of 50,000 rows of 20 KB."""
 
 COMMITS_AT_ONCE = 2
-"""Batches of a list that are with the writer, one of which it may be writing; a third is filled meanwhile. With
-one a first sync takes a tenth longer; without a bound each of its readers holds a batch, which is 60 MiB more."""
+"""The most batches of a list that the writer has, while another one is filled. With a limit of one, a first sync
+takes a tenth longer. Without a limit each reader keeps a batch in memory, which takes 60 MiB more."""
 
 CommitSaves = Callable[[Sequence[Save]], Coroutine[Any, Any, Changes]]
 PrepareSaves = Callable[[Sequence[Save]], list[Save]]
@@ -25,7 +25,7 @@ AnswerQuestion = Callable[[Question], Awaitable[Any]]
 
 
 class WriteBuffer:
-    """What one list of one practice has saved and not yet committed."""
+    """The saves of one list of one practice that are not yet committed."""
 
     def __init__(
         self,
@@ -41,23 +41,23 @@ class WriteBuffer:
         self._bytes_read = bytes_read
         self._rows_at_once = rows_at_once
         self.ask = answer
-        """Ask the warehouse; it sees what has been flushed."""
+        """Return the answer of the warehouse to a question. The warehouse contains all flushed saves."""
         self._saved: list[Save] = []
         self._rows = 0
         self._writing = asyncio.Semaphore(COMMITS_AT_ONCE)
         self._in_order = asyncio.Lock()
-        """Batches go to the writer in the order in which they were saved: of two reads the later one stays."""
+        """Batches reach the writer in the order in which they were saved, so that the later of two reads stays."""
         self._written_at = 0
-        """What `bytes_read` told at the last commit."""
+        """The value of `bytes_read` at the last commit."""
         self._since_flush = Changes()
         self.changes = Changes()
 
     async def put(self, save: Save) -> None:
-        """Keep for the next commit, which comes when enough is waiting.
+        """Add a save to the next commit, and commit if the buffer is full.
 
-        Whoever then brings more waits until one of `COMMITS_AT_ONCE` is done.
+        While `COMMITS_AT_ONCE` commits are running, a caller whose save fills the buffer waits for one of them.
         """
-        # Rows become columns as they come; pages of calls are many at a time, with the rest of their batch.
+        # Rows are converted to columns at once. Pages of calls are converted with the rest of their batch.
         self._saved += self._prepare([save]) if isinstance(save, MergeRows) else [save]
         self._rows += rows_in(save)
         if self._is_full:
@@ -70,7 +70,7 @@ class WriteBuffer:
         return self._rows >= self._rows_at_once or waiting >= self._rows_at_once * BYTES_A_ROW
 
     async def flush(self) -> Changes:
-        """Commit all that is waiting. Returns what was changed since the last flush."""
+        """Commit all waiting saves. Return the changes since the last flush."""
         async with self._writing:
             await self._write(only_full=False)
         changes, self._since_flush = self._since_flush, Changes()
@@ -79,10 +79,10 @@ class WriteBuffer:
     async def _write(self, *, only_full: bool) -> None:
         async with self._in_order:
             if not self._saved or (only_full and not self._is_full):
-                return  # who waited before took it along
+                return  # another caller has written these saves
             saved, self._saved, self._rows = self._saved, [], 0
             self._written_at = self._bytes_read()
-            if only_full:  # what is worth a thread, and may go on beside the commit that is under way
+            if only_full:  # a large batch is worth a thread, and is prepared while an earlier commit runs
                 saved = await asyncio.to_thread(self._prepare, saved)
             committing = asyncio.create_task(self._commit(saved))
         changes = await committing
@@ -91,7 +91,7 @@ class WriteBuffer:
 
 
 def rows_in(save: Save) -> int:
-    """How many rows a save holds, or stands for."""
+    """Return how many rows a save contains or certifies."""
     match save:
         case MergeRows() | AttachDetails():
             return len(save.rows)

@@ -1,4 +1,4 @@
-"""The one writer of a sync: what lists save or ask while a transaction is under way is done in the next turn."""
+"""The only writer of a sync. Saves and questions that arrive during a transaction are handled in the next turn."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ from pipelines.engine.protocols import Asked, Store, Work
 T = TypeVar("T")
 Item = TypeVar("Item", Work, Asked)
 Waiting = list[tuple[Item, asyncio.Future[Any]]]
-"""What is to be done for lists, and who waits for it."""
+"""Saves or questions of lists, each with the future that its caller awaits."""
 
 
 class Writer:
-    """Takes turns for commits and questions, in a thread, so that pages go on arriving meanwhile.
+    """Commits saves and answers questions in a thread, so that pages can arrive at the same time.
 
-    A transaction costs as much as some small statements, and each statement serves all lists of its turn.
+    A transaction costs as much as a few small statements, and each statement serves all lists of its turn.
     """
 
     def __init__(self, run_id: str, store: Store) -> None:
@@ -31,24 +31,24 @@ class Writer:
         self._asked: Waiting[Asked] = []
         self._working: asyncio.Task[None] | None = None
         self._failures: dict[tuple[str, str], Exception] = {}
-        """By practice and list: why its saves could not be stored. Later saves of that list are refused as well,
-        because their cursor may already count the rows that are missing."""
+        """Errors of lists whose saves could not be stored, by practice and list. Later saves of such a list are
+        refused, because their cursor may already count the missing rows."""
 
     async def commit(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> Changes:
-        """Returns once the saves of this list are committed, all of them in one transaction.
+        """Commit the saves of this list in one transaction and return the changes.
 
         Raises:
-            Exception: this list's saves cannot be stored, or earlier ones could not; those of others are stored.
+            Exception: saves of this list cannot be stored, these or earlier ones; those of other lists are stored.
             WarehouseError: nothing can be stored.
         """
         return await self._done(self._saved, (practice_id, endpoint, saves))
 
     async def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
-        """What the store answers about this list; it sees what is committed."""
+        """Return the answer of the store to a question about this list, from the committed data."""
         return await self._done(self._asked, (practice_id, endpoint, question))
 
     async def ask(self, question: Callable[..., T], *arguments: object) -> T:
-        """What the store answers; it sees what is committed."""
+        """Return the answer of the store, from the committed data."""
         async with self._turn:
             return await asyncio.to_thread(question, *arguments)
 
@@ -56,7 +56,7 @@ class Writer:
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         waiting.append((item, done))
         if self._working is None or self._working.done():
-            # A task of its own: whoever waits for it may be cancelled, and others wait for it too.
+            # A separate task: one caller may be cancelled while other callers still wait for the work.
             self._working = asyncio.create_task(self._work())
         return await done
 
@@ -74,9 +74,9 @@ class Writer:
             return
         try:
             results = await asyncio.to_thread(serve, [item for item, _ in waiting])
-        except Exception as error:  # noqa: BLE001 - whatever it was, nobody may wait for an answer in vain
+        except Exception as error:  # noqa: BLE001 - every caller must get a result or an error
             if len(waiting) > 1 and not isinstance(error, WarehouseError):
-                for one in waiting:  # one list is at fault, and the others are served without it
+                for one in waiting:  # one list causes the error: serve each list separately
                     await self._serve([one], serve)
                 return
             for (practice_id, endpoint, _), done in waiting:
@@ -89,7 +89,7 @@ class Writer:
                     done.set_result(result)
 
     def _has_failed(self, one: tuple[Work | Asked, asyncio.Future[Any]]) -> bool:
-        """Whether the list failed before; then whoever waits gets the same error."""
+        """Return whether the list failed before. If so, its caller gets the same error."""
         (practice_id, endpoint, _), done = one
         failure = self._failures.get((practice_id, endpoint.name))
         if failure is not None and not done.done():
