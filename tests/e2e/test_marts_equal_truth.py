@@ -4,8 +4,10 @@ Past vetl's models on both sides (`support.seen`, `support.expected`). Practices
 summer time, one of them half an hour off, and the days cross both changes of the clock.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from support.cells import count, same
@@ -52,11 +54,18 @@ def test_a_question_is_answered_with_the_truth(moment: str, question: str, story
     chapter, source = story[moment]
     assert chapter.answers.keys() == ANSWERS.keys()
 
-    expected = sorted(ANSWERS[question](expected_marts(chapter, source)), key=repr)
-    assert len(chapter.answers[question]) == len(expected)
-    for should, is_ in zip(expected, sorted(chapter.answers[question], key=repr), strict=True):
+    expected = sorted(map(masked, ANSWERS[question](expected_marts(chapter, source))), key=repr)
+    answer = sorted(map(masked, chapter.answers[question]), key=repr)
+    assert len(answer) == len(expected)
+    for should, is_ in zip(expected, answer, strict=True):
         assert len(should) == len(is_)
         assert all(map(same, should, is_)), f"{is_} should be {should}"
+
+
+def masked(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the row with one mark in place of each masked word, and of the word that fewer than five people share."""
+    is_masked = (isinstance(value, str) and (value == "fax" or value.startswith("masked ")) for value in row)
+    return tuple("masked" if hidden else value for hidden, value in zip(is_masked, row, strict=True))
 
 
 def test_the_later_build_took_in_what_had_changed(story: Told) -> None:

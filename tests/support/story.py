@@ -20,6 +20,7 @@ from support.worlds import settings_for
 
 import sandbox
 from pipelines.cli.questions import worked_questions
+from pipelines.core.labels import LABELS, WORDS
 from pipelines.core.list_read import Reconcile
 from pipelines.core.practice import Practice
 from pipelines.jobs.build import publish_marts
@@ -189,7 +190,10 @@ def _answers(published: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def _unpublished(settings: Settings) -> list[str]:
-    """Return the differences between the published and the private file, columns of personal data aside."""
+    """Return the differences between the published and the private file, columns of personal data aside.
+
+    Columns of words are compared by their shown values, because rare words are masked.
+    """
     with duckdb.connect() as connection:
         for name, path in (("private", settings.warehouse.path), ("public", settings.warehouse.published)):
             connection.execute(f"attach '{path}' as {name} (read_only)")
@@ -197,8 +201,13 @@ def _unpublished(settings: Settings) -> list[str]:
         for name, columns in _described(settings.warehouse.path).items():
             hidden = [
                 *(one for one in columns if columns[one]["config"].get("meta", {}).get("personal")),
+                *(one for one in columns if one in LABELS | WORDS),
                 "none",
             ]
+            for word in LABELS & columns.keys() | WORDS & columns.keys():
+                in_public = f"select {word} from public.marts.{name} where not starts_with({word}, 'masked ')"
+                alone = connection.execute(f"{in_public} except all select {word} from private.marts.{name}")
+                wrong += [f"{name}.{word}: {row} is in the public file alone" for row in alone.fetchmany(3)]
             shown = f"columns(lambda c: c not in {tuple(hidden)})"
             for one, other in (("private", "public"), ("public", "private")):
                 here, there = (f"select {shown} from {file}.marts.{name}" for file in (one, other))
