@@ -63,7 +63,7 @@ def test_a_question_is_answered_with_the_truth(moment: str, question: str, story
 
 
 def masked(row: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the row with one mark in place of each masked word, and of the word that fewer than five people share."""
+    """Return the row with one mark for each masked word, and for the word that fewer than five people share."""
     is_masked = (isinstance(value, str) and (value == "fax" or value.startswith("masked ")) for value in row)
     return tuple("masked" if hidden else value for hidden, value in zip(is_masked, row, strict=True))
 
