@@ -52,7 +52,8 @@ def _ask(config: Config, password: str) -> None:
 
 def _peer() -> str:
     """Return the other end of the connection; Streamlit leaves out the addresses of this machine."""
-    return st.context.ip_address or _LOOPBACK
+    address = st.context.ip_address
+    return address if isinstance(address, str) else _LOOPBACK  # Streamlit's own test client has no address
 
 
 def _came_through_proxy(config: Config) -> bool:

@@ -156,8 +156,9 @@ def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     capsys.readouterr()
     code = app.execute(["status", "--json"])
     report = json.loads(capsys.readouterr().out)
-    is_doubtful = not report["lists"] or any(item["quarantined"] for item in report["lists"])
-    assert code == (1 if report["inbox"]["error"] else 3 if is_doubtful else 0)
+    worst = max((problem["exit_code"] for problem in report["problems"]), key=(0, 3, 2, 1).index, default=0)
+    is_quarantined = any(item["quarantined"] for item in report["lists"])
+    assert code == (1 if report["inbox"]["error"] else 3 if is_quarantined and worst == 0 else worst)
     return report
 
 
