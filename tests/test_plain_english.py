@@ -34,7 +34,6 @@ NOT_YET: Mapping[str, Mapping[str, float]] = {
     "pipelines/endpoints": {"tell": 7.0, "what": 19.5},
     "pipelines/engine": {"tell": 4.5, "what": 23.5},
     "pipelines/jobs": {"where": 12.0, "tell": 6.0, "what": 22.0, "anew": 2.0},
-    "pipelines/loading": {"where": 8.5, "tell": 5.0, "what": 15.0, "anew": 2.0},
     "pipelines/partner": {"where": 7.5, "tell": 3.5, "what": 11.0, "anew": 0.5},
     "pipelines/reading": {"where": 9.0, "tell": 5.0, "what": 15.0},
     "pipelines/receiving": {"where": 7.5, "tell": 6.5, "what": 11.0},

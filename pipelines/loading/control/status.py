@@ -213,7 +213,7 @@ class Status:
         )
 
     def _listed(self, practices: Collection[str], quarantined: Collection[List]) -> Iterator[List]:
-        """Yield the lists with an entry: a quarantined delivery may belong to a practice that is not configured."""
+        """Yield the lists with an entry, also quarantined deliveries of practices that are not configured."""
         for practice_id in [*practices, *sorted({name for name, _ in quarantined}.difference(practices))]:
             for name in self._tables:
                 key = (practice_id, name)
