@@ -200,7 +200,7 @@ def _person(warehouse: OpenWarehouse, plans: Sequence[Plan], practice_id: str, c
         if not planned:
             raise
         return planned[0]
-    return person.together(planned[0]) if planned else person
+    return person.union(planned[0]) if planned else person
 
 
 def _erased(settings: Settings, plan: Plan) -> Plan:

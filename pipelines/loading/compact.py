@@ -1,4 +1,4 @@
-"""The private file written anew: what was deleted or changed leaves its bytes in the blocks of the old one."""
+"""Rewrite the private file: deleted and changed values leave their bytes in the blocks of the old file."""
 
 import os
 from contextlib import closing
@@ -17,11 +17,11 @@ _REMEDY = "the disk is full or fails; make room for as much again as the file ha
 
 
 def rewrite(path: Path) -> None:
-    """Copy raw, history and control into a new file and rename it into place; the next build makes the rest anew.
+    """Copy raw, history and control into a new file and rename it into place, without the marts.
 
     Raises:
-        WarehouseBusy: another process holds it.
-        WarehouseError: the new file cannot be written; the old one stays.
+        WarehouseBusy: another process holds the file.
+        WarehouseError: the new file cannot be written; the old file stays.
     """
     try:
         with draft_for(path) as draft, closing(duckdb.connect()) as connection:
@@ -32,7 +32,7 @@ def rewrite(path: Path) -> None:
             connection.execute("detach new")
             connection.execute("checkpoint old")  # no log of the old file may be left for the new one
             draft.chmod(path.stat().st_mode & 0o777)
-            draft.replace(path)  # while we hold the old one nobody writes to it
+            draft.replace(path)  # this process holds the old file, so no other process writes to it
         _sync(path.parent)
     except OSError as error:
         raise WarehouseError(f"{path}: cannot be rewritten: {error.strerror}") from None

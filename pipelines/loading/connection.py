@@ -1,4 +1,4 @@
-"""The private file: how it is opened, also if another process holds it, and names in SQL."""
+"""Open the private file, wait for a process that holds it, and quote names in SQL."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -16,31 +16,31 @@ from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.layout import shards_of
 
 ROW_GROUP_SIZE = 30_720
-"""Rows per row group. Every commit rewrites the last, partly filled one of each column: with DuckDB's own
-122,880 a first sync in batches of 50,000 rows costs half as much again. Smaller groups also let a read of a
-few days skip more."""
+"""Rows per row group. Every commit rewrites the last, partly filled row group of each column: with DuckDB's
+default of 122,880 rows a first sync in batches of 50,000 rows takes half as long again. A read of a few days also
+skips more if the groups are smaller."""
 
 PRIVATE = ("raw", "history", "control")
-"""The schemas that syncs write to; all others follow from them."""
+"""The schemas that syncs write to; all other schemas are built from them."""
 
 MEMORY_LIMIT = 1_000_000_000
-"""Bytes of DuckDB's buffers beside its indexes; what does not fit is spilled beside the file."""
+"""Bytes of DuckDB's buffers without its indexes; DuckDB spills more than that to a folder beside the file."""
 
 MEMORY_KEPT = 1_000_000
-"""Bytes that DuckDB keeps between batches of rows, beside its indexes: by itself it frees nothing before its limit
-is reached. With ten million calls a sync took 917 MiB in place of 451, for the same CPU."""
+"""Bytes that DuckDB keeps between batches of rows, without its indexes. By default DuckDB frees nothing before its
+limit is reached: with ten million calls a sync then took 917 MiB instead of 451, for the same CPU."""
 
 MEMORY_A_KEY = 160
-"""Bytes for each row of a table with an index. A batch of new keys needs all of it in memory: 48 to 118 a key were
-measured, by its length, and what a transaction changes is held beside it."""
+"""Bytes for each row of a table with an index. A batch of new keys needs the whole index in memory: 48 to 118
+bytes per key were measured, by its length, and the changes of a transaction need memory too."""
 
 LOOKED_UP_AT_MOST = 2_000
-"""Keys of a batch that DuckDB looks up in an index; with more it reads the whole column, which then is cheaper.
-Its own bound of 50 is less than one page of a list."""
+"""Keys of a batch up to which DuckDB looks them up in an index. With more keys DuckDB reads the whole column,
+which is then cheaper. DuckDB's default of 50 is less than one page of a list."""
 
 _LOOK_AGAIN_SECONDS = 0.25
 _SILENT_SECONDS = 4 * _LOOK_AGAIN_SECONDS
-"""A command that waits and is silent for longer looks dead."""
+"""Seconds without output after which a waiting command looks dead."""
 
 Opened = TypeVar("Opened")
 
@@ -50,38 +50,38 @@ _log = structlog.stdlib.get_logger("vetl.loading")
 def attach(
     path: Path, *, lock_wait_seconds: float, wait: Callable[[float], None] = time.sleep
 ) -> duckdb.DuckDBPyConnection:
-    """Open the file for writing, make it and its folder where they are missing, and use it.
+    """Open the file for writing; make it and its folder if they are missing.
 
-    Another process that holds it is waited for, `lock_wait_seconds` at most.
+    If another process holds the file, wait up to `lock_wait_seconds`.
 
     Raises:
-        WarehouseBusy: it is still held after that.
-        WarehouseError: it cannot be made or opened.
+        WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
+        WarehouseError: the file cannot be made or opened.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WarehouseError(f"{path}: its folder cannot be made: {error.strerror}") from None
-    return waiting(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
+    return open_when_free(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
 
 
-def waiting(
+def open_when_free(
     path: Path,
-    opened: Callable[[], Opened],
+    open_file: Callable[[], Opened],
     *,
     lock_wait_seconds: float,
     wait: Callable[[float], None] = time.sleep,
 ) -> Opened:
-    """What opens a file returns, once no other process holds that file against it.
+    """Call `open_file` until no other process holds the file, and return its result.
 
     Raises:
-        WarehouseBusy: it is still held after `lock_wait_seconds`.
-        WarehouseError: it cannot be opened.
+        WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
+        WarehouseError: the file cannot be opened.
     """
     waited = 0.0
     while True:
         try:
-            return opened()
+            return open_file()
         except duckdb.Error as error:
             failure = as_warehouse_error(error, path, "cannot be opened")
             if not isinstance(failure, WarehouseBusy):
@@ -103,7 +103,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     config: dict[str, str | bool | int | float | list[str]] = {
         "temp_directory": f"{path}.tmp",
         "dynamic_or_filter_threshold": LOOKED_UP_AT_MOST,
-        # Row groups go to the disk one by one, not five at a time: 25 MiB less of a first sync's 380.
+        # Write row groups one by one, not five at a time: a first sync takes 355 MiB instead of 380.
         "write_buffer_row_group_count": 1,
     }
     connection = duckdb.connect(config=config)
@@ -112,7 +112,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
         connection.execute("use warehouse")
         limit_memory(connection)
         connection.execute("set TimeZone = 'UTC'")
-        # Of a statement of two seconds it would be written to standard output, between the lines of `--json`.
+        # The progress bar of a statement of two seconds would stand between the lines of `--json`.
         connection.execute("set enable_progress_bar = false")
     except duckdb.Error:
         connection.close()
@@ -121,9 +121,9 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """Free what DuckDB keeps, and bound it: `MEMORY_LIMIT`, and the indexes of all files that are open.
+    """Free DuckDB's unused memory, and limit it to `MEMORY_LIMIT` and the indexes of all open files.
 
-    DuckDB refuses a limit that is less than what it holds, and frees what it can before.
+    DuckDB refuses a limit below the memory in use, but first frees as much as it can.
     """
     [(keys,)] = connection.execute(
         "select coalesce(sum(estimated_size), 0)::bigint from duckdb_tables() where index_count > 0"
@@ -135,19 +135,19 @@ def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, lock_wait_seconds: float = 0.0) -> None:
-    """Make the shards of an open file known to its connection, read-only, for the views in it.
+    """Attach the shards of an open file read-only, because its views read them.
 
     Raises:
-        WarehouseBusy: another process writes to one, and went on for `lock_wait_seconds`.
-        WarehouseError: one cannot be opened.
+        WarehouseBusy: another process still writes to a shard after `lock_wait_seconds`.
+        WarehouseError: a shard cannot be opened.
     """
     for name, file in shards_of(path).items():
         statement = f"attach {literal(str(file))} as {quoted(name)} (read_only)"
-        waiting(file, partial(connection.execute, statement), lock_wait_seconds=lock_wait_seconds)
+        open_when_free(file, partial(connection.execute, statement), lock_wait_seconds=lock_wait_seconds)
 
 
 def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
-    """Take what dbt has made out of an attached file."""
+    """Drop the schemas that dbt made in an attached file."""
     schemas = connection.execute(
         "select schema_name from duckdb_schemas() where database_name = ? and not internal", [database]
     ).fetchall()
@@ -157,29 +157,29 @@ def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
 
 
 def quoted(name: str) -> str:
-    """A name as an SQL identifier."""
+    """Return a name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def same(one: str, other: str, column: str) -> str:
-    """SQL for rows of two names that agree in a column, which is never null, without a look into it beforehand.
+    """Return SQL that compares a column of two tables, which is never null, without a filter on that column.
 
-    An equation would be searched for in the whole table, and so keep DuckDB from looking the key beside it up in
-    an index: 55 ms in place of 4 for a million rows of 50 practices.
+    With an equation DuckDB would filter the whole table by the column and not look up the key in an index: 55 ms
+    instead of 4 for a million rows of 50 practices.
     """
     return f"not ({one}.{quoted(column)} <> {other}.{quoted(column)})"
 
 
 def same_key(one: str, other: str, key: Iterable[str]) -> str:
-    """SQL for rows of two names that have the same key, of the same practice."""
+    """Return SQL that compares the keys and practices of two tables."""
     return f"{equal(one, other, key)} and {same(one, other, 'practice_id')}"
 
 
 def equal(one: str, other: str, columns: Iterable[str]) -> str:
-    """SQL for rows of two names that agree in these columns."""
+    """Return SQL that compares these columns of two tables."""
     return " and ".join(f"{one}.{quoted(name)} = {other}.{quoted(name)}" for name in columns)
 
 
 def literal(text: str) -> str:
-    """A text as an SQL literal, for statements that take no parameters."""
+    """Return a text as an SQL literal, for statements that take no parameters."""
     return "'" + text.replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""Rows of raw that stand twice under one key, which no test of the marts lets pass: found and mended."""
+"""Find and remove rows of raw with the same key, with which the tests of the marts fail."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,10 @@ _REPEATED = "mended_repeated"
 
 
 def mend(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable]) -> dict[str, int]:
-    """Leave one row under each key, in the transaction that is open; returns how many did not stay, by table.
+    """Leave one row under each key, in the open transaction; return the number of moved rows by table.
 
-    Of rows with one key the one stays that the source has, of those the one that was read last. The others go to
-    history. A call that the source has gets a key of its own instead: two calls may agree in all that makes a key.
+    Of the rows with the same key, the last one that is not deleted stays, and the others move to history. A call
+    that is not deleted gets a new key instead, because two calls may agree in all columns of the key.
     """
     mended = {table.raw.replace('"', ""): _mend(connection, table) for table in tables}
     mended = {name: rows for name, rows in mended.items() if rows}

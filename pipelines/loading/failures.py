@@ -1,4 +1,4 @@
-"""DuckDB's errors as vetl's: one line each, which says what happened, to which file, and what to do."""
+"""Turn DuckDB's errors into vetl's: one line each, with the failure, the file and the remedy."""
 
 import re
 from collections.abc import Generator
@@ -24,7 +24,7 @@ file: DuckDB reports damaged bytes by errors of many classes, `duckdb.Error` its
 
 _HELD = ("Could not set lock", "Unique file handle conflict")
 _NOT_WRITTEN = ("Could not write", "No space left", "CHECKPOINT during DETACH")
-"""A file whose end cannot be written fails as it is let go, and DuckDB does not say why."""
+"""If the end of a file cannot be written, DuckDB fails when it detaches the file, and does not give the reason."""
 _FILE = re.compile(r'on file "([^"]+)"')
 _PID = re.compile(r"PID (\d+)")
 
@@ -53,10 +53,9 @@ def is_of_the_machine(error: duckdb.Error) -> bool:
 
 
 def as_warehouse_error(error: duckdb.Error, path: Path, failed: str = "") -> WarehouseError:
-    """Return vetl's error for one of DuckDB's; `failed` is what did not succeed, such as "cannot be opened".
+    """Return vetl's error for one of DuckDB's; `failed` names the failure, such as "cannot be opened".
 
-    DuckDB quotes values in its messages about data, and these may be personal: of such an error only the kind is
-    named.
+    DuckDB's messages about data quote values, which may be personal: for such an error only its kind is named.
     """
     if busy := busy_in(str(error), path):
         return busy

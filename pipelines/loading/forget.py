@@ -1,8 +1,8 @@
-"""A person leaves raw, history and control. Their rows stay, under pseudonyms: every count is as before.
+"""Replace a person by pseudonyms in raw, history and control. The rows stay, so that no count changes.
 
-Ids, telephone numbers and addresses become pseudonyms that join as the originals did. In the person's own rows
-names and words go; in everybody else's rows, and in what vetl keeps of its own work, each mention is replaced.
-Keyed digests of the values stay, by which the person is recognised when the platform sends them again.
+Ids, telephone numbers and addresses become pseudonyms that join as the originals did. The person's own rows lose
+their names and words. In all other rows, and in vetl's control tables, each mention is replaced. Keyed digests of
+the values are stored, by which vetl recognises the person when the platform sends the values again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,20 +34,20 @@ _ROWS_AT_ONCE = 250_000
 _NEVER = "9999-12-31 00:00:00+00"
 _NAMES_NOBODY = ("practice_id", "endpoint", "run_id", "id")
 _UNREAD = ("forgotten", "forgotten_values", "forgotten_keys", "meta", "migrations", "builds", "building")
-"""Tables of control that hold no text of the source."""
+"""Control tables without texts of the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was done: the pseudonym of the client, and how many rows stay under it, by table."""
+    """The pseudonym of the client, and the number of rows under it by table."""
 
     pseudonym: str
     rows: Mapping[str, int]
 
 
 def forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], person: Person) -> Forgotten:
-    """Put pseudonyms in the place of a person, in the transaction that is open. It can be repeated."""
-    shown = _list(connection, person)
+    """Replace a person by pseudonyms, in the open transaction. It can be repeated."""
+    replacements = _store_digests(connection, person)
     pseudonyms = Pseudonyms.load(connection)
     mentions = pseudonyms.by_practice[person.practice_id]
     pattern = pattern_of(person)
@@ -56,23 +56,23 @@ def forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], pe
             _sweep(connection, table, name, person, pseudonyms, pattern)
     _sweep_control(connection, person.practice_id, mentions, pattern)
     _rename(connection, person.practice_id, mentions, person.ids)
-    _never_ask(connection, person.practice_id, mentions.pseudonyms)
+    _never_request(connection, person.practice_id, mentions.pseudonyms)
     pseudonym = mentions.identity(person.client_id)
     assert pseudonym
-    own = _own_rows(connection, tables, person.practice_id, shown)
+    own = _own_rows(connection, tables, person.practice_id, replacements)
     connection.execute(
         "delete from control.forgotten where practice_id = ? and pseudonym = ?", [person.practice_id, pseudonym]
     )
     connection.execute(
         "insert into control.forgotten values (?, ?, ?, now())", [person.practice_id, pseudonym, sum(own.values())]
     )
-    # The marts of before are of another person's rows.
+    # The next build makes all marts again: those of the last build name the person.
     connection.execute("update control.builds set fingerprint = '', is_complete = false, build_id = null")
     return Forgotten(pseudonym, own)
 
 
 def forget_unplaced(connection: duckdb.DuckDBPyConnection, mentions: Mentions) -> None:
-    """Empty the payloads of quarantined deliveries that name no practice and mention somebody."""
+    """Empty the payloads of quarantined deliveries that name no practice and mention a forgotten person."""
     rows = connection.execute(
         "select row_key, payload from control.quarantine where practice_id = '' and payload <> ?", [GONE]
     ).fetchall()
@@ -85,8 +85,8 @@ def forget_unplaced(connection: duckdb.DuckDBPyConnection, mentions: Mentions) -
             )
 
 
-def _list(connection: duckdb.DuckDBPyConnection, person: Person) -> dict[str, str]:
-    """Keep the digests of a person's values; returns the pseudonym of each id, number and address."""
+def _store_digests(connection: duckdb.DuckDBPyConnection, person: Person) -> dict[str, str]:
+    """Store the digests of a person's values; return the pseudonym of each id, number and address."""
     practice_id = person.practice_id
     keys = connection.execute(
         "select key from control.forgotten_keys where practice_id = ?", [practice_id]
@@ -96,19 +96,19 @@ def _list(connection: duckdb.DuckDBPyConnection, person: Person) -> dict[str, st
         connection.execute("insert into control.forgotten_keys values (?, ?)", [practice_id, key])
     secret, region = bytes.fromhex(key), _region(connection, practice_id)
     before = Pseudonyms.load(connection).by_practice.get(practice_id, Mentions(secret, ()))
-    shown: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     entries: list[Known] = []
     for identity in sorted(person.ids):
-        shown[identity] = before.identity(identity) or f"forgotten-{token_hex(8)}"
-        entries += known_id(secret, identity, shown[identity])
+        replacements[identity] = before.identity(identity) or f"forgotten-{token_hex(8)}"
+        entries += known_id(secret, identity, replacements[identity])
     for address in sorted(person.emails):
-        shown[address] = before.address(address) or f"forgotten-{token_hex(8)}@invalid"
-        entries += known_email(secret, address, shown[address])
+        replacements[address] = before.address(address) or f"forgotten-{token_hex(8)}@invalid"
+        entries += known_email(secret, address, replacements[address])
     fakes: dict[str, str] = {}
     for spelling in sorted(person.phones):
         digits = national(spelling, region)
         fake = before.number(spelling) or fakes.get(digits) or f"{FAKE_NUMBER}{randbelow(10**11):011d}"
-        fakes[digits] = shown[spelling] = fake
+        fakes[digits] = replacements[spelling] = fake
         entries += known_number(secret, spelling, region, fake)
     for name in sorted(person.names):
         entries += known_name(secret, name)
@@ -119,11 +119,11 @@ def _list(connection: duckdb.DuckDBPyConnection, person: Person) -> dict[str, st
         " anti join control.forgotten_values using (practice_id, kind, span, digest)",
         rows,
     )
-    return shown
+    return replacements
 
 
 def _region(connection: duckdb.DuckDBPyConnection, practice_id: str) -> str | None:
-    """The region by which the practice's telephone numbers are read."""
+    """Return the region by which the practice's telephone numbers are parsed."""
     rows = (
         connection.execute(
             "select region from control.phone_regions where practice_id = ?", [practice_id]
@@ -142,7 +142,7 @@ def _sweep(
     pseudonyms: Pseudonyms,
     pattern: str | None,
 ) -> None:
-    """Replace the person in one table, some rows at a time."""
+    """Replace the person in one table, in batches of rows."""
     [(last,)] = connection.execute(f"select coalesce(max(rowid), -1) from {name}").fetchall()
     columns = ", ".join(_selected(table))
     condition = "practice_id = $practice and rowid between $first and $last"
@@ -180,7 +180,7 @@ def _write_changed(
 
 
 def _selected(table: RawTable) -> list[str]:
-    """The columns of a table as `row_hash` and `Pseudonyms` take them."""
+    """Return SQL for the columns of a table as `row_hash` and `Pseudonyms` expect them."""
     names = [(item.name, item.kind) for item in table.columns] + [("_extra", Kind.JSON)]
     return [
         f"{quoted(name)}::varchar as {quoted(name)}" if kind is Kind.JSON else quoted(name) for name, kind in names
@@ -193,17 +193,20 @@ def _texts(table: RawTable) -> list[str]:
 
 
 def _own_rows(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, shown: Mapping[str, str]
+    connection: duckdb.DuckDBPyConnection,
+    tables: Sequence[RawTable],
+    practice_id: str,
+    replacements: Mapping[str, str],
 ) -> dict[str, int]:
-    """How many rows stay under the pseudonyms, by table."""
+    """Return the number of rows under the pseudonyms by table."""
     own: dict[str, int] = {}
     for table in tables:
         columns = [*client_columns(table), *(name for name in (*PHONES, *EMAILS) if table.has(name))]
         for name in (table.raw, table.history):
-            any_of = " or ".join(f"list_contains($shown, {quoted(column)})" for column in columns)
+            any_of = " or ".join(f"list_contains($replacements, {quoted(column)})" for column in columns)
             [(rows,)] = connection.execute(
                 f"select count(*) from {name} where practice_id = $practice and ({any_of or 'false'})",
-                {"practice": practice_id} | ({"shown": list(shown.values())} if columns else {}),
+                {"practice": practice_id} | ({"replacements": list(replacements.values())} if columns else {}),
             ).fetchall()
             own[name.replace('"', "")] = rows
     return {name: rows for name, rows in own.items() if rows}
@@ -212,7 +215,7 @@ def _own_rows(
 def _sweep_control(
     connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, pattern: str | None
 ) -> None:
-    """Replace the person in what vetl keeps of its own work."""
+    """Replace the person in the control tables."""
     spellings = connection.execute(
         "select distinct spelling from control.phone_numbers where practice_id = ?", [practice_id]
     ).fetchall()
@@ -231,19 +234,19 @@ def _sweep_control(
         ).fetchall()
         for (text,) in rows:
             if column == '"payload"':
-                shown = GONE if everybody.mentions_in(practice_id, text) else text
+                replaced = GONE if everybody.mentions_in(practice_id, text) else text
             else:
-                shown = in_json(mentions, text) if kind == "JSON" else mentions.replaced(text)
-            if shown != text:
+                replaced = in_json(mentions, text) if kind == "JSON" else mentions.replaced(text)
+            if replaced != text:
                 connection.execute(
-                    f"update {name} set {column} = $shown::{kind} where {whose} and {column}::varchar = $text",
-                    {"shown": shown, "text": text} | ({"practice": practice_id} if of_practices else {}),
+                    f"update {name} set {column} = $replaced::{kind} where {whose} and {column}::varchar = $text",
+                    {"replaced": replaced, "text": text} | ({"practice": practice_id} if of_practices else {}),
                 )
     forget_unplaced(connection, mentions)
 
 
 def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, bool]]:
-    """The columns of control that hold texts: table, column, type, and whether its rows are of practices."""
+    """Return the text columns of control: table, column, type, and whether the table has `practice_id`."""
     rows = connection.execute(
         "select table_name, column_name, data_type, table_name in (select table_name from duckdb_columns()"
         "  where database_name = current_database() and schema_name = 'control' and column_name = 'practice_id')"
@@ -259,7 +262,7 @@ def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, s
 def _rename(
     connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, ids: Iterable[str]
 ) -> None:
-    """Replace the ids in the tables of control that are about single clients."""
+    """Replace the ids in control tables about single clients."""
     columns = [(name, "id") for name in ("lookups", "missing_records", "mentions")]
     columns += [(name, "row_key") for name in ("restatements", "quarantine")]
     for name, key in columns:
@@ -271,8 +274,8 @@ def _rename(
             )
 
 
-def _never_ask(connection: duckdb.DuckDBPyConnection, practice_id: str, pseudonyms: Iterable[str]) -> None:
-    """The platform does not know the pseudonyms: asked for one, it would say that the client is gone."""
+def _never_request(connection: duckdb.DuckDBPyConnection, practice_id: str, pseudonyms: Iterable[str]) -> None:
+    """Never request a pseudonym: the platform would answer that the client does not exist."""
     given = {"practice": practice_id, "pseudonyms": list(pseudonyms)}
     for table in ("mentions", "missing_records", "lookups"):
         connection.execute(

@@ -1,7 +1,7 @@
-"""Finding forgotten people in texts by keyed digests of their ids, numbers, addresses and names.
+"""Find forgotten people in texts by keyed digests of their ids, numbers, addresses and names.
 
-A text is cut into words, and into groups of digits. Neighbours whose digest is known are a mention, however they
-are separated, accented, capitalised or encoded. So the values themselves need not be kept.
+A text is split into words and into groups of digits. Neighbours with a known digest are a mention, whatever their
+separators, accents, capitals or encoding. Thus the values themselves need not be stored.
 """
 
 import hashlib
@@ -18,37 +18,37 @@ import phonenumbers
 Kind = Literal["id", "words", "name", "start", "number"]
 
 ID_IN_TEXT = 8
-"""Characters of an id that no other text holds by chance; a shorter one is recognised in columns of ids alone."""
+"""Characters of an id that no text contains by chance. A shorter id is recognised only in columns of ids."""
 
 SOMEBODY = "forgotten"
-"""What stands in the place of a name."""
+"""The replacement of a name."""
 
 FEWEST_DIGITS = 7
-"""Digits of a telephone number without its country."""
+"""The fewest digits of a telephone number, without its country code."""
 
 _PREFIX = 5
-"""Digits before a number, at most: those of its country, or of a call abroad."""
+"""The most digits before a number: a country code, or the prefix of a call abroad."""
 
 _GROUPS = 12
-"""Groups of digits that one number is written in, at most."""
+"""The most groups of digits in one number."""
 
 _WIDEST_GAP = 12
-"""Characters between two words of one mention, at most."""
+"""The most characters between two words of one mention."""
 
 _UNSEEN = "\u00ad\u200b-\u200d\u2060\ufeff"
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[\u0300-\u036f{_UNSEEN}])*")
 _DIGITS = re.compile(r"\d+")
 _BETWEEN_DIGITS = re.compile(rf"(?:[\W_]|[{_UNSEEN}]){{1,3}}")
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+|&(?:nbsp|#160|#xa0|amp|comma|#44);|\\[nrt]", re.IGNORECASE)
-"""A separator as URLs, HTML and JSON within text write it."""
+"""A separator as URLs, HTML and JSON within text encode it."""
 _COUNTRY = re.compile(r"(?:\(?\+|00)\d{1,3}\W{0,3}(?:\(0\)\W{0,2})?$|\b[01]\W{1,3}$|\+$")
-"""What is written before the digits of a number within its country."""
+"""The prefix of a number before its national digits."""
 _CACHED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One value as it is kept: its digest, and the pseudonym that stands in its place."""
+    """The stored form of a value: its digest and its pseudonym."""
 
     kind: Kind
     span: int
@@ -57,43 +57,43 @@ class Known:
 
 
 def digest(key: bytes, kind: Kind, text: str) -> str:
-    """The digest of a normalised value, which nobody can compute without the key."""
-    size = 2 if kind == "start" else 16  # the first word of a mention alone says next to nothing
+    """Return the digest of a normalised value, which nobody can compute without the key."""
+    size = 2 if kind == "start" else 16  # short, so that the digest of a first word identifies nobody
     return hashlib.blake2b(
         f"{kind}/{text}".encode("utf-8", "surrogatepass"), key=key, digest_size=size
     ).hexdigest()
 
 
 def known_id(key: bytes, identity: str, pseudonym: str) -> list[Known]:
-    """How an id is recognised: as a whole, and where it is long enough within a text."""
+    """Return the digests of an id: of a whole value, and of a part of a text if the id is long enough."""
     exact = [Known("id", 1, digest(key, "id", identity), pseudonym)]
     return exact + (_in_order(key, identity, pseudonym) if len(identity) >= ID_IN_TEXT else [])
 
 
 def known_email(key: bytes, address: str, pseudonym: str) -> list[Known]:
-    """How an address is recognised."""
+    """Return the digests of an e-mail address."""
     return _in_order(key, address, pseudonym)
 
 
 def known_name(key: bytes, name: str) -> list[Known]:
-    """How a name of two words and more is recognised: in any order, without initials, also written as one word.
+    """Return the digests of a name of at least two words: in any order, without initials, also as one word.
 
-    The first and the last word of a longer name stand for all of it.
+    The first and the last word of a longer name are recognised as the whole name.
     """
     words = [word for _, _, word in _words(name) if len(word) > 1]
-    if len(words) < 2:  # noqa: PLR2004 - a name of one word cannot be told from a word
+    if len(words) < 2:  # noqa: PLR2004 - a name of one word may be any word
         return []
     entries: list[Known] = []
     for some in {tuple(words), (words[0], words[-1])}:
         entries.append(Known("name", len(some), digest(key, "name", _joined(sorted(some))), SOMEBODY))
         entries += [Known("start", 1, digest(key, "start", word), "") for word in some]
-        for together in {"".join(some), "".join(reversed(some))}:
-            entries += _in_order(key, together, SOMEBODY)
+        for joined in {"".join(some), "".join(reversed(some))}:
+            entries += _in_order(key, joined, SOMEBODY)
     return entries
 
 
 def known_number(key: bytes, spelling: str, region: str | None, pseudonym: str) -> list[Known]:
-    """How a telephone number is recognised: by its digits without those of its country."""
+    """Return the digest of a telephone number, from its digits without the country code."""
     digits = national(spelling, region)
     if len(digits) < FEWEST_DIGITS:
         return []
@@ -102,7 +102,7 @@ def known_number(key: bytes, spelling: str, region: str | None, pseudonym: str) 
 
 @cache
 def national(spelling: str, region: str | None) -> str:
-    """The digits of a number without those of its country; all its digits where it is no number of the region."""
+    """Return a number's digits without the country code; all digits if the region has no such number."""
     try:
         number = phonenumbers.parse(spelling, region)
     except phonenumbers.NumberParseException:
@@ -111,7 +111,7 @@ def national(spelling: str, region: str | None) -> str:
 
 
 class Mentions:
-    """The values by which people of one practice are recognised."""
+    """Recognise the forgotten people of one practice."""
 
     def __init__(self, key: bytes, entries: Iterable[Known]) -> None:
         self._key = key
@@ -124,15 +124,15 @@ class Mentions:
 
     @property
     def pseudonyms(self) -> frozenset[str]:
-        """The pseudonyms of all ids."""
+        """Return the pseudonyms of all ids."""
         return frozenset(self._by_kind.get("id", {}).values())
 
     def identity(self, value: str) -> str | None:
-        """The pseudonym of an id, if it is one of a forgotten client."""
+        """Return the pseudonym of an id of a forgotten client, otherwise `None`."""
         return self._pseudonym("id", 1, value)
 
     def number(self, value: str) -> str | None:
-        """The pseudonym of a telephone number, if the value is one of a forgotten client and nothing else."""
+        """Return the pseudonym if the whole value is a telephone number of a forgotten client."""
         digits = _ascii("".join(_DIGITS.findall(value)))
         if any(character.isalpha() for character in value):
             return None
@@ -144,12 +144,12 @@ class Mentions:
         return None
 
     def address(self, value: str) -> str | None:
-        """The pseudonym of an e-mail address, if the value is one of a forgotten client and nothing else."""
+        """Return the pseudonym if the whole value is an e-mail address of a forgotten client."""
         words = [word for _, _, word in _words(value)]
         return self._pseudonym("words", len(words), _joined(words)) if "@" in value else None
 
     def replaced(self, text: str) -> str:
-        """The text with a pseudonym in the place of each mention."""
+        """Return the text with a pseudonym instead of each mention."""
         before = self._texts.get(text)
         if before is None:
             before = self._replaced(text)
@@ -158,7 +158,7 @@ class Mentions:
         return before
 
     def replaced_json(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
-        """A JSON value with a pseudonym in the place of each mention. Ids of other things than clients stay."""
+        """Return a JSON value with a pseudonym instead of each mention. Ids of other things than clients stay."""
         match value:
             case str():
                 return self.replaced(value)
@@ -174,7 +174,7 @@ class Mentions:
                 return value
 
     def _field(self, name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON
-        """The value of a field of JSON: ids of other things than clients stay, those of clients may be short."""
+        """Return a field's value with pseudonyms. Ids of clients may be short; ids of other things stay."""
         if not name.endswith("_id") and name != "id":
             return self.replaced_json(value)
         if "client" not in name:
@@ -268,7 +268,7 @@ def _in_order(key: bytes, text: str, pseudonym: str) -> list[Known]:
 
 
 def _words(text: str) -> list[tuple[int, int, str]]:
-    """The words of a text: first and last character, and the word without capitals and accents."""
+    """Return the words of a text: start, end, and the word without capitals and accents."""
     return [(match.start(), match.end(), _normal(match[0])) for match in _WORD.finditer(text)]
 
 
@@ -288,7 +288,7 @@ def _joined(words: Iterable[str]) -> str:
 
 
 def _apart(spans: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Mentions that do not overlap, in their order: of two that do the longer one."""
+    """Return mentions in order without overlaps; of two that overlap, the longer one."""
     taken: list[tuple[int, int, str]] = []
     for one in sorted(spans, key=lambda item: item[0] - item[1]):
         if all(one[1] <= other[0] or other[1] <= one[0] for other in taken):

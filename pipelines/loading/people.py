@@ -1,4 +1,4 @@
-"""The forgotten people of an open warehouse: whom it recognises, who is next, and what is to be mended."""
+"""Forget clients in an open warehouse, recognise those who were forgotten, and mend duplicate rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,15 +13,15 @@ from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.tables import RawTable
 
 Writing = Callable[[], AbstractContextManager[None]]
-"""A transaction, once it is its turn."""
+"""Begin a transaction when no other thread uses the warehouse."""
 
 
 class _UndoneError(Exception):
-    """All was done that would be, and is undone."""
+    """Roll back a rehearsal."""
 
 
 class People:
-    """What `vetl forget` does to one file."""
+    """Forget clients in one file, for `vetl forget`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class People:
         self._writing = writing
         self._changed = changed
         self.pseudonyms = Pseudonyms.load(connection)
-        """The forgotten people, who come in under these."""
+        """The pseudonyms under which new rows of forgotten people are stored."""
 
     def look_up(self, practice_id: str, client_id: str) -> Person:
         """Return the values by which a client is found.
@@ -47,19 +47,19 @@ class People:
             return look_up(self._connection, self._tables, practice_id, client_id)
 
     def rehearse(self, person: Person) -> tuple[Mentions, Mapping[str, int]]:
-        """Forget a person and undo it: how they are mentioned, and how many rows of each table are theirs."""
+        """Forget a person and undo it; return the person's mentions and the number of their rows by table."""
         rehearsed: list[tuple[Mentions, Mapping[str, int]]] = []
         try:
             with self._writing():
                 rows = forget(self._connection, self._tables, person).rows
                 mentions = Pseudonyms.load(self._connection).by_practice[person.practice_id]
                 rehearsed.append((mentions, rows))
-                raise _UndoneError  # noqa: TRY301 - the transaction ends by it
+                raise _UndoneError  # noqa: TRY301 - it rolls the transaction back
         except _UndoneError:
             return rehearsed[0]
 
     def forget(self, person: Person) -> Forgotten:
-        """Put pseudonyms in the place of a person, in one transaction.
+        """Replace a person by pseudonyms, in one transaction.
 
         Raises:
             WarehouseError: the disk is full or fails; nothing was changed.
@@ -76,7 +76,7 @@ class People:
             forget_unplaced(self._connection, mentions)
 
     def mend(self) -> dict[str, int]:
-        """Leave one row under each key of raw, see `duplicates.mend`; returns how many did not stay, by table."""
+        """Leave one row under each key of raw, see `duplicates.mend`; return the number of moved rows by table."""
         with self._writing():
             mended = mend(self._connection, self._tables)
         if mended:

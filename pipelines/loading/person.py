@@ -1,4 +1,4 @@
-"""A client who is to be forgotten, and the values by which they are found in the rows that are here."""
+"""A client to forget, and the values by which the stored rows of this client are found."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,12 +13,12 @@ from pipelines.loading.pseudonyms import EMAILS, IDS, PHONES, Pseudonyms
 from pipelines.loading.tables import RawTable
 
 _NOT_ASCII = r"[^\x00-\x7F]|\\u[0-9a-fA-F]{4}"
-"""A letter that may be written in several ways: such texts are all looked at closely."""
+"""A letter that can be written in several ways: texts with such a letter are always compared in full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A client of a practice, and the values by which they are found: as the rows that are here have them."""
+    """A client of a practice, and the values by which the client is found, as stored rows spell them."""
 
     practice_id: str
     client_id: str
@@ -27,8 +27,8 @@ class Person:
     emails: frozenset[str] = field(default=frozenset(), repr=False)
     names: frozenset[str] = field(default=frozenset(), repr=False)
 
-    def together(self, other: "Person") -> "Person":
-        """The values of both, which are of the same client."""
+    def union(self, other: "Person") -> "Person":
+        """Return the values of both persons, who are the same client."""
         return Person(
             self.practice_id,
             self.client_id,
@@ -42,33 +42,33 @@ class Person:
 def look_up(
     connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
 ) -> Person:
-    """Collect the values by which a client is found. Of one who was forgotten before, the id alone is left.
+    """Collect the values by which a client is found; only the id if the client was forgotten before.
 
-    A telephone number that is another client's too is left out: it is that one's.
+    A telephone number that another client has too is left out, because it must stay in the other client's rows.
 
     Raises:
         WrongUse: no row names this client, and nobody with this id was forgotten.
     """
-    there = _Held(connection, tables, practice_id)
-    ids = {client_id} | there.values(("remote_id", "remote_client_id"), {client_id})
-    if client_id not in there.values(("id", *IDS), {client_id}):
+    rows = _PracticeRows(connection, tables, practice_id)
+    ids = {client_id} | rows.values(("remote_id", "remote_client_id"), {client_id})
+    if client_id not in rows.values(("id", *IDS), {client_id}):
         mentions = Pseudonyms.load(connection).by_practice.get(practice_id)
         if mentions is None or mentions.identity(client_id) is None:
             raise WrongUse(f"--client: no row of practice {practice_id} names this client")
-    phones = _spellings(connection, practice_id, there.values(PHONES, ids)) - there.others_phones(ids)
-    names = there.values(("name", "client_name"), ids) | there.full_names(ids)
+    phones = _spellings(connection, practice_id, rows.values(PHONES, ids)) - rows.phones_of_others(ids)
+    names = rows.values(("name", "client_name"), ids) | rows.full_names(ids)
     return Person(
         practice_id,
         client_id,
         frozenset(ids),
         frozenset(phones),
-        frozenset(there.values(EMAILS, ids)),
+        frozenset(rows.values(EMAILS, ids)),
         frozenset(name for name in names if len(name.split()) > 1),
     )
 
 
 def pattern_of(person: Person) -> str | None:
-    """A regular expression that each text with a mention matches, and few others; none if no value is known."""
+    """Return a regular expression that matches each text with a mention, and few others; `None` without values."""
     if len(person.ids | person.names | person.phones | person.emails) == 1:
         return None
     words: set[str] = set()
@@ -80,13 +80,13 @@ def pattern_of(person: Person) -> str | None:
 
 
 def client_columns(table: RawTable) -> list[str]:
-    """The columns of a table that name a client."""
+    """Return the columns of a table that hold ids of clients."""
     own = ["id", "remote_id"] if table.endpoint.table == "clients" else []
     return own + [column for column in IDS if table.has(column)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _PracticeRows:
     """The rows of raw and history of one practice."""
 
     connection: duckdb.DuckDBPyConnection
@@ -94,33 +94,35 @@ class _Held:
     practice_id: str
 
     def values(self, columns: Iterable[str], ids: set[str]) -> set[str]:
-        """The values of these columns in rows of these ids."""
-        held: set[str] = set()
+        """Return the values of these columns in rows of these ids."""
+        values: set[str] = set()
         for table, name in self._each():
             keys = client_columns(table)
             for column in columns:
                 if keys and table.has(column) and (column != "id" or "id" in keys):
-                    held |= self._ask(f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids)
-        return held
+                    values |= self._select(
+                        f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids
+                    )
+        return values
 
-    def others_phones(self, ids: set[str]) -> set[str]:
-        """The telephone numbers of rows that name another client."""
+    def phones_of_others(self, ids: set[str]) -> set[str]:
+        """Return the telephone numbers of rows that name another client."""
         phones: set[str] = set()
         for table, name in self._each():
             id_column = next((key for key in client_columns(table) if table.has(key)), None)
             for column in PHONES:
                 if id_column and table.has(column):
                     other = f"{id_column} is not null and not ({_any_of(client_columns(table), 'ids')})"
-                    phones |= self._ask(f"select {quoted(column)} from {name} where", other, ids=ids)
+                    phones |= self._select(f"select {quoted(column)} from {name} where", other, ids=ids)
         return phones
 
     def full_names(self, ids: set[str]) -> set[str]:
-        """First and last names that stand in two columns, in one."""
+        """Return full names from the rows that have first and last name in two columns."""
         both = "client_first_name || ' ' || client_last_name"
         return {
             value
             for schema in ("raw", "history")
-            for value in self._ask(
+            for value in self._select(
                 f"select {both} from {schema}.appointments where", _any_of(("remote_client_id",), "ids"), ids=ids
             )
         }
@@ -128,7 +130,7 @@ class _Held:
     def _each(self) -> Iterable[tuple[RawTable, str]]:
         return ((table, name) for table in self.tables for name in (table.raw, table.history))
 
-    def _ask(self, select: str, where: str, **given: set[str]) -> set[str]:
+    def _select(self, select: str, where: str, **given: set[str]) -> set[str]:
         rows = self.connection.execute(
             f"{select} practice_id = $practice and ({where})",
             {"practice": self.practice_id, **{name: list(values) for name, values in given.items()}},
@@ -143,7 +145,7 @@ def _any_of(columns: Iterable[str], among: str) -> str:
 
 
 def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: set[str]) -> set[str]:
-    """The numbers in every spelling that this practice uses for them."""
+    """Return the numbers in every spelling that this practice has stored."""
     rows = connection.execute(
         "with known as (from control.phone_numbers where practice_id = $practice),"
         " numbers as (select unnest($phones) as e164"

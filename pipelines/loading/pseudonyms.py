@@ -1,7 +1,7 @@
-"""The forgotten people of a file, and their pseudonyms in rows of theirs that come in again.
+"""Replace forgotten people by their pseudonyms in rows that the platform sends again.
 
-What was done to the rows that were here at the forgetting is done to each row before it is merged: so a row that
-the platform sends again equals the one that is here.
+Each new row is changed before the merge in the same way as stored rows were when the person was forgotten, so that
+a row that the platform sends again equals the stored row.
 """
 
 import json
@@ -27,15 +27,15 @@ WORDS = (
     *("outcome_detail", "custom_fields", "body", "_extra"),
 )
 LISTS = ("patients", "reminders")
-"""How many things these hold is counted, so that they stay as long as they are."""
+"""Columns whose lists keep their length, because marts count their entries."""
 
 GONE = '{"forgotten": true}'
-"""What stands in the place of a quarantined payload that mentions somebody: it is text of unknown shape."""
+"""The replacement of a quarantined payload that mentions a person: its shape is unknown, so it is emptied."""
 
 CALLS = "phone_calls"
 CALL_IDENTITY = ("practice_id", "called_at_local", "direction", "phone_number")
 _OWN_KEYS = ("practice", "practice_name", "call_key", "content_hash")
-"""Texts that name the practice, or that vetl makes itself."""
+"""Columns that name the practice, or that vetl computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Pseudonyms:
 
     @classmethod
     def load(cls, connection: duckdb.DuckDBPyConnection) -> "Pseudonyms":
-        """Read what the file keeps."""
+        """Read the digests and pseudonyms that the file stores."""
         keys = dict(connection.execute("select practice_id, key from control.forgotten_keys").fetchall())
         by_practice: dict[str, list[Known]] = {}
         for practice_id, *rest in connection.execute(
@@ -56,20 +56,20 @@ class Pseudonyms:
         return cls({of: Mentions(bytes.fromhex(keys[of]), its) for of, its in by_practice.items()})
 
     def mentions_in(self, practice_id: str, text: str) -> bool:
-        """Whether a text mentions somebody who was forgotten; of an unknown practice, anywhere."""
+        """Return whether a text mentions a forgotten person of the practice, or of any if it is unknown."""
         own = [self.by_practice[practice_id]] if practice_id in self.by_practice else []
         among = own if practice_id else self.by_practice.values()
         return any(_mentions(mentions, text) for mentions in among)
 
     def in_rows(self, table: RawTable, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows, as they come in or as they are here, with pseudonyms in the place of forgotten people.
+        """Return new or stored rows with pseudonyms instead of forgotten people.
 
         `frame` has a `practice_id` and any of the table's columns.
         """
         return self._each(frame, lambda mentions, rows: _Rows(mentions, table, rows).hidden())
 
     def of_practices(self, practices: Iterable[str]) -> list[str]:
-        """The pseudonyms of all ids of clients of these practices."""
+        """Return the pseudonyms of all ids of clients of these practices."""
         return sorted(
             {name for of in practices if of in self.by_practice for name in self.by_practice[of].pseudonyms}
         )
@@ -93,7 +93,7 @@ class _Rows:
     frame: pl.DataFrame
 
     def hidden(self) -> pl.DataFrame:
-        """The same rows with pseudonyms, and without the words of those that are the person's own."""
+        """Return the rows with pseudonyms; the person's own rows also lose their names and words."""
         frame = without_words(self.table, self.frame, self.own)
         shown = [
             _mapped(frame[name], self._shown(name))
@@ -104,9 +104,9 @@ class _Rows:
 
     @cached_property
     def own(self) -> pl.Series:
-        """Which rows are the person's: by id, else by number or address if they name no other client.
+        """Mark the person's rows: by id, or by number or address if they name no other client.
 
-        A call is the person's by its number whoever it names: its row in the CSV names nobody.
+        A call with the person's number is theirs whomever it names, because its row in the CSV names nobody.
         """
         by_id = self._any(self._id_columns, self.mentions.identity)
         by_contact = self._any(PHONES, self.mentions.number) | self._any(EMAILS, self.mentions.address)
@@ -138,7 +138,7 @@ class _Rows:
         return pl.repeat(value=False, n=self.frame.height, eager=True, dtype=pl.Boolean)
 
     def _shows(self, name: str) -> bool:
-        """Whether a column may name somebody: ids of other things than clients, and vetl's own, do not."""
+        """Return whether a column may name a person: neither ids of other things nor vetl's own columns do."""
         if name in self._id_columns:
             return True
         is_ours = name in _OWN_KEYS or (name.startswith("_") and name != "_extra")
@@ -155,7 +155,7 @@ class _Rows:
 
 
 def in_json(mentions: Mentions, text: str) -> str:
-    """A JSON text with pseudonyms; text that is no JSON is taken as text."""
+    """Return a JSON text with pseudonyms; text that is not JSON is treated as plain text."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -175,7 +175,7 @@ def _mentions(mentions: Mentions, text: str) -> bool:
 
 
 def _is_about(mentions: Mentions, document: object) -> bool:
-    """Whether JSON mentions somebody: an id of any length in a field for it, a text whose letters were numbers."""
+    """Return whether JSON mentions a person: in a field for ids, at any length, or in a text."""
     match document:
         case str():
             return mentions.replaced(document) != document
@@ -190,7 +190,7 @@ def _is_about(mentions: Mentions, document: object) -> bool:
 
 
 def without_words(table: RawTable, frame: pl.DataFrame, own: pl.Series) -> pl.DataFrame:
-    """The rows, and those that are `own` without their names and words."""
+    """Return the rows; remove names and words from those that are `own`."""
     if not own.any():
         return frame
     emptied = [
@@ -210,6 +210,6 @@ def _blanked(text: str) -> str:
 
 
 def _mapped(series: pl.Series, shown: Callable[[str], str]) -> pl.Series:
-    """Each distinct text is looked at once."""
+    """Replace the values of a column; each distinct text is processed once."""
     changed = {text: new for text in series.unique() if text is not None and (new := shown(text)) != text}
     return series.replace(changed) if changed else series

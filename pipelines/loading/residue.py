@@ -1,4 +1,4 @@
-"""What is left of a forgotten person in a file: looked for among its values, and among its bytes."""
+"""Search the values and the bytes of a file for a forgotten person."""
 
 import json
 import re
@@ -16,23 +16,23 @@ from pipelines.loading.pseudonyms import IDS, in_json
 
 _CHUNK = 1 << 22
 _LONGEST = 1 << 12
-"""Bytes of a value that two chunks may share."""
+"""The longest value in bytes that is found across the border of two chunks."""
 
 _DIGITS_IN_BYTES = 10
-"""Fewer digits stand in a file by chance."""
+"""The fewest digits that are searched for, because a file has fewer digits by chance."""
 
 _UNREAD = ("call_key", "content_hash", "practice", "practice_name")
 
 
 def texts_of(person: Person) -> list[str]:
-    """The values whose bytes may be in no file, unless they are somebody else's too (`elsewhere`)."""
+    """Return the values whose bytes may be in no file, unless another person has them too (`elsewhere`)."""
     ids = [item for item in person.ids if len(item) >= ID_IN_TEXT]
     digits = [item for item in (national(phone, None) for phone in person.phones) if len(item) >= _DIGITS_IN_BYTES]
     return sorted({*ids, *person.phones, *digits, *person.emails, *person.names})
 
 
 def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
-    """Those of the texts that stand in a file as they are, or as JSON writes them.
+    """Return the texts that a file contains, as they are or as JSON spells them.
 
     Raises:
         OSError: the file cannot be read.
@@ -51,7 +51,7 @@ def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
 
 
 def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
-    """The tables of a private file, dbt's among them, whose rows mention the person.
+    """Return the tables of a private file, with those of dbt, whose rows mention the person.
 
     Raises:
         WarehouseBusy: another process holds the file.
@@ -63,7 +63,7 @@ def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seco
 
 
 def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
-    """The tables of a published file, or of the contacts, whose rows mention the person.
+    """Return the tables of a published file, or of the contacts, whose rows mention the person.
 
     Raises:
         WarehouseError: it cannot be read.
@@ -74,7 +74,7 @@ def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
 
 
 def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
-    """Whether a row of a Parquet file mentions the person.
+    """Return whether a row of a Parquet file mentions the person.
 
     Raises:
         WarehouseError: it cannot be read.
@@ -86,9 +86,10 @@ def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
 
 
 def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_seconds: float) -> set[str]:
-    """Those of the texts that rows of other practices have too, whose they stay.
+    """Return the texts that rows of other practices have too; they may stay in files.
 
-    An id may be that of a pet too: for rows of the same practice, look whether they name the client by it.
+    An id may be that of a pet too, so it also counts in rows of the same practice. `in_private` finds rows of the
+    same practice that name the client by it.
 
     Raises:
         WarehouseBusy: another process holds the file.
@@ -121,7 +122,7 @@ def _in_tables(
 
 
 def _tables(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[str, str, dict[str, str]]]:
-    """Every table of an attached file: its name for people, its name in SQL, its columns."""
+    """Return every table of an attached file: its name in messages, its name in SQL, its columns."""
     columns_by_table: dict[tuple[str, str], dict[str, str]] = {}
     for schema, table, column, kind in connection.execute(
         "select schema_name, table_name, column_name, data_type from duckdb_columns()"
@@ -145,7 +146,7 @@ def _mentioned(
     *,
     is_of_clients: bool,
 ) -> bool:
-    """Whether a text of the practice's rows mentions the person, or a column of clients' ids has theirs."""
+    """Return whether a text of the practice's rows mentions the person, or a column of clients' ids has theirs."""
     pattern = pattern_of(person)
     whose = "(practice_id is null or practice_id in ($practice, ''))" if "practice_id" in columns else "true"
     given = {"practice": person.practice_id} if "practice_id" in columns else {}

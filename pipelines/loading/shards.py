@@ -1,7 +1,7 @@
-"""Several private files, each with some practices and a writer of its own, and the file that shows them all.
+"""Several private files, each with some practices and its own writer, and a file with views over all of them.
 
-A practice that belongs to another shard is moved there with all its rows and what vetl knows of them: nothing is
-read again.
+If the configuration assigns a practice to another shard, vetl moves its rows and their control rows there, so that
+nothing is read again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,26 +34,26 @@ from pipelines.loading.layout import (
 from pipelines.loading.warehouse import Warehouse, transaction
 
 _OF_A_FILE = ("meta", "migrations", "builds", "building")
-"""Tables of control that are about one file. What a build notes of itself (`changed_...`) is too."""
+"""Control tables that are about one file. The notes of a build (`changed_...`) are about one file too."""
 
 
 def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
-    """Bring practices to the shards where they belong; `wanted` is empty for one file. It can be repeated.
+    """Move practices to their configured shards; `wanted` is empty for one file. It can be repeated.
 
-    The rows of a practice are committed where they belong before they are deleted where they were, and the layout
-    is written before a file is made and after the last move. Every shard has its file afterwards: who reads one
-    need not wait for the others to show it.
+    The rows of a practice are committed to the new shard before they are deleted from the old one. The layout is
+    written before a file is made and after the last move. Afterwards every shard has its file, so that the
+    views over all shards can be made before every shard was synced.
 
     Raises:
-        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseBusy: another process still holds a file after `lock_wait_seconds`.
         WarehouseError: a file cannot be opened or written.
     """
-    held = read_layout(path)
-    if is_arranged(held, wanted):
+    current = read_layout(path)
+    if is_arranged(current, wanted):
         return
-    first = next(iter(held or wanted))
+    first = next(iter(current or wanted))
     snapshot_path(path).unlink(missing_ok=True)
-    there = {name: held.get(name, []) for name in (*held, *wanted)}
+    there = {name: current.get(name, []) for name in (*current, *wanted)}
     write_layout(path, there)
     if not shard_file(path, first).exists() and path.exists():
         _rename(path, path, shard_file(path, first), lock_wait_seconds)
@@ -63,7 +63,7 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
         _rename(path, shard_file(path, first), path, lock_wait_seconds)
     for file in (shard_file(path, name) for name in there.keys() - wanted.keys()):
         file.unlink(missing_ok=True)
-        # An attempt that was killed may have left the log; another shard of this name would take it for its own.
+        # A killed attempt may have left the log, which a later shard of the same name would replay.
         file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
         snapshot_path(file).unlink(missing_ok=True)
         activity_path(file, "sync").unlink(missing_ok=True)
@@ -75,10 +75,10 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
 
 
 def gather(path: Path, *, lock_wait_seconds: float) -> None:
-    """Make the file that shows all shards, or the views in it anew; nothing where there is one file.
+    """Make the file of views over all shards, or replace its views; do nothing without shards.
 
     Raises:
-        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseBusy: another process still holds a file after `lock_wait_seconds`.
         WarehouseError: a file cannot be opened or written.
     """
     shards = list(shards_of(path))
@@ -93,7 +93,7 @@ def gather(path: Path, *, lock_wait_seconds: float) -> None:
             for table in tables:
                 rows = " union all by name ".join(f"from {quoted(shard)}.{table}" for shard in shards)
                 if table == 'control."runs"':
-                    # One run may stand in several: a drain, or what came along with a practice that was moved.
+                    # Several shards may have the same run: that of a drain, or of a practice that was moved.
                     last = "row_number() over (partition by run_id order by finished_at desc nulls last)"
                     rows = f"from ({rows}) qualify {last} = 1"
                 connection.execute(f"create or replace view {table} as {rows}")
@@ -103,10 +103,10 @@ def gather(path: Path, *, lock_wait_seconds: float) -> None:
 
 
 def forget_derived(path: Path, *, lock_wait_seconds: float) -> None:
-    """Make the file that shows all shards anew, without what dbt has made; nothing where there is one file.
+    """Make the file of views over all shards again, without the tables that dbt made; do nothing without shards.
 
     Raises:
-        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseBusy: another process still holds a file after `lock_wait_seconds`.
         WarehouseError: a file cannot be opened or written.
     """
     if not shards_of(path):
@@ -117,15 +117,15 @@ def forget_derived(path: Path, *, lock_wait_seconds: float) -> None:
     gather(path, lock_wait_seconds=lock_wait_seconds)
 
 
-def is_arranged(held: Layout, wanted: Layout) -> bool:
-    """Nothing is where it does not belong. A practice that is not configured any more stays where it is."""
-    places = {practice: name for name, practices in held.items() for practice in practices}
+def is_arranged(current: Layout, wanted: Layout) -> bool:
+    """Return whether each practice is in its shard; one that is no longer configured may be in any shard."""
+    places = {practice: name for name, practices in current.items() for practice in practices}
     homes = {practice: name for name, practices in wanted.items() for practice in practices}
-    return held.keys() == wanted.keys() and homes.items() <= places.items()
+    return current.keys() == wanted.keys() and homes.items() <= places.items()
 
 
 def _rename(held: Path, file: Path, name: Path, lock_wait_seconds: float) -> None:
-    """Give a file another name while we hold `held`: nobody writes to it, and no log of it is left behind."""
+    """Rename a file while this process holds `held`, so that no other process writes to it and no log remains."""
     with as_vetl_errors(held), closing(attach(held, lock_wait_seconds=lock_wait_seconds)) as connection:
         if held == file:
             drop_derived(connection, "warehouse")  # a shard has no marts
@@ -136,7 +136,7 @@ def _rename(held: Path, file: Path, name: Path, lock_wait_seconds: float) -> Non
 def _move_all(
     path: Path, names: Sequence[str], homes: Mapping[str, str], otherwise: str, lock_wait_seconds: float
 ) -> None:
-    """Every practice to its home; one that has none stays, or goes `otherwise` where its shard goes."""
+    """Move each practice to its home; without a home it stays, or moves to `otherwise` if its shard is removed."""
     for source in names:
         if not shard_file(path, source).exists():
             continue
@@ -151,7 +151,7 @@ def _move_all(
 
 
 def _practices_in(file: Path, lock_wait_seconds: float) -> list[str]:
-    """Whose rows lie in a file; one of an older vetl is migrated."""
+    """Return the practices that have rows in a file; a file of an older vetl is migrated first."""
     with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds):
         pass
     with closing(attach(file, lock_wait_seconds=lock_wait_seconds)) as connection:
@@ -162,20 +162,20 @@ def _practices_in(file: Path, lock_wait_seconds: float) -> list[str]:
 
 
 def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_seconds: float) -> None:
-    """Committed there before it is deleted here: whatever ends it, the next attempt begins with all rows."""
+    """Copy rows and commit them before their deletion, so that the next attempt finds all rows after any crash."""
     if not target.exists():
         Warehouse.open(target, REGISTRY, lock_wait_seconds=lock_wait_seconds).close()
     with as_vetl_errors(target), closing(attach(target, lock_wait_seconds=lock_wait_seconds)) as connection:
         connection.execute(f"attach {literal(str(source))} as moved")
-        limit_memory(connection)  # for the keys that come, too
-        held = _practice_columns(connection, "moved")
+        limit_memory(connection)  # for the keys of the attached file, too
+        columns = _practice_columns(connection, "moved")
         with transaction(connection):
-            for table, column in held:
+            for table, column in columns:
                 _delete(connection, table, column, practices)
                 connection.execute(
                     f"insert into {table} by name from moved.{table} where list_contains(?, {column})", [practices]
                 )
-            # Of a run that stands in both, a drain's, the later row says how it ended, as in the views of shards.
+            # If both files have a run (of a drain), keep the row that finished last, as the views over shards do.
             connection.execute(
                 "delete from control.runs as known using moved.control.runs as runs"
                 " where known.run_id = runs.run_id and runs.finished_at > known.finished_at"
@@ -186,12 +186,12 @@ def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_second
             )
             _bring_salts(connection, practices)
         with transaction(connection):
-            for table, column in held:
+            for table, column in columns:
                 _delete(connection, f"moved.{table}", column, practices)
 
 
 def _practice_columns(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[str, str]]:
-    """Every table whose rows belong to a practice, and the column that says to which."""
+    """Return every table whose rows belong to a practice, with the column of the practice's id."""
     with_practice = {
         f"{schema}.{quoted(table)}"
         for schema, table in connection.execute(
@@ -209,7 +209,7 @@ def _delete(connection: duckdb.DuckDBPyConnection, table: str, column: str, prac
 
 
 def _bring_salts(connection: duckdb.DuckDBPyConnection, practices: Sequence[str]) -> None:
-    """A call keeps its key although the other file has a secret of its own."""
+    """Copy the salts of the practices: calls keep their keys although the other file has its own secret."""
     for practice in practices:
         name = f"{SALT}/{practice}"
         connection.execute("delete from control.meta where name = ?", [name])
@@ -221,7 +221,7 @@ def _bring_salts(connection: duckdb.DuckDBPyConnection, practices: Sequence[str]
 
 
 def _tables_of(connection: duckdb.DuckDBPyConnection, database: str) -> list[str]:
-    """The tables of an attached shard that rows of the source or of vetl's own work lie in."""
+    """Return the tables of an attached shard, without those that are about one file."""
     rows = connection.execute(
         "select schema_name, table_name from duckdb_tables() where database_name = $database"
         " and list_contains($schemas, schema_name) order by all",

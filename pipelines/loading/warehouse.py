@@ -1,4 +1,4 @@
-"""The private warehouse file: the one writer's door to it."""
+"""The private warehouse file, as the only process that may write sees it."""
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -42,11 +42,11 @@ from pipelines.loading.store import Work, keep, store
 from pipelines.loading.tables import RawTable, ensure
 
 MEMORY_FREED_AFTER = 50_000
-"""Rows written after which the memory limit is set anew, which takes 2 ms."""
+"""Written rows after which the memory limit is updated, which takes 2 ms."""
 
 
 class Warehouse:
-    """An open warehouse. A context manager; one caller at a time is served, from whatever thread."""
+    """An open warehouse, as a context manager. Threads may share it; it serves them one at a time."""
 
     def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable]) -> None:
         self._path = path
@@ -59,7 +59,7 @@ class Warehouse:
         self._status = Status(connection, tuple(tables.values()))
         self._written = 0
         self.people = People(connection, tuple(tables.values()), self._writing, self._people_changed)
-        """The forgotten: whom to recognise, and who is next."""
+        """The clients who were forgotten, and the commands that forget a client."""
 
     @classmethod
     def open(
@@ -70,11 +70,11 @@ class Warehouse:
         lock_wait_seconds: float,
         wait: Callable[[float], None] = time.sleep,
     ) -> Self:
-        """Open the file, made and migrated where needed, with the tables of these endpoints and `RECEIVED`.
+        """Open the file; make or migrate it if necessary, with the tables of these endpoints and of `RECEIVED`.
 
         Raises:
-            WarehouseBusy: another process holds it, and went on for `lock_wait_seconds`.
-            WarehouseError: it cannot be opened, or is newer than this vetl.
+            WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
+            WarehouseError: the file cannot be opened, or is newer than this vetl.
         """
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
@@ -90,7 +90,7 @@ class Warehouse:
                     lookups.ensure_mentions(connection, watched)
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
-                    # `vetl status` reads what lies beside the file, which an older vetl has written.
+                    # `vetl status` reads the snapshot beside the file, which an older vetl wrote.
                     warehouse.write_status()
                 return warehouse
         except BaseException:
@@ -106,24 +106,24 @@ class Warehouse:
         self.close()
 
     def close(self) -> None:
-        """Let the file go."""
+        """Write the last snapshot and close the file."""
         with self._reading(), closing(self._connection):
             self._status.write_rest(self._path)
 
     def set_practices(self, configured: Sequence[Practice]) -> None:
-        """Keep the practices as configured; where a time zone was corrected, derive anew what follows from it."""
+        """Store the configured practices; if a time zone was corrected, recompute the times that depend on it."""
         with self._writing():
             practices.record_practices(self._connection, configured, tuple(self._tables.values()))
         self._status.practices_changed()
         self._zones = practices.zones(self._connection)
 
     def note_phone_numbers(self, regions: Mapping[str, str]) -> int:
-        """Read the spellings of telephone numbers that are not known yet; returns how many."""
+        """Parse new spellings of telephone numbers; return their number."""
         with self._writing():
             return note_phone_numbers(self._connection, regions)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
-        """A command begins to read the source."""
+        """Record that a command begins to read the source."""
         with self._writing():
             state.start_run(self._connection, run_id, started_at, command)
         self._status.run_changed()
@@ -131,7 +131,7 @@ class Warehouse:
     def finish_run(
         self, run_id: str, *, source_clock: datetime | None, exit_code: int, summary: Mapping[str, Any]
     ) -> None:
-        """It is done; "now" of the marts is the `source_clock` of the last run that reached the source."""
+        """Record the end of a run. The last `source_clock` is the "now" of the marts."""
         with self._writing():
             state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
             attempts.keep_attempts(self._connection, run_id, summary.get("results", ()))
@@ -139,24 +139,24 @@ class Warehouse:
         self.write_status()
 
     def last_clock(self) -> datetime | None:
-        """The platform's clock at the last run that reached it."""
+        """Return the platform's clock at the last run that reached it."""
         with self._reading():
             return state.last_clock(self._connection)
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
-        """The work of one list, see `commit_all`."""
+        """Commit the work of one list, see `commit_all`."""
         return self.commit_all(run_id, [(practice_id, endpoint, work)])[0]
 
     def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
-        """The same saves with their values read, see `prepare.prepared`."""
+        """Return the saves with parsed values, see `prepare.prepared`."""
         return prepared(practice_id, self._tables[endpoint.name], saves)
 
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
-        """Data, certificates and cursors of these lists in one transaction: all of it is kept, or nothing.
+        """Commit data, certificates and cursors of these lists in one transaction.
 
         Raises:
-            ConfigurationError: a practice was never set.
-            ContractBroken: a frame holds calls of days that were not asked for.
+            ConfigurationError: a practice is not configured.
+            ContractBroken: a frame holds calls of days that were not requested.
             WarehouseError: the disk is full or fails.
         """
         for practice_id, _, _ in works:
@@ -173,7 +173,7 @@ class Warehouse:
         return changes
 
     def take_in(self, run_id: str, intakes: Sequence[received.Intake]) -> Changes:
-        """What was received, in one transaction. A practice that is not configured is as welcome.
+        """Store received deliveries in one transaction, also those of practices that are not configured.
 
         Raises:
             WarehouseError: the disk is full or fails.
@@ -189,43 +189,43 @@ class Warehouse:
         return sum(taken, Changes())
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Messages to get by id, see `poll_schedule.due_messages`."""
+        """Return messages to get by id, see `poll_schedule.due_messages`."""
         with self._reading():
             return poll_schedule.due_messages(self._context("", MESSAGES, {}), practice_id, now, limit)
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Outreach requests to get by id, see `poll_schedule.due_requests`."""
+        """Return outreach requests to get by id, see `poll_schedule.due_requests`."""
         with self._reading():
             return poll_schedule.due_requests(self._context("", endpoint, {}), practice_id, now, limit)
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
-        """These were asked for by id, so that they are not asked for again at once, whatever the answer was."""
+        """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
         with self._writing():
             lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
 
     def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
-        """The answer to one question, see `answer_all`."""
+        """Answer one question, see `answer_all`."""
         return self.answer_all([(practice_id, endpoint, question)])[0]
 
     def answer_all(self, asked: Sequence[questions.Asked]) -> list[Any]:
-        """The answers to strategies' questions (`steps.Question`), in order; they see what is committed."""
+        """Answer strategies' questions (`steps.Question`) from committed data, in order."""
         with self._reading():
             return questions.answers(self._connection, self._tables, asked)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
-        """By practice: rows of a list that the source has, as far as vetl knows, and rows in quarantine."""
+        """Return by practice the rows of a list that are not deleted, and its rows in quarantine."""
         with self._reading():
             rows = questions.row_counts(self._connection, self._tables[endpoint.name], practices)
             held = quarantine.held_counts(self._connection, endpoint.name)
         return {name: (rows.get(name, (0, 0))[0], held.get(name, 0)) for name in practices}
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
-        """The endpoint's cursor; `None` before the first."""
+        """Return the endpoint's cursor, or `None` before the first sync."""
         with self._reading():
             return self._beginnings.cursor(practice_id, endpoint_name)
 
     def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
-        """What the source was seen to do on this list, by name."""
+        """Return the observed capabilities of the source on this list, by name."""
         with self._reading():
             return self._beginnings.capabilities(practice_id, endpoint_name)
 
@@ -236,11 +236,11 @@ class Warehouse:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Return the path of the private file."""
         return self._path
 
     def held(self) -> list[quarantine.Held]:
-        """The rows in quarantine."""
+        """Return the rows in quarantine."""
         with self._reading():
             return quarantine.held(self._connection)
 
@@ -252,7 +252,7 @@ class Warehouse:
             self._status.changed(row.practice_id, row.endpoint)
 
     def _context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
-        """Zones matter to calls alone, and those are refused for a practice that has none."""
+        """Return the context of a commit. Only calls need a zone; without one they are refused."""
         return Commit(
             connection=self._connection,
             run_id=run_id,
@@ -292,12 +292,12 @@ class Warehouse:
 
 @contextmanager
 def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
-    """All or nothing."""
+    """Commit all statements of the block, or none of them."""
     connection.begin()
     try:
         yield
         connection.commit()
     except BaseException:
-        with suppress(duckdb.Error):  # a commit that failed on a full disk has ended it; its own error is told
+        with suppress(duckdb.Error):  # a commit that failed on a full disk has ended the transaction already
             connection.rollback()
         raise

@@ -2,10 +2,10 @@
 
 There is one file for each kind of work. The process at work holds a lock (`flock`) on it, which the kernel
 releases when the process ends, however it ends: a record without an end whose lock is free is that of a killed
-process. A process id could not say that, because ids are used again and each container counts its own.
+process. A process id would not do, because ids are used again and each container counts its own.
 
-A file is 4 KiB long from its first line on and is overwritten in place, so that a full disk cannot refuse the line
-that says so.
+A file is 4 KiB long from the first record on and is overwritten in place, so that a failure can be recorded on a
+full disk.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ from pipelines.loading.layout import written_files
 Kind = Literal["sync", "build", "publication"]
 Outcome = Literal["running", "done", "failed", "stopped", "killed"]
 _WORST_FIRST: tuple[Outcome, ...] = ("running", "killed", "failed", "stopped", "done")
-"""Of several shards; one that runs says that the sync is not over yet."""
+"""The order of outcomes of several shards. A shard that still runs comes first: the sync is not over yet."""
 
 _BYTES = 4_096
 _PATIENCE = 1.0
@@ -37,7 +37,7 @@ _LOOK_AGAIN = 0.02
 class Activity:
     """The last sync, build or publication; instants are ISO 8601 by this machine's clock.
 
-    `outcome`: `stopped` after Ctrl-C or SIGTERM, `killed` if the process ended without a word.
+    `outcome`: `stopped` after Ctrl-C or SIGTERM, `killed` if the process ended without recording it.
     `succeeded_at`: when the last one succeeded, which may be an earlier one.
     """
 
@@ -50,7 +50,7 @@ class Activity:
 
     @property
     def at(self) -> str:
-        """When it ended, or began if it has not ended."""
+        """Return the time of its end, or of its beginning if it has not ended."""
         return self.finished_at or self.started_at
 
 
@@ -62,7 +62,7 @@ class Recorder:
 
 
 def activity_path(warehouse: Path, kind: Kind) -> Path:
-    """Return where the record lies: beside the warehouse."""
+    """Return the path of the record beside the warehouse."""
     return warehouse.with_name(f"{warehouse.name}.last_{kind}.json")
 
 
@@ -75,7 +75,7 @@ def read_activity(warehouse: Path, kind: Kind) -> Activity | None:
 
 @contextmanager
 def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
-    """Record that this work begins, and how it ends. The work goes on if the record cannot be written."""
+    """Record the beginning and the outcome of work. The work goes on if the record cannot be written."""
     recorder = Recorder()
     handle = _open(activity_path(warehouse, kind)) if written_files(warehouse) else None
     if handle is None:
@@ -112,7 +112,7 @@ def _read(path: Path) -> Activity | None:
         with path.open("rb") as file:
             activity = _parse(file.read(_BYTES))
             if activity and activity.outcome == "running" and not _is_held(file.fileno()):
-                # The process may have ended, and said so, between the two looks.
+                # The process may have recorded its end between the read and the check of the lock.
                 activity = _parse(os.pread(file.fileno(), _BYTES, 0)) or activity
                 return replace(activity, outcome="killed") if activity.outcome == "running" else activity
             return activity
@@ -167,7 +167,7 @@ def _is_held(handle: int) -> bool:
 
 
 def _in_words(error: Exception) -> str:
-    """Return the message, which of an error that nobody foresaw may quote a row and is left out."""
+    """Return the message of an error; only its class if it is unexpected, because its message may quote a row."""
     if isinstance(error, VetlError):
         return str(error)
     if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""The status of one list of one practice: what the snapshot keeps, and what `vetl status --json` prints."""
+"""The status of one list of one practice, as in the snapshot and in `vetl status --json`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FINE = frozenset(("certified", "withdrawn", "received"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """How the last sync of a list ended. `finished`: this machine's clock."""
+    """The outcome of the last sync of a list. `finished`: this machine's clock."""
 
     state: str
     reason: str
@@ -65,27 +65,27 @@ class ListStatus:
 
     @property
     def is_received(self) -> bool:
-        """Whether the platform sends this list, so that no sync reads it."""
+        """Return whether the platform sends this list, so that no sync reads it."""
         return self.endpoint in _RECEIVED
 
     @property
     def unacknowledged(self) -> int:
-        """The rows in quarantine that nobody has acknowledged."""
+        """Return the number of rows in quarantine that nobody has acknowledged."""
         return self.quarantined - self.acknowledged
 
     @property
     def has_problem(self) -> bool:
-        """Whether an operator should look at it."""
+        """Return whether an operator should look at the list."""
         return self.state not in FINE or self.unacknowledged > 0
 
     @property
     def reason(self) -> str:
-        """Why the last sync of the list ended as it did."""
+        """Return the reason for the outcome of the last sync of the list."""
         return self.attempt.reason if self.attempt else ""
 
     @property
     def read_at(self) -> datetime | None:
-        """When the list was last read without a failure, if ever."""
+        """Return the time when the list was last read without a failure; `None` before the first time."""
         has_read = self.attempt and self.attempt.state != "failed"
         instant = self.attempt.finished if self.attempt and has_read else self.last_read
         return datetime.fromisoformat(instant) if instant else None
@@ -102,11 +102,11 @@ def list_status_of(document: Mapping[str, Any]) -> ListStatus:
     """Read one entry of a snapshot, also of an older vetl's.
 
     Raises:
-        ValueError: it is no such entry.
+        ValueError: the document is not such an entry.
     """
     if "state" in document:
         return _LIST.validate_python(document)
-    # vetl 0.1.0 kept no attempts; the last window says the most.
+    # vetl 0.1.0 stored no attempts, so the state follows from the last window.
     window = document.get("certificate")
     state = state_without_attempt(document["endpoint"], has_rows=False)
     if window:

@@ -1,7 +1,7 @@
-"""The file beside the warehouse that `vetl status` reads, so that a running sync is never disturbed.
+"""The snapshot: a file beside the warehouse that `vetl status` reads without disturbing a running sync.
 
-It is written at most once a second and at the end of each command, in one rename; while a sync runs it may be some
-seconds old, and says when it was written.
+The snapshot is replaced at most once a second and at the end of each command, in one rename. While a sync runs it
+may be some seconds old; it contains the time when it was written.
 """
 
 import json
@@ -33,15 +33,15 @@ class Snapshot:
 
 
 def snapshot_path(warehouse: Path) -> Path:
-    """Where the snapshot lies: beside the file."""
+    """Return the path of the snapshot beside the warehouse."""
     return warehouse.with_name(f"{warehouse.name}.status.json")
 
 
 def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
-    """What the last commit left; `None` where nothing has been synced yet.
+    """Return the last snapshot; `None` before the first sync.
 
     Raises:
-        WarehouseError: it cannot be read, or a newer vetl has written it.
+        WarehouseError: the snapshot cannot be read, or a newer vetl has written it.
     """
     snapshots = [_read_one(file, migrations) for file in written_files(warehouse) or [warehouse]]
     there = [snapshot for snapshot in snapshots if snapshot]
@@ -75,10 +75,12 @@ def _read_one(warehouse: Path, migrations: Path) -> Snapshot | None:
 
 
 def refuse_newer(warehouse: Path, migrations: Path) -> None:
-    """For what would open the file without migrating it. Each vetl that migrates a file writes its snapshot anew.
+    """Refuse a file of a newer vetl before it is opened without a migration.
+
+    Each vetl that migrates a file replaces its snapshot, so the snapshot names the last migration.
 
     Raises:
-        WarehouseError: a newer vetl has migrated it.
+        WarehouseError: a newer vetl has migrated the file.
     """
     for file in written_files(warehouse):
         try:
@@ -103,7 +105,7 @@ def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | Non
 
 
 def now() -> str:
-    """This machine's clock."""
+    """Return the time of this machine's clock, as ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 

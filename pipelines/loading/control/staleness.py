@@ -1,4 +1,4 @@
-"""Whether a build would make other marts than there are: rows changed, or a boundary of time was crossed."""
+"""Find out whether a build would change the marts, because rows changed or time passed a boundary."""
 
 from contextlib import closing
 from pathlib import Path
@@ -36,10 +36,10 @@ _NEWS = """
 
 
 def news(private: Path, fingerprint: str) -> str | None:
-    """The first thing by which a build would differ from the last one; none where none would.
+    """Return the first reason why a build would change the marts; `None` if it would not.
 
-    `fingerprint` is that of the dbt project and its variables. What grows with every minute, such as the age of
-    a leak, is told as of the last build and is no news.
+    `fingerprint` is that of the dbt project and its variables. Values that grow with every minute, such as the age
+    of a leak, are as of the last build and are no reason for a build.
     """
     try:
         with closing(duckdb.connect(str(private), read_only=True)) as connection:
@@ -48,12 +48,12 @@ def news(private: Path, fingerprint: str) -> str | None:
     except duckdb.CatalogException:
         return "the marts were not built yet"
     except (duckdb.IOException, WarehouseBusy):
-        return "another process holds the warehouse"  # which the build then waits for
+        return "another process holds the warehouse"  # the build then waits for that process
     return answer
 
 
 def has_passed(private: Path, fingerprint: str) -> bool:
-    """Whether the last build was of this text and these variables, and no model and no test of it failed."""
+    """Return whether the last build had this text and these variables, and no model or test of it failed."""
     passed = "select count(*) > 0 from control.builds where is_complete and fingerprint = $fingerprint"
     try:
         with closing(duckdb.connect(str(private), read_only=True)) as connection:

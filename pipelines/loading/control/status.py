@@ -1,4 +1,4 @@
-"""How every list of every practice stands: for `vetl status`, also while a sync holds the warehouse."""
+"""Collect the status of every list of every practice for `vetl status`, also during a sync."""
 
 import json
 import time
@@ -19,10 +19,10 @@ List = tuple[str, str]
 """A practice's id and the name of one of its lists."""
 
 WRITTEN_EVERY = 1.0
-"""Seconds: a sync of many practices commits far more often than anybody looks."""
+"""Seconds between two snapshots, because a sync of many practices commits much more often."""
 
 SHARE = 20
-"""Times as long as a write took, until the next one: 320 practices take 80 ms."""
+"""Pause between two snapshots, as a multiple of the time that the last one took: 80 ms for 320 practices."""
 
 _RECEIVED = frozenset(endpoint.name for endpoint in RECEIVED)
 _ONLY = (
@@ -32,7 +32,7 @@ _ONLY = (
 _FACTS = {
     "cursor": "select practice_id, endpoint, cursor from control.cursors {only}",
     "quarantined": (
-        # Of all lists: rows in quarantine decide which entries there are.
+        # This reads all lists, because rows in quarantine decide which lists have an entry.
         "select practice_id, endpoint, count(*), count(acknowledged_at) from control.quarantine"
         " where resolved_at is null group by all"
     ),
@@ -48,7 +48,7 @@ _FACTS = {
         " from control.attempts {only}"
     ),
 }
-"""What an entry consists of beside counts, windows and reconciles."""
+"""The parts of an entry, without counts, windows and reconciles."""
 
 _LAST_WINDOWS = (
     "select practice_id, endpoint, window_start, window_end, certified, reason, finished_at from control.windows"
@@ -57,20 +57,20 @@ _LAST_WINDOWS = (
     " qualify row_number() over (partition by practice_id, endpoint order by window_end desc) = 1"
 )
 _COMMITTED_WITHIN = timedelta(days=1)
-"""How much later than another one, by the source's clock, a window may be committed after it."""
+"""How much older, by the source's clock, a window may be than one that was committed before it."""
 
 _RECONCILED = """
-with told as (
+with reconciled as (
     select run_id, source_clock, unnest(from_json(
         json_extract(summary, '$.results'),
         '[{"practice_id": "VARCHAR", "endpoint": "VARCHAR", "state": "VARCHAR"}]'
     )) as list
     from control.runs where command = 'reconcile'
 ), proven as (
-    select distinct run_id, practice_id from control.windows semi join told using (run_id) where certified
+    select distinct run_id, practice_id from control.windows semi join reconciled using (run_id) where certified
 )
-select list.practice_id, list.endpoint, max(source_clock) from told
-semi join proven on told.run_id = proven.run_id and list.practice_id = proven.practice_id
+select list.practice_id, list.endpoint, max(source_clock) from reconciled
+semi join proven on reconciled.run_id = proven.run_id and list.practice_id = proven.practice_id
 where list.state = 'certified' group by all
 """
 """A reconcile counts for the lists that it certified, as in `marts.proof`."""
@@ -82,7 +82,7 @@ _LAST_RUN = (
 
 
 class Status:
-    """Entries are made anew only for lists that have changed: a commit costs the same, however many there are."""
+    """The entries of all lists. A commit updates only changed lists, so its cost does not grow with them."""
 
     def __init__(
         self,
@@ -96,29 +96,29 @@ class Status:
         self._tables = {table.endpoint.name: table for table in tables}
         self._counts: dict[List, tuple[int, int]] = {}
         self._uncounted: set[List] | None = None
-        """`None`: nothing has been counted yet."""
+        """The lists to count; `None` before the first count: all."""
         self._windows: dict[List, tuple[Any, ...]] = {}
         self._searched_from = datetime(1970, 1, 1, tzinfo=UTC)
         self._reconciled: dict[List, tuple[Any, ...]] = {}
         self._entries: dict[List, ListStatus] = {}
         self._texts: dict[List, str] = {}
         self._stale: set[List] | None = None
-        """Whose entry is not what it should be; `None`: everything."""
+        """The lists with an outdated entry; `None`: all."""
         self._next_at = float("-inf")
 
     def changed(self, practice_id: str, endpoint: str) -> None:
-        """The rows of this list are not what they were."""
+        """Mark the entry of a list as outdated, because its rows changed."""
         if self._uncounted is not None:
             self._uncounted.add((practice_id, endpoint))
         if self._stale is not None:
             self._stale.add((practice_id, endpoint))
 
     def practices_changed(self) -> None:
-        """Others are configured, or days of calls are others in another time zone."""
+        """Mark all entries and counts as outdated: other practices are configured, or a time zone changed."""
         self._uncounted = self._stale = None
 
     def run_changed(self) -> None:
-        """One has begun or has ended: attempts are others, and it may have been a reconcile."""
+        """Mark all entries as outdated: a run began or ended, so that attempts and reconciles may differ."""
         self._stale = None
 
     def lists(self) -> list[ListStatus]:
@@ -140,7 +140,7 @@ class Status:
         self._next_at = self._clock() + max(WRITTEN_EVERY, SHARE * (self._clock() - begun))
 
     def write_rest(self, warehouse: Path) -> None:
-        """Write what was not due yet; a file that is not written to any more is no reason to fail."""
+        """Write the snapshot if entries changed after the last one; ignore a failure of DuckDB."""
         if self._stale and self._next_at > float("-inf"):
             try:
                 self.write(warehouse, at_once=True)
@@ -159,7 +159,7 @@ class Status:
         return None
 
     def _refresh(self) -> None:
-        """Make the entries of stale lists anew. Where all are, their order follows the configured practices."""
+        """Update the entries of stale lists; if all are stale, in the order of the configured practices."""
         stale, self._stale = self._stale, set[List]()
         if stale is not None and not stale:
             return
@@ -170,13 +170,13 @@ class Status:
             self._reconciled = self._by_list(_RECONCILED, {})
             self._entries, self._texts = {}, {}
         facts = {name: self._facts(sql, stale) for name, sql in _FACTS.items()}
-        shown = list(self._shown(practices, facts["quarantined"]))
-        if stale is not None and set(shown) != self._entries.keys():
-            # A webhook told of something for the first time: its entry has a place among the others.
+        listed = list(self._listed(practices, facts["quarantined"]))
+        if stale is not None and set(listed) != self._entries.keys():
+            # A webhook brought the first rows of a list, whose entry needs its place in the order.
             self._stale = None
             self._refresh()
             return
-        for key in shown if stale is None else stale.intersection(shown):
+        for key in listed if stale is None else stale.intersection(listed):
             self._entries[key] = self._entry(key, practices, facts)
             self._texts[key] = self._entries[key].as_json()
 
@@ -212,23 +212,23 @@ class Status:
             drift=tuple(facts["drift"].get(key, ([],))[0]),
         )
 
-    def _shown(self, practices: Collection[str], held: Collection[List]) -> Iterator[List]:
-        """A body may be in quarantine because nobody knows its practice, so not only the configured count."""
-        for practice_id in [*practices, *sorted({name for name, _ in held}.difference(practices))]:
+    def _listed(self, practices: Collection[str], quarantined: Collection[List]) -> Iterator[List]:
+        """Yield the lists with an entry, also quarantined deliveries of practices that are not configured."""
+        for practice_id in [*practices, *sorted({name for name, _ in quarantined}.difference(practices))]:
             for name in self._tables:
                 key = (practice_id, name)
-                if (key in held or key in self._counts) if name in _RECEIVED else practice_id in practices:
+                if (key in quarantined or key in self._counts) if name in _RECEIVED else practice_id in practices:
                     yield key
 
     def _search_windows(self) -> None:
-        """The last window of each list. All that were ever read are searched once, then only the latest."""
+        """Update the last window of each list: search all windows once, then only the latest ones."""
         windows = self._by_list(_LAST_WINDOWS, {"since": self._searched_from})
         self._windows |= windows
         last = max((window[4] for window in windows.values()), default=None)
         self._searched_from = last - _COMMITTED_WITHIN if last else self._searched_from
 
     def _count(self) -> None:
-        """Rows of a list are counted for all its practices at once, then only where they have changed."""
+        """Count the rows of each list for all practices once, then only for practices whose rows changed."""
         uncounted, self._uncounted = self._uncounted, set[List]()
         self._counts = {
             key: counts for key, counts in self._counts.items() if uncounted is not None and key not in uncounted
@@ -255,18 +255,18 @@ class Status:
 
 
 def _until(by_cursor: str | None, by_sync: str | None) -> str | None:
-    """By the cursor; of calls it knows the day alone, so what the last sync told is better."""
+    """Prefer the instant of the cursor, or that of the last sync if the cursor has only a day (calls)."""
     return by_sync or by_cursor if by_cursor is None or "T" not in by_cursor else by_cursor
 
 
 def certified_through(cursor: Mapping[str, Any]) -> str | None:
-    """Until when everything is certain: an instant, or the practice-local day that is not certain any more."""
+    """Return the end of the certified time: an instant, or the first practice-local day that is not certified."""
     covered = cursor.get("covered")
     return covered[0][1] if covered else cursor.get("through")
 
 
 def _attempt(row: tuple[Any, ...] | None) -> tuple[Attempt | None, str | None]:
-    """The last attempt, and until when it certified its list."""
+    """Return the last attempt, and the instant up to which it certified its list."""
     if row is None:
         return None, None
     state, reason, command, run_id, finished, through = row

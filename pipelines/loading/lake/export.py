@@ -1,7 +1,7 @@
-"""Raw, history and control of the private file as Parquet: what changed since the last export.
+"""Export raw, history and control of the private file as Parquet: only partitions that changed.
 
-A partition is replaced as a whole, by a file of another name. What the manifest listed before stays until the next
-export, so that whoever began to read from it comes to the end.
+A changed partition is replaced by a file with a new name. Files of the previous manifest stay until the next
+export, so that a reader who began with that manifest can finish.
 """
 
 import json
@@ -25,7 +25,7 @@ _OURS = re.compile(r"/[0-9a-f]{16}\.parquet$")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export did. `written` and `written_bytes` are of new files; `rows` are those of the whole lake."""
+    """The result of an export. `written` and `written_bytes` count new files; `rows` those of the whole lake."""
 
     location: str
     export: int
@@ -45,13 +45,13 @@ def export_private(
     lock_wait_seconds: float,
     grace: bool = True,
 ) -> Exported:
-    """Bring the lake in step with what is committed; whoever writes is waited for, and waits.
+    """Update the lake to the committed rows. Other writers wait for the export, and the export waits for them.
 
-    Without `grace` no file of before stays.
+    Without `grace` the files of the previous manifest are removed at once.
 
     Raises:
-        LakeError: it cannot be read or written; what its manifest lists stays.
-        WarehouseBusy: another process holds the file, and went on for `lock_wait_seconds`.
+        LakeError: the lake cannot be read or written; the files of its manifest stay.
+        WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
         WarehouseError: the file cannot be opened or read.
     """
     with (
@@ -68,10 +68,12 @@ def export_private(
 
 
 def export_marts(published: Path, storage: Storage, *, grace: bool = True) -> Exported:
-    """Bring a lake of marts in step with the published file. Without `grace` no file of before stays.
+    """Update a lake of marts to the published file.
+
+    Without `grace` the files of the previous manifest are removed at once.
 
     Raises:
-        LakeError: it cannot be read or written; what its manifest lists stays.
+        LakeError: the lake cannot be read or written; the files of its manifest stay.
         WarehouseError: the file cannot be read.
     """
     with (
@@ -96,7 +98,7 @@ def _export(
     files: list[LakeFile] = []
     tables = list(lake_tables(connection, schemas))
     for table in tables:
-        files += _in_step(connection, table, before, storage, drafts)
+        files += _update_table(connection, table, before, storage, drafts)
     written = {table.full_name: table.written for table in tables}
     now = Manifest((before.export if before else 0) + 1, clock, written, tuple(files))
     if before and (now.tables, now.paths()) == (before.tables, before.paths()):
@@ -108,26 +110,26 @@ def _export(
 
 
 def read_manifest(storage: Storage) -> Manifest | None:
-    """What makes up the lake; `None` where nothing was exported yet.
+    """Return the manifest of the lake; `None` before the first export.
 
     Raises:
-        LakeError: it cannot be read, or is no manifest of this vetl.
+        LakeError: the manifest cannot be read, or this vetl does not know it.
     """
     text = storage.read(MANIFEST)
     return Manifest.parse(text, storage.location) if text is not None else None
 
 
-def _in_step(
+def _update_table(
     connection: duckdb.DuckDBPyConnection,
     table: LakeTable,
     before: Manifest | None,
     storage: Storage,
     drafts: Path,
 ) -> list[LakeFile]:
-    """The files of a table: those of before where a partition holds what it held, new ones for the others."""
+    """Return the files of a table: existing files of unchanged partitions, new files of the others."""
     partitions = table.fingerprints(connection)
-    held = [file for file in before.files if file.table == table.full_name] if before else []
-    kept = [file for file in held if _still_holds(file, table, partitions)]
+    listed = [file for file in before.files if file.table == table.full_name] if before else []
+    kept = [file for file in listed if _is_current(file, table, partitions)]
     there = {file.partition for file in kept}
     wanted = {partition: fingerprint for partition, fingerprint in partitions.items() if partition not in there}
     if not wanted and kept:
@@ -135,7 +137,7 @@ def _in_step(
     return [*kept, *write_partitions(connection, table, wanted, storage, drafts)]
 
 
-def _still_holds(file: LakeFile, table: LakeTable, partitions: Mapping[Partition, str]) -> bool:
+def _is_current(file: LakeFile, table: LakeTable, partitions: Mapping[Partition, str]) -> bool:
     if file.schema_version != table.written.schema_version:
         return False
     if not partitions:
@@ -151,7 +153,7 @@ def _replace_manifest(storage: Storage, manifest: Manifest, drafts: Path) -> Non
 
 
 def _remove_old(storage: Storage, schemas: Sequence[str], now: Manifest, before: Manifest | None) -> int:
-    """Remove what neither this manifest nor the one before lists: older files, and those of a killed export."""
+    """Remove the files that neither manifest lists: older files, and those of a killed export."""
     listed = now.paths() | (before.paths() if before else set())
     old = [
         path for schema in schemas for path in storage.paths(schema) if path not in listed and _OURS.search(path)

@@ -1,4 +1,4 @@
-"""`manifest.json`: the files that make up a lake. Replaced in one step, after the files that it lists."""
+"""`manifest.json` lists the files of a lake. It is replaced in one step, after its files were written."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,12 +11,12 @@ MANIFEST = "manifest.json"
 FORMAT = 1
 
 Partition = tuple[str | None, str | None]
-"""A practice's id and a month, `2026-01`; `None` where a table is not partitioned so, or a row has no month."""
+"""A practice's id and a month, `2026-01`; `None` if a table is not partitioned by it, or a row has no month."""
 
 
 @dataclass(frozen=True, slots=True)
 class LakeFile:
-    """A file and what is in it. `fingerprint` tells the rows of its whole partition from others."""
+    """A file of a lake. `fingerprint` is a hash of the rows of its whole partition."""
 
     table: str
     practice_id: str | None
@@ -29,7 +29,7 @@ class LakeFile:
 
     @property
     def partition(self) -> Partition:
-        """Where in its table it belongs."""
+        """Return the partition of the file."""
         return self.practice_id, self.month
 
 
@@ -52,19 +52,19 @@ class Manifest:
     files: tuple[LakeFile, ...]
 
     def paths(self) -> set[str]:
-        """The files that make it up."""
+        """Return the paths of its files."""
         return {file.path for file in self.files}
 
     def as_json(self) -> dict[str, Any]:
-        """As it is written."""
+        """Return the JSON of the file."""
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
     def parse(cls, text: bytes, location: str) -> "Manifest":
-        """What was written.
+        """Read a manifest from its text.
 
         Raises:
-            LakeError: it is no manifest, or one of a newer vetl.
+            LakeError: the text is not a manifest, or a newer vetl wrote it.
         """
         try:
             document: dict[str, Any] = json.loads(text)

@@ -1,4 +1,4 @@
-"""Marts that lie as Parquet, as a DuckDB file of views: so they are published as those of the private file are."""
+"""Make a DuckDB file of views over marts in Parquet files, so that they are published like marts of DuckDB."""
 
 import json
 from contextlib import closing
@@ -12,10 +12,10 @@ from pipelines.loading.failures import as_vetl_errors
 
 
 def write_views(file: Path, tables: Path, manifest: Path) -> None:
-    """Make a file whose marts are `<tables>/<mart>/*.parquet`, described as in dbt's manifest.
+    """Make a file with a view for each `<tables>/<mart>/*.parquet`, with the descriptions of dbt's manifest.
 
     Raises:
-        WarehouseError: a mart is not there, or the file cannot be written.
+        WarehouseError: the files of a mart are missing, or the file cannot be written.
     """
     file.unlink(missing_ok=True)
     nodes = json.loads(manifest.read_text("utf-8"))["nodes"].values()

@@ -1,4 +1,4 @@
-"""Where a lake lies: a folder, or a prefix in a bucket of S3. A file is there whole, or not at all."""
+"""The storage of a lake: a folder, or a prefix in an S3 bucket. No file is ever visible in part."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _S3 = "s3://"
 
 @dataclass(frozen=True, slots=True)
 class S3Access:
-    """How a bucket is reached. Without keys: as S3's own tools find them."""
+    """Endpoint and keys of a bucket. Without keys, those that S3's own tools find are used."""
 
     endpoint: str | None = None
     access_key: str | None = field(default=None, repr=False)
@@ -27,7 +27,7 @@ class S3Access:
 
 
 class Storage:
-    """One place. Paths are relative to it, with slashes. `shared`: others than the owner may read a folder."""
+    """A storage. Paths are relative to its location, with slashes. `shared`: other accounts may read a folder."""
 
     def __init__(self, location: str, access: S3Access, *, shared: bool = False) -> None:
         self.location = location
@@ -47,7 +47,7 @@ class Storage:
 
     @contextmanager
     def drafts(self, elsewhere: Path) -> Generator[Path]:
-        """A folder for what will be `put`: within a lake that is a folder, so that this is a rename."""
+        """Yield a folder for drafts, which lies within a local lake, so that `put` is a rename."""
         target = Path(self.location) / "files" if self.is_local else elsewhere
         with ExitStack() as stack:
             with _in_one_line(self.location):
@@ -58,7 +58,7 @@ class Storage:
             yield folder
 
     def read(self, path: str) -> bytes | None:
-        """What a file holds; `None` where there is none."""
+        """Return the content of a file; `None` if it does not exist."""
         with _in_one_line(self.location):
             try:
                 with self._files.open_input_stream(self._at(path)) as stream:
@@ -67,7 +67,7 @@ class Storage:
                 return None
 
     def put(self, draft: Path, path: str) -> None:
-        """The draft becomes this file, in the place of what is there, in one step."""
+        """Move the draft to this path in one step; replace the file at the path."""
         with _in_one_line(self.location):
             if self.is_local:
                 target = Path(self._at(path))
@@ -80,12 +80,12 @@ class Storage:
             draft.unlink()
 
     def settle(self) -> None:
-        """Return once everything that was put would be there after a power cut."""
+        """Return when all files that were put would survive a power cut."""
         if self.is_local:
             os.sync()
 
     def paths(self, folder: str) -> list[str]:
-        """Every file below a folder."""
+        """Return every file below a folder."""
         selector = fs.FileSelector(self._at(folder), recursive=True, allow_not_found=True)
         with _in_one_line(self.location):
             entries = self._files.get_file_info(selector)
@@ -93,12 +93,12 @@ class Storage:
         return [item.path[skipped:] for item in entries if item.type == fs.FileType.File]
 
     def remove(self, path: str) -> None:
-        """Take a file away."""
+        """Remove a file."""
         with _in_one_line(self.location):
             self._files.delete_file(self._at(path))
 
     def _make(self, folder: Path) -> None:
-        """Folders that are there stay as they are: who else may read them is then somebody's decision."""
+        """Make a folder with its parents. Existing folders keep their modes, which an operator may have chosen."""
         missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
         for parent in reversed(missing):
             parent.mkdir()

@@ -1,4 +1,4 @@
-"""The tables of a lake: their columns, what they are partitioned by, and a fingerprint of each partition."""
+"""The tables of a lake: their columns, their partitions, and a fingerprint of each partition."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from pipelines.loading.lake.manifest import Partition, TableSchema
 MONTH = "month"
 _PRACTICE = "practice_id"
 _MONTH_OF = ("call_date", "created_at", "received_at")
-"""Columns whose month it is in raw and history: the first that a table has."""
+"""Columns that give the month of a row in raw and history; the first that a table has is used."""
 
 _CONTROL = {
     "windows": (_PRACTICE, "finished_at"),
@@ -22,20 +22,20 @@ _CONTROL = {
     "missing_records": (_PRACTICE, None),
     "phone_numbers": (_PRACTICE, None),
 }
-"""Tables of control that grow with the rows; all others are one file."""
+"""Control tables that grow with the rows, with their partitions; each other table is one file."""
 
 _WRITTEN_AS = {"JSON": "VARCHAR", "UBIGINT": "DECIMAL(20,0)"}
-"""JSON is text, which is what every engine's functions of JSON take. Trino has no unsigned numbers, and finds
-statistics of theirs corrupted (trinodb/trino#27274); Spark makes this decimal of them."""
+"""The types in Parquet. JSON is text, because every engine's JSON functions take text. Trino has no unsigned
+numbers, and rejects their statistics as corrupted (trinodb/trino#27274); Spark reads them as this decimal too."""
 
 _LEFT_OUT = ("meta", "migrations", "building", "forgotten_keys", "forgotten_values")
 _NOTES = "changed_in_"
-"""What a build keeps of itself, and the secrets of the private file."""
+"""The tables that are not exported: notes of builds, and secrets of the private file."""
 
 
 @dataclass(frozen=True, slots=True)
 class LakeTable:
-    """A table, and where its rows belong. `month_of` is a column of type date or timestamptz."""
+    """A table and its partitions. `month_of` is a column of type date or timestamptz."""
 
     schema: str
     name: str
@@ -45,24 +45,24 @@ class LakeTable:
 
     @property
     def full_name(self) -> str:
-        """`raw.phone_calls`."""
+        """Return the name with the schema, such as `raw.phone_calls`."""
         return f"{self.schema}.{self.name}"
 
     @property
     def source(self) -> str:
-        """In SQL."""
+        """Return the name in SQL."""
         return f"{self.schema}.{quoted(self.name)}"
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns of a path."""
+        """Return the columns of the table's partitions."""
         return tuple(
             name for name, given in ((_PRACTICE, self.practice), (MONTH, self.month_of)) if given is not None
         )
 
     @property
     def written(self) -> TableSchema:
-        """What each of its files holds."""
+        """Return the schema of its files."""
         columns = {name: _written_as(kind) for name, kind in self.columns}
         if self.month_of:
             columns[MONTH] = "VARCHAR"
@@ -71,7 +71,7 @@ class LakeTable:
 
     @property
     def month(self) -> str:
-        """SQL for a row's month in UTC; a call's is that of its day at the practice."""
+        """Return SQL for a row's month in UTC; for a call, the month of its day at the practice."""
         if self.month_of is None:
             return "null::varchar"
         name = quoted(self.month_of)
@@ -80,9 +80,9 @@ class LakeTable:
         return f"strftime({local}, '%Y-%m')"
 
     def fingerprints(self, connection: duckdb.DuckDBPyConnection) -> dict[Partition, str]:
-        """How many rows each partition has, and the sum of their hashes: reads the table once.
+        """Return the number of rows and the sum of their hashes for each partition; it reads the table once.
 
-        DuckDB's hash may be another in a later version: then every partition is written again, once.
+        If a later version of DuckDB has another hash, every partition is written again once.
         """
         hashed = ", ".join(quoted(name) for name, _ in self.columns)
         rows = connection.execute(
@@ -92,7 +92,7 @@ class LakeTable:
         return {(practice, month): fingerprint for practice, month, fingerprint in rows}
 
     def select(self) -> str:
-        """SQL for its rows as they are written."""
+        """Return SQL for the rows of its files."""
         casts = ", ".join(
             f"{quoted(name)}::{_written_as(kind)} as {quoted(name)}"
             for name, kind in self.columns
@@ -110,7 +110,7 @@ def _written_as(kind: str) -> str:
 
 
 def lake_tables(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> Iterator[LakeTable]:
-    """Every table of these schemas that is exported, in the order of its name."""
+    """Yield every exported table of these schemas, in the order of the names."""
     columns_by_table: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for schema, table, column, kind in connection.execute(
         "select schema_name, table_name, column_name, data_type from duckdb_columns()"

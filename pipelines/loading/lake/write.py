@@ -1,4 +1,4 @@
-"""Partitions of a table as Parquet files: written by DuckDB, some at a time, then put into the lake one by one."""
+"""Write partitions of a table as Parquet files in batches, then put them into the lake one by one."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from pipelines.loading.lake.storage import Storage
 from pipelines.loading.lake.tables import MONTH, LakeTable
 
 AT_ONCE = 64
-"""Partitions in one statement: DuckDB keeps a file open for each, and reads the table once for all."""
+"""Partitions of one statement, which reads the table once; DuckDB keeps a file open for each partition."""
 
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 _FORMAT = "format parquet, compression zstd, return_stats"
@@ -29,7 +29,7 @@ def write_partitions(
 ) -> Iterator[LakeFile]:
     """Write these partitions of a table under new names; `wanted` has the fingerprint of each.
 
-    A table without rows is one file without rows, which tells its columns.
+    A table without rows becomes one empty file with the columns.
     """
     if not wanted:
         draft = drafts / "empty.parquet"
@@ -46,7 +46,7 @@ def write_partitions(
 def _copied(
     connection: duckdb.DuckDBPyConnection, table: LakeTable, partitions: Sequence[Partition], drafts: Path
 ) -> Iterator[tuple[Partition, Path, int]]:
-    """Each file that DuckDB wrote, with its partition and rows."""
+    """Yield each partition with its file and number of rows."""
     if not table.keys:
         drafts.mkdir(exist_ok=True)
         draft = drafts / "all.parquet"
@@ -88,5 +88,5 @@ def _put(
 
 
 def _escaped(value: str | None) -> str:
-    """As Hive writes it: what could not stand in the name of a folder as percent and hexadecimal digits."""
+    """Escape a value as Hive does: characters that a folder's name cannot contain are percent-encoded."""
     return _NONE if value is None else quote(value, safe="")

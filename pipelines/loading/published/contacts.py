@@ -1,4 +1,4 @@
-"""`contacts.duckdb`: name, number and address of whom the marts name (docs/contacts.md)."""
+"""`contacts.duckdb`: names, numbers and addresses of the people in the marts (docs/contacts.md)."""
 
 import os
 from contextlib import closing, suppress
@@ -35,18 +35,18 @@ _TABLES = {
 
 
 def contacts_file(published: Path) -> Path:
-    """Where it lies: beside the published file."""
+    """Return the path of the contacts beside the published file."""
     return published.resolve().with_name("contacts.duckdb")
 
 
 def write_contacts(private: Path, published: Path) -> Path:
-    """Write it from the marts of the private file, in one rename, unless it is as new as the published file.
+    """Write the contacts from the private file's marts, unless they are as new as the published file.
 
-    It is made for its owner and group; both stay with the next one, and nobody else is ever let in.
+    Only the owner and the group may read the file. It is replaced in one rename and keeps both.
 
     Raises:
         WarehouseBusy: another process writes to the private file.
-        WarehouseError: it cannot be written; the one of before stays.
+        WarehouseError: the file cannot be written; the old file stays.
     """
     file = contacts_file(published)
     try:
@@ -69,7 +69,7 @@ def remove_contacts(published: Path) -> bool:
     """Remove the file if vetl wrote it, and return whether it did.
 
     Raises:
-        WarehouseError: it cannot be removed.
+        WarehouseError: the file cannot be removed.
     """
     file = contacts_file(published)
     try:
@@ -83,10 +83,10 @@ def remove_contacts(published: Path) -> bool:
 
 
 def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> None:
-    """Make it `contacts` in a connection, where it is there and may be read."""
+    """Attach the file as `contacts` if it exists and may be read."""
     file = contacts_file(published)
     if os.access(file, os.R_OK):
-        with suppress(duckdb.Error):  # replaced, removed or damaged meanwhile: the marts are answered all the same
+        with suppress(duckdb.Error):  # queries of the marts work also if the file was removed or damaged meanwhile
             connection.execute(f"attach {literal(str(file))} as contacts (read_only)")
 
 
@@ -96,13 +96,13 @@ def _is_fresh(file: Path, published: Path) -> bool:
 
 
 def _give_access(draft: Path, file: Path) -> None:
-    """Give the draft the mode and group of the file that it replaces, but never let everybody in."""
+    """Give the draft the mode and group of the file that it replaces, but give other accounts no access."""
     before = file.stat() if file.exists() else None
     mode = before.st_mode & _NOBODY_ELSE if before else _MODE
     if before and before.st_gid != draft.stat().st_gid:
         try:
             os.chown(draft, -1, before.st_gid)
-        except PermissionError:  # the group is not one of this account: its own group must not read instead
+        except PermissionError:  # this account is not in that group, and its own group must not read instead
             mode &= 0o700
     draft.chmod(mode)
 
@@ -113,18 +113,20 @@ def _write(private: Path, draft: Path) -> None:
         connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
         set_mark(connection, "main")
         for name, statement in _TABLES.items():
-            connection.execute(f"create table target.{name} as from ({_filled(statement)}) where {_told(name)}")
+            connection.execute(
+                f"create table target.{name} as from ({_filled(statement)}) where {_has_contact(name)}"
+            )
         connection.execute("detach target")
 
 
 def _filled(statement: str) -> str:
-    """The statement with its numbers; what stands in the place of a forgotten one is none."""
+    """Fill in the numbers of a statement; the pseudonym of a number becomes null."""
     for column in ("phone", "phone_number", "leaks.phone_number", "clients.phone"):
         number = f"case when not starts_with({column}, {literal(FAKE_NUMBER)}) then {column} end"
         statement = statement.replace(f"{{{column}}}", number)
     return statement
 
 
-def _told(name: str) -> str:
+def _has_contact(name: str) -> str:
     columns = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
     return f"coalesce({columns}) is not null"

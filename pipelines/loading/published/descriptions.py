@@ -1,4 +1,4 @@
-"""What the marts' descriptions say of them, for publishing: personal columns to mask, what tells rows apart."""
+"""Read the personal columns and the grain of each mart from its description, for publishing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,26 +11,25 @@ from pipelines.core.privacy import CLASSES, PersonalClass
 
 _MODELS = {".sql", ".py"}
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""In C, where PyYAML has it: a tenth of the time."""
+"""The loader in C if PyYAML has it: it takes a tenth of the time."""
 
 
 def personal_columns(project: Path) -> dict[str, dict[str, PersonalClass]]:
-    """The columns of each mart that hold personal data with their class, by the mart's table name (none: empty).
+    """Return the personal columns of each mart with their classes, by the mart's table name.
 
-    Read from `models/marts/**/<name>.yml`, where they are marked `config: meta: {personal: name}`.
+    They are marked `config: meta: {personal: name}` in `models/marts/**/<name>.yml`.
 
     Raises:
-        Permanent: a mart is not described, so nobody can tell what it holds, or a class is none; nothing may be
-            published then.
+        Permanent: a mart is not described, or a class is unknown; nothing may be published then.
     """
     return {path.stem: dict(_marked(path.stem, path.with_suffix(".yml"))) for path in _marts(project)}
 
 
 def grains(project: Path) -> dict[str, tuple[str, ...]]:
-    """The columns that tell the rows of each mart apart, by its table name: its `config: meta: {grain: a, b}`.
+    """Return the columns that identify a row of each mart (`config: meta: {grain: a, b}`), by its table name.
 
     Raises:
-        Permanent: a mart is not described, or says no grain.
+        Permanent: a mart is not described, or has no grain.
     """
     return {path.stem: _grain(path.stem, path.with_suffix(".yml")) for path in _marts(project)}
 
@@ -60,7 +59,7 @@ def _marked(mart: str, description: Path) -> Iterator[tuple[str, PersonalClass]]
 
 
 def _described(mart: str, description: Path) -> dict[str, Any]:
-    """The entry of a mart in its yml."""
+    """Return the entry of a mart in its YAML file."""
     try:
         content = yaml.load(description.read_text("utf-8"), Loader=_LOADER) or {}  # noqa: S506 - a safe one
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A rollback stays: no publication replaces the file that was put back until `vetl publish --release`."""
+"""Hold a rollback: no publication replaces the earlier file until `vetl publish --release`."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from pipelines.core.errors import WarehouseError
 class Hold:
     """A rollback that was not released; instants are ISO 8601.
 
-    `since`: when it was done. `published_at`: when the file that is shown now was published first.
+    `since`: the time of the rollback. `published_at`: the time when the current file was first published.
     """
 
     since: str
@@ -24,7 +24,7 @@ def read_hold(private: Path) -> Hold | None:
     """Return the rollback that holds the published file; `None` if publications go on.
 
     Raises:
-        WarehouseError: the record of it cannot be read.
+        WarehouseError: the record of the rollback cannot be read.
     """
     file = _path(private)
     try:
@@ -37,7 +37,7 @@ def read_hold(private: Path) -> Hold | None:
 
 
 def hold(private: Path, published: Path) -> Hold:
-    """Keep the published file as it is now.
+    """Hold the published file as it is now.
 
     Raises:
         WarehouseError: the record cannot be written.
@@ -56,7 +56,7 @@ def hold(private: Path, published: Path) -> Hold:
 
 
 def release(private: Path) -> bool:
-    """Let publications go on; `False` if nothing held them."""
+    """Let publications go on; return whether a rollback held them."""
     file = _path(private)
     there = file.exists()
     file.unlink(missing_ok=True)

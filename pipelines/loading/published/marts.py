@@ -1,4 +1,4 @@
-"""How a mart of the private file (`source`) comes into the analysts' (`target`): masked, whole or what changed."""
+"""Copy a mart from the private file (`source`) to the published one (`target`), masked: whole, or its changes."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
 
 NOTES = "changed_in_"
-"""What the last build took out of a mart and put into it: `control.changed_in_<mart>` (dbt/macros/incremental)."""
+"""The prefix of tables with the last build's changes: `control.changed_in_<mart>` (dbt/macros/incremental)."""
 
 
 _MASKED = "masked "
-"""What a value begins with that is published in the place of one that may name a person."""
+"""The prefix of values that are published instead of a value that may name a person."""
 
 
 _PHRASE = f"^({'|'.join(PHRASES)})"
@@ -27,7 +27,7 @@ _PHRASE = f"^({'|'.join(PHRASES)})"
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """What becomes of the personal columns of marts. Without a key a hash is null.
+    """The treatment of personal columns of marts. Without a key a hash is null.
 
     A value in a column of words that is not in `words` (in lower case) becomes `masked` and a hash by `salt`, so
     that rows which differ by that value still differ.
@@ -39,18 +39,18 @@ class Masking:
     words: frozenset[str] = field(default=frozenset(), repr=False)
 
     def names(self, mart: str, columns: Columns) -> list[str]:
-        """The personal columns that a mart has, in its order.
+        """Return the personal columns of a mart, in its order.
 
         Raises:
-            WarehouseError: it lacks one; what is classified is no longer what is there.
+            WarehouseError: the mart lacks a classified column, so the classification may be outdated.
         """
         unknown = sorted(self.columns[mart].keys() - columns.keys())
         if unknown:
             raise WarehouseError(f"marts.{mart} has no column {unknown[0]}, which is classified as personal")
         return [column for column in columns if column in self.columns[mart]]
 
-    def told(self, marts: Mapping[str, Columns], treatments: Collection[Treatment]) -> tuple[str, ...]:
-        """The personal columns that are treated so: `clients.name`."""
+    def columns_with(self, marts: Mapping[str, Columns], treatments: Collection[Treatment]) -> tuple[str, ...]:
+        """Return the personal columns with one of these treatments, such as `clients.name`."""
         return tuple(
             f"{mart}.{column}"
             for mart, columns in marts.items()
@@ -59,19 +59,19 @@ class Masking:
         )
 
     def select(self, mart: str, columns: Columns) -> tuple[str, dict[str, str]]:
-        """What to select of a mart, and the parameters for that."""
+        """Return SQL for the columns of a mart, and its parameters."""
         personal: dict[str, Treatment] = {name: self.columns[mart][name] for name in self.names(mart, columns)}
         practice = "practice_id" if "practice_id" in columns else "''"
-        shown = [
+        selected = [
             (
                 self._masked(name, kind, personal[name], _scope(mart, name), practice)
                 if name in personal
-                else self.shown(name, kind)
+                else self.published_column(name, kind)
             )
             + f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
-        statement = ", ".join(shown)
+        statement = ", ".join(selected)
         return statement, self.parameters(statement)
 
     def parameters(self, statement: str) -> dict[str, Any]:
@@ -79,13 +79,13 @@ class Masking:
         given = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
         return {name: value for name, value in given.items() if f"${name}" in statement}
 
-    def shown(self, column: str, kind: str, *, table: str | None = None) -> str:
+    def published_column(self, column: str, kind: str, *, table: str | None = None) -> str:
         """Return SQL for a column that is not personal, as it is published."""
         name = f"{table}.{quoted(column)}" if table else quoted(column)
         if column not in LABELS | WORDS or kind != "VARCHAR":
             return name
         word = name
-        if column in {"result", "reason"}:  # elsewhere the pattern would cost 0.7 s for ten million rows
+        if column in {"result", "reason"}:  # in other columns the pattern would cost 0.7 s for ten million rows
             word = f"regexp_replace({name}, {literal(_PHRASE)}, '')"
         code = f" or regexp_full_match({name}, {literal(CODE)})" if column == "error_code" else ""
         return (
@@ -98,9 +98,9 @@ class Masking:
         if treatment == "clear":
             return name
         if treatment == "hash" and self.key and kind == "VARCHAR":
-            # With its length before it, no practice and value read as those of another.
+            # The length of the practice separates it from the value, so that no two pairs give the same text.
             text = f"{literal(f'{scope}:')} || length({practice}) || ':' || {practice} || {name}"
-            # Twice, as in HMAC: one hash must not help to extend it.
+            # Hashed twice, as in HMAC, against length extension.
             return f"sha256($key || sha256($key || {text}))"
         return f"null::{kind}"
 
@@ -125,7 +125,7 @@ def masked_words(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Columns]:
-    """The columns and types of every mart of an attached file, by name."""
+    """Return the columns and types of every mart of an attached file, by name."""
     marts: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "select table_name, column_name, data_type from duckdb_columns()"
@@ -137,7 +137,7 @@ def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, 
 
 
 def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
-    """The mart as it is, in the place of what the target has of it."""
+    """Copy the whole mart to the target; replace the target's table."""
     shown, parameters = masking.select(mart, columns)
     connection.execute(
         f"create or replace table target.marts.{quoted(mart)} as select {shown} from source.marts.{quoted(mart)}",
@@ -149,10 +149,10 @@ def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Column
 def copy_changes(
     connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, grain: tuple[str, ...]
 ) -> None:
-    """What the last build changed in the mart. `grain` are the columns that tell its rows apart."""
+    """Copy the changes of the last build to the target. `grain` are the columns that identify a row."""
     target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(NOTES + mart)}"
     alike = " and ".join(
-        f"held.{quoted(name)} is not distinct from ({masking.shown(name, columns[name], table='gone')})"
+        f"held.{quoted(name)} is not distinct from ({masking.published_column(name, columns[name], table='gone')})"
         for name in grain
     )
     connection.execute(
@@ -164,7 +164,7 @@ def copy_changes(
 
 
 def noted_marts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """The marts of which the last build noted what it changed."""
+    """Return the marts with notes of the last build's changes."""
     rows = connection.execute(
         "select substr(table_name, length($notes) + 1) from duckdb_tables() where database_name = 'source'"
         " and schema_name = 'control' and starts_with(table_name, $notes)",
@@ -174,12 +174,12 @@ def noted_marts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
 
 
 def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> int:
-    """How many rows a mart has in an attached file."""
+    """Return the number of rows of a mart in an attached file."""
     return connection.execute(f"select count(*) from {database}.marts.{quoted(mart)}").fetchall()[0][0]
 
 
 def _copy_comments(connection: duckdb.DuckDBPyConnection, mart: str) -> None:
-    """What the marts say of themselves and their columns goes with them."""
+    """Copy the comments on a mart and its columns."""
     target = f"target.marts.{quoted(mart)}"
     for (comment,) in connection.execute(
         "select comment from duckdb_tables() where database_name = 'source' and schema_name = 'marts'"

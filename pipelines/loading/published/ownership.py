@@ -1,4 +1,4 @@
-"""The mark of the files that vetl publishes: only such a file is replaced or removed."""
+"""Mark the files that vetl publishes: only a file with this mark is replaced or removed."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -11,7 +11,7 @@ from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.loading.connection import literal
 
 _MARK = "published_by_vetl"
-"""A type in the schema of the tables: it travels with every copy of the file, and no reader of tables sees it."""
+"""A type in the schema of the tables: each copy of the file has it, and readers of tables do not see it."""
 
 _OLDER: Mapping[str, Mapping[str, AbstractSet[str]]] = {
     "marts": {

@@ -1,7 +1,7 @@
 """The published file as Parquet, for tools that cannot open DuckDB: a folder of files and a manifest.
 
-A reader that begins with the manifest sees one publication whole: it is replaced in one rename, after the files
-that it names, and these are never written to again.
+A reader that begins with the manifest sees one whole publication: the manifest is replaced in one rename after its
+files were written, and these files never change.
 """
 
 import json
@@ -22,15 +22,15 @@ MANIFEST = "manifest.json"
 
 
 def parquet_folder(published: Path) -> Path:
-    """Where it lies: `analytics.parquet`, beside `analytics.duckdb`."""
+    """Return the path of the folder, such as `analytics.parquet` beside `analytics.duckdb`."""
     return published.resolve().with_suffix(".parquet")
 
 
 def write_parquet(published: Path, files: int) -> Path:
-    """Write every mart of the published file, unless that was done; of all publications the last `files` stay.
+    """Write every mart of the published file unless it was written already; keep the last `files` publications.
 
     Raises:
-        WarehouseError: it cannot be read or written; what the manifest names stays.
+        WarehouseError: the folder cannot be read or written; the files of the manifest stay.
     """
     folder, stat = parquet_folder(published), published.stat()
     if folder.exists() and not _is_ours(folder):
@@ -68,7 +68,7 @@ def remove_parquet(published: Path) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether vetl wrote the folder: its manifest says so, or it holds drafts and versions alone."""
+    """Return whether vetl wrote the folder: its manifest says so, or it holds only drafts and versions."""
     try:
         return {"version", "tables"} <= json.loads((folder / MANIFEST).read_text("utf-8")).keys()
     except FileNotFoundError:
@@ -99,7 +99,7 @@ def _write(published: Path, draft: Path, version: str) -> list[dict[str, Any]]:
 
 
 def _readable(folder: Path, published: Path) -> None:
-    """Who may read the published file may read these; a folder is entered by whom it can be read."""
+    """Give the files the mode of the published file; accounts that may read a folder may also enter it."""
     mode = published.stat().st_mode & 0o777
     for path in (folder, *folder.rglob("*")):
         path.chmod(mode | (mode & 0o444) >> 2 if path.is_dir() else mode)

@@ -1,4 +1,4 @@
-"""The analysts' file: the marts alone, personal data masked, replaced in one rename."""
+"""Publish the marts to the analysts' file: masked, and replaced in one rename."""
 
 import os
 import shutil
@@ -35,23 +35,23 @@ from pipelines.loading.published.retention import keep_before, remove_kept
 from pipelines.loading.published.words import Marts, learnt_words, shown_words, still_hold
 
 STORAGE_VERSION = "v1.0.0"
-"""So that BI tools with an older DuckDB can open the file."""
+"""The storage version that BI tools with an older DuckDB can open."""
 
 _PUBLISHED_MODE = 0o644
-"""Of a file that is published for the first time; its folder decides who comes near it."""
+"""The mode of a file that is published for the first time; its folder may restrict access further."""
 
 
 Grains = Mapping[str, tuple[str, ...]]
-"""The columns that tell the rows of a mart apart, by mart."""
+"""The columns that identify a row of a mart, by mart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was published: rows by table, columns that were masked, marts left out as nobody classified them.
+    """The result of a publication: rows by table, masked columns, and marts left out as unclassified.
 
     `clear`: columns with personal data that are published as they are, because `vetl.toml` says so.
-    `weak_key`: the key that personal columns were hashed by can be found by trying.
-    `masked_words`: how many different values are masked in columns of words, as they may name somebody.
+    `weak_key`: the key of the hashes can be found by trying.
+    `masked_words`: the number of different values that are masked in columns of words, as they may name a person.
     """
 
     path: Path
@@ -73,13 +73,13 @@ def publish(
     keep: int = 1,
     limits: Mapping[str, str] | None = None,
 ) -> Published:
-    """Bring the marts of the private file into a new one, check it, and put it in the place of the old.
+    """Copy the marts of the private file into a new file, check it, and replace the published file by it.
 
-    `pii` says what becomes of the personal columns of every mart; without a key a hash is null. Where the old
-    file shows the build before, it is copied, and marts with a grain are changed in it as they were in the private
-    one. Who has the old file open goes on reading it. On failure the old file stays as it was and nothing is left
-    behind. The last `keep` files stay, the new one among them (kept.py). `limits` are DuckDB's `memory_limit` and
-    `temp_directory`, where they are not its own.
+    `pii` has the treatment of the personal columns of every mart; without a key a hash is null. If the published
+    file shows the build before the last one, it is copied, and marts with a grain are updated by the changes of
+    the last build. Readers who have the old file open go on reading it. On failure the old file stays and drafts
+    are removed. The last `keep` files stay, with the new one (retention.py). `limits` are DuckDB's `memory_limit`
+    and `temp_directory` if they differ from DuckDB's defaults.
 
     Raises:
         WarehouseBusy: another process writes to the private file.
@@ -107,7 +107,7 @@ def _publish(
 ) -> Published:
     record = read_record(private)
     masking = replace(masking, salt=record.salt if record else token_hex(16))
-    # What does not fit is not masked yet: it lies beside the private file.
+    # Rows that DuckDB spills are not masked yet, so they are spilled beside the private file.
     with closing(duckdb.connect(config={"temp_directory": f"{private}.tmp", **limits})) as connection:
         connection.execute(f"attach {literal(str(private))} as source (read_only)")
         refuse_newer(connection, "source", bundled.migrations())
@@ -118,9 +118,9 @@ def _publish(
         result = Published(
             published,
             {name: count(connection, "source", name) for name in marts},
-            masking.told(marts, {"null", "hash"}),
+            masking.columns_with(marts, {"null", "hash"}),
             tuple(sorted(there.keys() - marts.keys())),
-            clear=masking.told(marts, {"clear"}),
+            clear=masking.columns_with(marts, {"clear"}),
             weak_key=masking.key is not None and is_weak_key(masking.key),
         )
         build = last_build(connection)
@@ -148,7 +148,7 @@ def _publish(
         draft.replace(published)
         remove_kept(published, keep)
         _sync_to_disk(published.parent)
-        with suppress(OSError):  # then the next one is copied whole
+        with suppress(OSError):  # without a record the next publication copies the marts whole
             whole_bytes = record.whole_bytes if record and how == "changes" else None
             write_record(private, build, masking, published, whole_bytes, learnt, result.masked_words)
     return result
@@ -165,7 +165,7 @@ def _target(connection: duckdb.DuckDBPyConnection, draft: Path) -> Generator[Non
 def _bring(
     connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking, grains: Grains
 ) -> None:
-    """Fill the target with these marts. Those with a grain are there as they were before the last build."""
+    """Fill the target with these marts; it has those with a grain as of the build before the last one."""
     connection.execute("create schema if not exists target.marts")
     set_mark(connection, "marts")
     noted, held = noted_marts(connection), marts_of(connection, "target")
@@ -177,7 +177,7 @@ def _bring(
 
 
 def _check(draft: Path, result: Published) -> None:
-    """Open the new file afresh and see that all is in it."""
+    """Open the new file again and compare its numbers of rows."""
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(draft))} as target (read_only)")
         tables = {name: count(connection, "target", name) for name in marts_of(connection, "target")}
@@ -189,7 +189,7 @@ def _refuse_what_is_not_published(private: Path, published: Path) -> None:
     """Make sure that the published file may be replaced: vetl published it, and it is not the private file.
 
     Raises:
-        WarehouseError: it may not.
+        WarehouseError: the file may not be replaced.
     """
     if published.exists() and private.exists() and published.samefile(private):
         raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
@@ -197,7 +197,7 @@ def _refuse_what_is_not_published(private: Path, published: Path) -> None:
 
 
 def _give_access(draft: Path, published: Path) -> None:
-    """Who could read the file before can read it now: its mode and group stay."""
+    """Give the draft the mode and group of the published file, so that the same accounts can read it."""
     if not published.exists():
         draft.chmod(_PUBLISHED_MODE)
         return
@@ -205,7 +205,7 @@ def _give_access(draft: Path, published: Path) -> None:
     mode = stat.S_IMODE(before.st_mode)
     try:
         os.chown(draft, -1, before.st_gid)
-    except PermissionError:  # not a group of ours: then our own must not read in its place
+    except PermissionError:  # this account is not in that group, and its own group must not read instead
         mode &= ~stat.S_IRWXG
     draft.chmod(mode)
 

@@ -1,7 +1,7 @@
-"""One SQL statement that reads one file, and nothing else: no other file, no setting, no extension.
+"""Run one SQL statement that only reads one file: no other file, no setting, no extension.
 
-The statement runs in a thread of its own and its rows come in batches: memory is bounded by DuckDB's limit, and
-an interrupt ends it at once.
+The statement runs in its own thread and its rows come in batches, so that DuckDB's limit bounds the memory and an
+interrupt ends the statement at once.
 """
 
 import io
@@ -27,13 +27,13 @@ T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
 
 BATCH = 10_000
-"""Rows that are in Python's memory at once."""
+"""The most rows in Python's memory."""
 
 _BOUNDLESS = 1_000_000
-"""Characters that no row of a table fills."""
+"""More characters than any row of a table has."""
 
 _READS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.MULTI})
-"""`MULTI` is a PIVOT: the columns that it finds, then a SELECT."""
+"""`MULTI` is a PIVOT: a statement that finds the columns, then a SELECT."""
 
 _HINT = re.compile(r"(?:Did you mean|Candidate bindings:) ([^\n?]+)")
 _NO_TABLE = re.compile(r'Table with name "?([\w.]+)"? does not exist')
@@ -51,9 +51,9 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The first rows of a statement, drawn. `columns` tells how many there are, where some are left out.
+    """The first rows of a statement, drawn. `columns` has the number of columns if some are left out.
 
-    `rows` are all, as far as that is known; `count` finds it out, and reads the statement to its end for that.
+    `rows` is the number of all rows if it is known. `count` runs the statement to its end to count them.
     """
 
     drawn: str
@@ -65,7 +65,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class RowStream:
-    """The rows of a statement as they come, in batches of at most `BATCH`."""
+    """The rows of a statement, in batches of at most `BATCH`."""
 
     columns: tuple[str, ...]
     batches: Iterator[Rows]
@@ -83,7 +83,7 @@ def query(file: Path, sql: str) -> QueryResult:
 
 @contextmanager
 def streamed(file: Path, sql: str) -> Generator[RowStream]:
-    """Run a statement; its rows are fetched as they are taken.
+    """Run a statement, and fetch its rows when the caller takes them.
 
     Raises:
         WrongUse: the statement is not SQL that this file can answer, or would do more than read it.
@@ -98,7 +98,7 @@ def streamed(file: Path, sql: str) -> Generator[RowStream]:
 
 @contextmanager
 def looked_at(file: Path, sql: str, *, width: int | None, most: int) -> Generator[Look]:
-    """Run a statement as far as its first rows, drawn as DuckDB's own shell draws them in so many characters.
+    """Run a statement up to its first rows, and draw them as DuckDB's shell does in `width` characters.
 
     Without a `width` no column is left out and no cell is cut.
 
@@ -118,7 +118,7 @@ def looked_at(file: Path, sql: str, *, width: int | None, most: int) -> Generato
 
 
 def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) -> tuple[str, str]:  # noqa: ANN401 - Arrow's
-    """The box of a table, and what DuckDB says below it of columns; a plan, text of many lines, as it is."""
+    """Return the drawn table and DuckDB's line about its columns; the text of a plan is returned as it is."""
     if rows.column_names == ["explain_key", "explain_value"]:
         return "".join(rows.column(1).to_pylist()), ""
     lines = io.StringIO()
@@ -132,7 +132,7 @@ def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) 
 
 
 def tables_and_columns(file: Path) -> dict[str, list[str]]:
-    """The columns of every mart, by name, for completion.
+    """Return the columns of every mart, by name, for completion.
 
     Raises:
         WarehouseBusy: another process holds the file.
@@ -155,7 +155,7 @@ def query_to_parquet(file: Path, sql: str, target: Path) -> None:
 
 @contextmanager
 def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConnection]:
-    """The file alone, for reading; what does not fit into memory is spilled to a folder that goes afterwards."""
+    """Open one file for reading. DuckDB spills to a temporary folder, which is removed afterwards."""
     if not file.exists():
         raise WarehouseError(f"{file}: there is no such file yet; `vetl run` makes it")
     with TemporaryDirectory(prefix="vetl-query-") as spilled:
@@ -180,10 +180,10 @@ def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConn
 
 
 def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """What may not write must not be tried either: DuckDB lets COPY and ATTACH at the file that is open.
+    """Refuse a statement that does more than read, because DuckDB allows COPY and ATTACH on the open file.
 
     Raises:
-        WrongUse: it is not one statement that reads.
+        WrongUse: the text is not one statement that reads.
     """
     kinds = _kinds(connection, sql)
     explained = _EXPLAIN.fullmatch(sql)
@@ -206,7 +206,7 @@ def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.State
 
 
 def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
-    """What is wrong, and what may have been meant: DuckDB says it on a second line, or leaves it to us."""
+    """Return the error with a suggestion: from DuckDB's second line, or the nearest name of a table."""
     line = first_line(error).rstrip("!.")
     hint = _HINT.search(str(error))
     if hint:
@@ -221,7 +221,7 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
 
 
 class _Statement:
-    """Runs its work in a thread, so that a signal is met here while it goes on, and ends it."""
+    """Run work in a thread, so that a signal that arrives meanwhile ends the work."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, file: Path, thread: Executor) -> None:
         self._connection = connection
@@ -229,10 +229,10 @@ class _Statement:
         self._thread = thread
 
     def run(self, work: Callable[[], T]) -> T:
-        """What the work returns; its failure in one line."""
+        """Run the work and return its result; a failure becomes one line."""
         future = self._thread.submit(work)
         try:
-            # Woken now and then: a signal that another thread met is seen by this one only when it runs.
+            # The timeout lets this thread run, because Python handles a signal only while it runs.
             while wait([future], timeout=0.1).not_done:
                 pass
             return future.result()
@@ -255,7 +255,7 @@ def _statement(
         try:
             yield connection, _Statement(connection, file, thread)
         finally:
-            # A signal between the start of work and `run`'s knowing of it leaves work that nobody else would end.
+            # A signal between the start of work and the `try` of `run` leaves work that must be ended here.
             idle = thread.submit(int)
             while wait([idle], timeout=0.05).not_done:
                 connection.interrupt()

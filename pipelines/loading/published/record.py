@@ -1,8 +1,8 @@
-"""Which build the published file shows, kept beside the private one, so that the next one is not copied whole.
+"""Record beside the private file which build was published, so that the next publication copies only changes.
 
-A published file differs from the marts by what the last build changed only if it shows the build before that, is
-the very file that was written then, and masks the same columns with the same key. Where any of this cannot be
-told, the marts are copied whole.
+The changes of the last build suffice only if the published file shows the build before it, is the same file that
+was written then, and masks the same columns with the same key. If any of this is uncertain, the marts are copied
+whole.
 """
 
 import hashlib
@@ -18,15 +18,15 @@ from pipelines.drafts import replace_text
 from pipelines.loading.published.marts import Masking
 
 _SCHEME = 2
-"""The way in which values are masked: since 2, hashes are by practice and column, and words are learnt."""
+"""The version of the masking: since 2, hashes are by practice and column, and words are learnt."""
 
 _LARGER = 2
-"""A file that has grown by so much since it was copied whole holds more gaps than rows."""
+"""The growth since the last whole copy after which the file has more gaps than rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A build of all the marts; `previous` is the one whose marts it changed, none where it made them anew."""
+    """A build of all marts; `previous` is the build whose marts it updated, `None` if it made them in full."""
 
     build_id: str
     previous: str | None
@@ -34,7 +34,7 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class PublicationRecord:
-    """What was published last. `file` is its identity: inode, bytes and time of change in nanoseconds.
+    """The last publication. `file` is the identity of its file: inode, bytes and time of change in nanoseconds.
 
     `salt` is the salt of masked words, `words` are the learnt words that were shown. `masked_words` is the number
     of different values that were masked in columns of words.
@@ -50,7 +50,7 @@ class PublicationRecord:
 
 
 def last_build(connection: duckdb.DuckDBPyConnection) -> Build | None:
-    """The last build in the attached private file (`source`); none where none was complete."""
+    """Return the last build in the attached private file (`source`); `None` if it was not complete."""
     try:
         rows = connection.execute(
             "select build_id, previous_id from source.control.builds where is_complete and build_id is not null"
@@ -63,7 +63,7 @@ def last_build(connection: duckdb.DuckDBPyConnection) -> Build | None:
 def how_to_publish(
     record: PublicationRecord | None, build: Build | None, masking: Masking, published: Path
 ) -> Literal["whole", "changes", "nothing"]:
-    """What the published file lacks of the marts as they were built last."""
+    """Return whether the marts must be copied whole, by their changes, or not at all."""
     if (
         record is None
         or build is None
@@ -78,7 +78,7 @@ def how_to_publish(
 
 
 def read_record(private: Path) -> PublicationRecord | None:
-    """What stands beside the private file; none where it is not there or not understood."""
+    """Read the record beside the private file; return `None` if it is missing or cannot be parsed."""
     try:
         document = json.loads(_path(private).read_text("utf-8"))
         return PublicationRecord(
@@ -98,7 +98,7 @@ def write_record(
     words: Collection[str] = (),
     masked_words: int = 0,
 ) -> None:
-    """Keep what has just been published. `whole_bytes`: its size when it was copied whole; none: just now."""
+    """Record a publication. `whole_bytes`: the file's size at the last whole copy; `None` for a whole copy."""
     file = _identity(published)
     if build is None or file is None:
         _path(private).unlink(missing_ok=True)
@@ -123,6 +123,6 @@ def _identity(published: Path) -> tuple[int, int, int] | None:
 
 
 def _digest(masking: Masking) -> str:
-    """Tells one masking from another, and nothing of the key."""
+    """Return a digest that differs between maskings and does not reveal the key."""
     text = json.dumps([_SCHEME, masking.columns, masking.key is not None], sort_keys=True)
     return hashlib.scrypt(text.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()

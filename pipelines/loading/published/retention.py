@@ -1,4 +1,4 @@
-"""Published files of before, beside the one that is published: `analytics.20260116T120000000000Z.duckdb`."""
+"""Keep earlier published files beside the current one: `analytics.20260116T120000000000Z.duckdb`."""
 
 import os
 from contextlib import suppress
@@ -9,13 +9,13 @@ from pipelines.core.errors import WarehouseError
 
 
 def kept(published: Path) -> list[Path]:
-    """The files of before, the latest first."""
+    """Return the earlier files, the latest first."""
     published = published.resolve()
     return sorted(published.parent.glob(f"{published.stem}.[0-9]*Z{published.suffix}"), reverse=True)
 
 
 def keep_before(published: Path, files: int) -> None:
-    """Give the published file another name too, before the next takes its own; of all, so many `files` stay."""
+    """Give the published file a second name before it is replaced, if more than one of the `files` is kept."""
     if published.exists() and files > 1:
         made = datetime.fromtimestamp(published.stat().st_mtime, UTC)
         with suppress(FileExistsError):
@@ -23,7 +23,7 @@ def keep_before(published: Path, files: int) -> None:
 
 
 def remove_kept(published: Path, files: int = 1) -> list[Path]:
-    """Remove what is older than the last so many `files`, the published one among them. Returns what went."""
+    """Remove files older than the last `files`, which include the published one; return the removed files."""
     gone = kept(published)[files - 1 :]
     for file in gone:
         file.unlink(missing_ok=True)
@@ -31,12 +31,12 @@ def remove_kept(published: Path, files: int = 1) -> list[Path]:
 
 
 def roll_back(published: Path) -> None:
-    """Put the file that was published before in the place of the published one, in one rename.
+    """Replace the published file by the one that was published before it, in one rename.
 
-    The file that was published until now is gone; the next publication makes it again.
+    The replaced file is lost; the next publication makes it again.
 
     Raises:
-        WarehouseError: none is kept, or it cannot be renamed.
+        WarehouseError: no earlier file is kept, or it cannot be renamed.
     """
     published = published.resolve()
     before = kept(published)

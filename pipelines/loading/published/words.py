@@ -1,4 +1,4 @@
-"""The words that columns of words may show: those of the contract, and those that rows of many people share."""
+"""Find the values that columns of words may show: those of the contract, and those that many people share."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -24,16 +24,16 @@ from pipelines.loading.connection import literal, quoted
 from pipelines.loading.published.marts import NOTES, Columns
 
 FEWEST_PEOPLE = 5
-"""People whose rows share a value before it is a word; as many again for each person who bears it as a name."""
+"""The fewest people who share a value before it is a word; as many more for each person with that name."""
 
 _MOST_WORDS = 10_000
-"""Words that are learnt at most: a source that sends a new text with each row must not fill the memory."""
+"""The most learnt words: a source that sends a new text with each row must not fill the memory."""
 
 _PEOPLE = ("client_id", "phone_number", "contact_number", "client_phone")
-"""Columns that tell whose row it is; a row without any of them counts as one person."""
+"""Columns that identify the person of a row; a row without any of them counts as one person."""
 
 _SHORTEST_NAME = 2
-"""Letters of a part of a name that is looked for."""
+"""The fewest letters of a part of a name that is searched for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _names(marts: Marts, words: Collection[str], *, changed: bool) -> dict[str, 
 
 
 def _columns_of_names(marts: Marts) -> Iterator[tuple[str, str]]:
-    """Yield SQL for the masked names in each mart. Names that are published in clear are not looked for."""
+    """Yield SQL for the masked names in each mart. Names that are published in clear are not searched for."""
     for mart, columns in marts.columns.items():
         treatment = marts.treatments[mart]
         masked = [name for name in columns if treatment.get(name, "clear") != "clear" and name.endswith("name")]
