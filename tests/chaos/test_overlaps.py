@@ -16,9 +16,9 @@ from random import Random
 
 import pytest
 from support import truth
+from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.deliveries import body_of, reminder
 from support.mart_builds import built_in_full, differences
-from support.overlapping import KILLED, Command, Ended, overlap
 
 import sandbox
 from pipelines.partner.webhooks import Channel
