@@ -18,7 +18,7 @@ from typing import Any
 
 import duckdb
 import httpx
-from support.browsing import answered
+from support.dashboard_browser import answered
 from support.published import publish_small
 
 MART, MEASURE, BY = "practice_weekly", "leaks", "practice_id"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-from support.browsing import Dashboard, Visit, serving
+from support.dashboard_browser import Dashboard, Visit, serving
 from support.published import published_once
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"

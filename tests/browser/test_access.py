@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from playwright.sync_api import Page
-from support.browsing import Visit, serving, signed_in
+from support.dashboard_browser import Visit, serving, signed_in
 
 PASSWORD = "long and secret"
 HEADER = "X-Forwarded-User"

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 from playwright.sync_api import Page, expect
-from support.browsing import Dashboard, Visit, drawn, figures
+from support.dashboard_browser import Dashboard, Visit, drawn, figures
 
 FIVE = """
     select round(100 * sum(booked_within_7_days) / sum(new_booking_callers))::int || '%',

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-from support.browsing import Visit, drawn, serving
+from support.dashboard_browser import Visit, drawn, serving
 
 PAGES = {
     "overview": "Overview",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 from playwright.sync_api import expect
-from support.browsing import Visit, drawn, figures, serving, signed_in
+from support.dashboard_browser import Visit, drawn, figures, serving, signed_in
 
 
 def test_dates_and_numbers_are_the_readers(visit: Visit) -> None:

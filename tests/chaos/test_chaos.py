@@ -18,12 +18,12 @@ from random import Random
 import duckdb
 import pytest
 from support import servers, truth
-from support.door import Door, door_before
-from support.killed import sync_until_killed
-from support.restless import Restless, tie
+from support.claim_checker import Witness
+from support.killed_sync import sync_until_killed
+from support.moving_platform import Restless, tie
+from support.sandbox_settings import at, settings_for
 from support.servers import Server
-from support.witness import Witness
-from support.worlds import at, settings_for
+from support.tcp_proxy import Door, door_before
 
 import sandbox
 from pipelines.core.errors import ConfigurationError, VetlError

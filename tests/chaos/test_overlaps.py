@@ -16,9 +16,9 @@ from random import Random
 
 import pytest
 from support import truth
+from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.deliveries import body_of, reminder
 from support.mart_builds import built_in_full, differences
-from support.overlapping import KILLED, Command, Ended, overlap
 
 import sandbox
 from pipelines.partner.webhooks import Channel
@@ -46,6 +46,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 LEFT = {
     *("vetl.toml", "vetl.duckdb", "vetl.duckdb.lock", "vetl.duckdb.dbt", "vetl.duckdb.status.json"),
     *("vetl.duckdb.accepted.json", "vetl.duckdb.published.json", "analytics.duckdb", "inbox.sqlite", "lake"),
+    *("vetl.duckdb.last_sync.json", "vetl.duckdb.last_build.json", "vetl.duckdb.last_publication.json"),
 }
 """What is there at rest, beside the files that were published before."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browsing import answered
+from support.dashboard_browser import answered
 
 from pipelines.bundled import dashboards
 

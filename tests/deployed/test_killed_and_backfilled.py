@@ -9,9 +9,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from support import truth
+from support.claim_checker import LISTS, Witness
 from support.dagster_site import Site, site_of
 from support.processes import until
-from support.witness import LISTS, Witness
 
 import sandbox
 from pipelines import bundled

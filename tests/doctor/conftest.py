@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.clinic import DAYS, Clinic
+from support.platform_and_settings import DAYS, Clinic
 
 import sandbox
 

@@ -1,7 +1,7 @@
 """A user who does not know doctor: the first sync makes the essential checks by itself."""
 
 import pytest
-from support.clinic import Clinic
+from support.platform_and_settings import Clinic
 
 NAMES_OF_ITS_OWN = {
     "booking_sessions": {"start": "updated_since", "end": "until", "page": "page_number", "page_base": 1},

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.clinic import Clinic
 from support.lying_proxy import lying
+from support.platform_and_settings import Clinic
 
 Words = Callable[[str, dict[str, Any]], None]
 

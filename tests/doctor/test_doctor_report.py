@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.clinic import PRACTICE, Clinic, told
+from support.platform_and_settings import PRACTICE, Clinic, told
 
 import sandbox
 from pipelines.cli.app import execute

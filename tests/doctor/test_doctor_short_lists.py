@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
-from support.clinic import PRACTICE, Clinic
+from support.platform_and_settings import PRACTICE, Clinic
 
 NAMES_OF_ITS_OWN: dict[str, dict[str, Any]] = {
     "staff_tasks": {"status": "state", "page": "p", "per_page": "limit", "page_base": 1},

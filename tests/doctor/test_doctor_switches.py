@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from support.clinic import Clinic, told
+from support.platform_and_settings import Clinic, told
 
 Expected = dict[tuple[str, str], tuple[str, str]]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support import truth
-from support.worlds import settings_for
+from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.core.results import SyncResult

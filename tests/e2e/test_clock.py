@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.lying_proxy import lying
-from support.worlds import at
+from support.sandbox_settings import at
 
 Opened = Callable[..., Any]
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")

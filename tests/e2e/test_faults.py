@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.killed import processes, sync_until_killed
+from support.killed_sync import processes, sync_until_killed
 from support.lying_proxy import lying
-from support.worlds import at
+from support.sandbox_settings import at
 
 import sandbox
 from pipelines.core.errors import WarehouseBusy, WarehouseError

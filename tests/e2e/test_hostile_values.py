@@ -6,7 +6,7 @@ from zlib import crc32
 
 import pytest
 from support.lying_proxy import lying
-from support.worlds import at
+from support.sandbox_settings import at
 
 Opened = Callable[..., Any]
 

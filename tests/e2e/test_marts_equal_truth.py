@@ -1,7 +1,7 @@
 """From the platform's own truth to the last cell of every mart: at rest, and thirty days later.
 
-Past vetl's models on both sides (`support.seen`, `support.expected`). Practices lie in zones with and without
-summer time, one of them half an hour off, and the days cross both changes of the clock.
+Past vetl's models on both sides (`support.expected_inputs`, `support.expected`). Practices lie in zones with and
+without summer time, one of them half an hour off, and the days cross both changes of the clock.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from support.expected.overview import report_revisions
 from support.expected.practice import practice_days
 from support.expected.questions import ANSWERS, expected_marts
 from support.expected.tasks import reopened
-from support.known import Known
-from support.plot import tell
+from support.expected_inputs import TABLES, known_from
+from support.mart_inputs import Known
+from support.month_of_events import tell
 from support.random_rows import Row
-from support.seen import TABLES, known_from
 from support.story import LISTS, Chapter
 from support.zones import midnight, on_the_wall
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.door import Door, door_before
-from support.worlds import at
+from support.sandbox_settings import at
+from support.tcp_proxy import Door, door_before
 
 from pipelines.core.errors import Unreachable
 from pipelines.core.results import Progress, Waiting

@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from support.lying_proxy import lying
-from support.worlds import at, settings_for
+from support.sandbox_settings import at, settings_for
 
 import sandbox
 from pipelines.bundled import dbt_project

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 from support.mart_builds import build_marts_untested
-from support.worlds import settings_for
+from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.core.errors import WarehouseBusy

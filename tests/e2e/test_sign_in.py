@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.lying_proxy import lying
-from support.worlds import at
+from support.sandbox_settings import at
 
 from pipelines.core.errors import ConfigurationError, SignInRefused
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from support import older, truth
-from support.worlds import settings_for
+from support import old_warehouse, truth
+from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines import bundled
@@ -62,9 +62,9 @@ def columns_of(relation: str) -> str:
 
 
 def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixture[str]) -> None:
-    older.put_back(WAREHOUSE)
+    old_warehouse.put_back(WAREHOUSE)
     compared = {table: columns_of(table) for table in (*KEPT, "history.ai_outbound_requests", "control.windows")}
-    before = {table: older.rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
+    before = {table: old_warehouse.rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
     assert all(before.values())
     assert told(capsys, "status")[1]["summary"].endswith("the last sync was an older vetl's")
 
@@ -72,11 +72,11 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
 
     assert code == 0
     assert "left out" not in err
-    assert {table: older.rows(WAREHOUSE, table, columns) for table, columns in compared.items()} == before
-    applied = [name for (name,) in older.rows(WAREHOUSE, "control.migrations", "name")]
+    assert {table: old_warehouse.rows(WAREHOUSE, table, columns) for table, columns in compared.items()} == before
+    applied = [name for (name,) in old_warehouse.rows(WAREHOUSE, "control.migrations", "name")]
     assert applied == sorted(file.stem for file in bundled.migrations().glob("*.sql"))
     published = Path("warehouse/data/analytics.duckdb")
-    assert older.rows(published, "marts.phone_calls", "count(*)") == [(len(before["raw.phone_calls"]),)]
+    assert old_warehouse.rows(published, "marts.phone_calls", "count(*)") == [(len(before["raw.phone_calls"]),)]
     assert "booking_intent_restatements" not in built["published"]["tables"]
 
     code, status, _ = told(capsys, "status")
@@ -88,7 +88,7 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
 
 
 def test_a_sync_goes_on_where_0_1_0_ended(tmp_path: Path) -> None:
-    older.put_back(tmp_path / "vetl.duckdb")
+    old_warehouse.put_back(tmp_path / "vetl.duckdb")
     with sandbox.running(practices=1, days=2, calls=20, frozen=True) as platform:
         platform.advance(timedelta(days=1, minutes=30))
         settings = settings_for(platform, tmp_path, days=5)

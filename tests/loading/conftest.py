@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.filled import Filled
+from support.warehouse_with_rows import Filled
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.filled import HEADER, CsvAnswer, call_line
+from support.warehouse_with_rows import HEADER, CsvAnswer, call_line
 
 from pipelines.core.errors import ContractBroken, TornAnswer
 from pipelines.loading.phone_calls.frames import HEADERS, CallTexts, parse_calls, split

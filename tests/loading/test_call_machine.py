@@ -13,9 +13,9 @@ from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from support.call_machine import CallMachine
 from support.call_warehouse import CallWarehouse, as_page
 from support.examples import examples
-from support.filled import Filled
 from support.model_calls import ModelCalls
-from support.restless_calls import TURNS, ZONE, Practice
+from support.moving_calls import TURNS, ZONE, Practice
+from support.warehouse_with_rows import Filled
 
 
 class WarehouseMachine(CallMachine):

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.filled import call_line, call_record, csv_page
+from support.warehouse_with_rows import call_line, call_record, csv_page
 
 from pipelines.endpoints import by_name
 from pipelines.loading.frames import Shape, typed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from support.filled import START, Filled, call_line, call_record
+from support.warehouse_with_rows import START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import DateWindows, Endpoint
 from pipelines.core.steps import MissingRecords, ReferencedIds

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.filled import DAY, HEADER, START, Filled, call_line, call_record, csv_page
+from support.warehouse_with_rows import DAY, HEADER, START, Filled, call_line, call_record, csv_page
 
 from pipelines.core.errors import ContractBroken
 from pipelines.core.pages import Changes

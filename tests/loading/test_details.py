@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.filled import DAY, Filled, call_line, call_record
+from support.warehouse_with_rows import DAY, Filled, call_line, call_record
 
 from pipelines.core.pages import Changes, Page, Window, WindowKind
 from pipelines.core.steps import AttachDetails, DaysLackingDetails

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from support.filled import HEADER, CsvAnswer, Filled, call_line, call_record
+from support.warehouse_with_rows import HEADER, CsvAnswer, Filled, call_line, call_record
 
 from pipelines.core.steps import ReplaceDays
 from pipelines.loading.phone_calls.frames import CallTexts, parse_calls

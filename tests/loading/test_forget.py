@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from support.filled import DAY, Filled, call_line, call_record
+from support.warehouse_with_rows import DAY, Filled, call_line, call_record
 
 from pipelines.core.errors import WrongUse
 from pipelines.loading.compact import rewrite

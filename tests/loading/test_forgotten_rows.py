@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import jane
-from support.filled import Filled, call_line, call_record
+from support import forgotten_client as client
+from support.warehouse_with_rows import Filled, call_line, call_record
 
 from pipelines.core.pages import Changes
 from pipelines.core.steps import ReferencedIds
@@ -60,15 +60,15 @@ def in_clear(filled: Filled) -> list[str]:
     filled.warehouse.close()
     rewrite(filled.path)
     content = filled.path.read_bytes()
-    return [text for text in (*jane.TOLD, "her knee") if text.encode() in content]
+    return [text for text in (*client.TOLD, "her knee") if text.encode() in content]
 
 
 def test_everything_told_again_changes_nothing(filled: Filled) -> None:
-    jane.tell(filled)
-    jane.forget(filled)
+    client.tell(filled)
+    client.forget(filled)
     before = contents(filled)
 
-    changes = jane.tell(filled)
+    changes = client.tell(filled)
 
     assert (changes.inserted, changes.updated, changes.deleted, changes.restated) == (0, 0, 0, 0)
     assert contents(filled) == before
@@ -77,17 +77,17 @@ def test_everything_told_again_changes_nothing(filled: Filled) -> None:
 
 
 def test_what_is_told_for_the_first_time_comes_in_under_the_same_pseudonyms(filled: Filled) -> None:
-    jane.tell(filled)
-    name = jane.forget(filled)
+    client.tell(filled)
+    name = client.forget(filled)
     [(fake,)] = filled.rows("select phone from raw.clients where id <> 'max-id'")
 
     filled.merge(
         "staff_tasks",
-        {"id": "t9", "title": f"{jane.NAME} again", "client_id": jane.ID},
+        {"id": "t9", "title": f"{client.NAME} again", "client_id": client.ID},
         {"id": "t10", "title": "ask Doe-Smith, Jane, 212.555.0199".replace("oe-S", "œ-S"), "client_id": "max-id"},
     )
     filled.replace_days(
-        call_line("2025-05-02 09:00", client_name=jane.NAME, phone_number=jane.PHONE),
+        call_line("2025-05-02 09:00", client_name=client.NAME, phone_number=client.PHONE),
         first=filled.now.date().replace(month=5, day=2),
         last=filled.now.date().replace(month=5, day=2),
     )
@@ -106,15 +106,15 @@ def test_what_is_told_for_the_first_time_comes_in_under_the_same_pseudonyms(fill
 
 def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> None:
     """The CSV names no client, and the number is withheld: only the record says whose call it is."""
-    jane.tell(filled)
-    name = jane.forget(filled)
+    client.tell(filled)
+    name = client.forget(filled)
     day: dict[str, Any] = {"first": filled.now.date().replace(month=5, day=2)}
     day["last"] = day["first"]
     line = call_line("2025-05-02 09:00", client_name="", phone_number="", summary="the bad knee")
     record = call_record(
         "call-9",
         "2025-05-02T13:00:10Z",
-        client_id=jane.ID,
+        client_id=client.ID,
         client_name="",
         phone_number="",
         summary="the bad knee",
@@ -130,12 +130,22 @@ def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> Non
 
 
 def test_a_change_of_a_call_of_hers_is_one_row_and_no_words(filled: Filled) -> None:
-    filled.replace_days(call_line(client_name=jane.NAME, phone_number=jane.PHONE, state="In progress"))
-    who: dict[str, Any] = {"client_id": jane.ID, "client_name": jane.NAME, "phone_number": jane.PHONE}
+    filled.replace_days(call_line(client_name=client.NAME, phone_number=client.PHONE, state="In progress"))
+    who: dict[str, Any] = {
+        "client_id": client.ID,
+        "client_name": client.NAME,
+        "phone_number": client.PHONE,
+    }
     filled.attach(call_record("call-1", **who, state="in_progress"))
-    jane.forget(filled)
+    client.forget(filled)
 
-    filled.replace_days(call_line(client_name=jane.NAME, phone_number=jane.PHONE, summary=f"{jane.NAME} came"))
+    filled.replace_days(
+        call_line(
+            client_name=client.NAME,
+            phone_number=client.PHONE,
+            summary=f"{client.NAME} came",
+        )
+    )
 
     assert filled.rows("select id, state, client_name, summary, _deleted_at from raw.phone_calls") == [
         ("call-1", "completed", None, None, None)
@@ -144,10 +154,10 @@ def test_a_change_of_a_call_of_hers_is_one_row_and_no_words(filled: Filled) -> N
 
 
 def test_bad_rows_of_hers_are_quarantined_without_their_bytes(filled: Filled) -> None:
-    jane.tell(filled)
-    jane.forget(filled)
+    client.tell(filled)
+    client.forget(filled)
 
-    filled.merge("staff_tasks", {"id": "bad", "created_at": "nonsense", "title": f"for {jane.NAME.upper()}"})
+    filled.merge("staff_tasks", {"id": "bad", "created_at": "nonsense", "title": f"for {client.NAME.upper()}"})
     filled.merge("staff_tasks", {"id": "bad-too", "created_at": "nonsense", "title": "for Max"})
 
     rows = dict(filled.rows("select row_key, payload from control.quarantine where row_key like 'bad%'"))
@@ -156,37 +166,37 @@ def test_bad_rows_of_hers_are_quarantined_without_their_bytes(filled: Filled) ->
 
 
 def test_the_platform_is_never_asked_for_her(filled: Filled) -> None:
-    jane.tell(filled)
-    jane.forget(filled)
-    jane.tell(filled)
+    client.tell(filled)
+    client.forget(filled)
+    client.tell(filled)
 
     question = ReferencedIds(filled.now + timedelta(days=9_999), 100)
 
     asked = filled.warehouse.answer(filled.practice.id, by_name("clients"), question)
-    assert [identity for identity in asked if identity.startswith("forgotten") or identity == jane.ID] == []
+    assert [identity for identity in asked if identity.startswith("forgotten") or identity == client.ID] == []
 
 
 def test_forgetting_twice_is_forgetting_once(filled: Filled) -> None:
-    jane.tell(filled)
-    first = jane.forget(filled)
+    client.tell(filled)
+    first = client.forget(filled)
     before = contents(filled)
 
-    assert jane.forget(filled) == first
+    assert client.forget(filled) == first
     assert contents(filled) == before
     assert filled.rows("select count(*) from control.forgotten") == [(1,)]
 
 
 def test_nothing_of_what_is_kept_of_her_can_be_read(filled: Filled) -> None:
-    jane.tell(filled)
-    jane.forget(filled)
+    client.tell(filled)
+    client.forget(filled)
 
     kept = str(filled.rows("from control.forgotten_values")) + str(filled.rows("from control.forgotten_keys"))
-    assert [text for text in jane.TOLD if text in kept] == []
+    assert [text for text in client.TOLD if text in kept] == []
 
 
 def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
     """Platforms count clients and pets apart, so that both may have the number 10000001."""
-    filled.merge("clients", {"id": "10000001", "name": jane.NAME, "phone": jane.PHONE})
+    filled.merge("clients", {"id": "10000001", "name": client.NAME, "phone": client.PHONE})
     filled.merge("patients", {"id": "10000001", "name": "Rex", "client_id": "max-id"})
     filled.merge("staff_tasks", {"id": "t1", "client_id": "max-id", "patient_id": "10000001"})
 
@@ -198,21 +208,21 @@ def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
 
 
 def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> None:
-    jane.tell(filled)
-    jane.forget(filled)
+    client.tell(filled)
+    client.forget(filled)
     filled.another_practice()
 
-    changes = jane.tell(filled)
+    changes = client.tell(filled)
 
     assert isinstance(changes, Changes)
     assert filled.rows("select name, phone from raw.clients where practice_id = 'p2' and id <> 'max-id'") == [
-        (jane.NAME, jane.PHONE)
+        (client.NAME, client.PHONE)
     ]
 
 
 def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:
     """As an earlier vetl left them: a row with a pseudonym, marked as deleted, and the one that was read again."""
-    jane.tell(filled)
+    client.tell(filled)
     live = filled.rows("select count(*) from raw.phone_calls where _deleted_at is null")
     filled.connection.execute(
         "insert into raw.phone_calls by name"

@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-from support.filled import Filled, call_line
 from support.lakes import export_until_killed, manifest, rows, storage
+from support.warehouse_with_rows import Filled, call_line
 
 from pipelines.core.errors import LakeError
 from pipelines.loading.connection import PRIVATE

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 from pydantic import SecretStr
-from support.filled import Filled, call_line
+from support.warehouse_with_rows import Filled, call_line
 
 from pipelines.core.errors import LakeError
 from pipelines.jobs.lake import private_lake, run_export

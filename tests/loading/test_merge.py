@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.filled import START, Filled
+from support.warehouse_with_rows import START, Filled
 
 from pipelines.core.pages import Changes
 from pipelines.core.steps import MergeRows, MissingRecords

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.filled import HARBOR, Filled, call_line
+from support.warehouse_with_rows import HARBOR, Filled, call_line
 
 from pipelines.loading.control.phone_numbers import e164, region_of
 

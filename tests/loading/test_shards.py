@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.filled import START, call_line, csv_page
 from support.raw_tables import create_warehouse
+from support.warehouse_with_rows import START, call_line, csv_page
 
 from pipelines.core.errors import WarehouseError
 from pipelines.core.practice import Practice

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from support.filled import HARBOR, Filled
+from support.warehouse_with_rows import HARBOR, Filled
 
 from pipelines.loading.control.staleness import has_passed, news
 

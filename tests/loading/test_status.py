@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.filled import START, Filled
+from support.warehouse_with_rows import START, Filled
 
 from pipelines import bundled
 from pipelines.core.errors import WarehouseError

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from pydantic import create_model
-from support.filled import DAY, HARBOR, START, Filled, call_line, call_record, csv_page
+from support.warehouse_with_rows import DAY, HARBOR, START, Filled, call_line, call_record, csv_page
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
 from pipelines.core.errors import ConfigurationError, ContractBroken

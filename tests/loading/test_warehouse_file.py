@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from support.filled import Filled
+from support.warehouse_with_rows import Filled
 
 from pipelines import bundled
 from pipelines.core.errors import WarehouseBusy, WarehouseError

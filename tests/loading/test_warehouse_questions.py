@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, timedelta
 
-from support.filled import DAY, START, Filled, call_line
+from support.warehouse_with_rows import DAY, START, Filled, call_line
 
 from pipelines.core.steps import (
     CallsPerDay,

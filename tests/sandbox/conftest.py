@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support import rules
-from support.breaking import Break
+from support.contract_breaks import Break
 from support.hook_receiver import Receiver, receiving
 from support.partner_side import Partner
 

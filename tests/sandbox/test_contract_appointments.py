@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 
 from support.booking import booking
-from support.breaking import GONE, accepts, hears, rows, shows, switched
+from support.contract_breaks import GONE, accepts, hears, rows, shows, switched
 from support.partner_side import Partner, Row, at_fault, made
+from support.rows_by_id import ISO, by_id
 from support.rules import broken_as, broken_by, rule
-from support.shapes import ISO, by_id
 
 ALL = {"start_date": "2025-01-01"}
 RECORD = "Resources / Appointment"

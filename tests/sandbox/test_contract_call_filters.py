@@ -2,10 +2,10 @@
 
 from datetime import date, datetime, time, timedelta
 
-from support.breaking import GONE, accepts, asks
+from support.contract_breaks import GONE, accepts, asks
 from support.partner_side import Partner, Row
+from support.rows_by_id import by_id
 from support.rules import broken_as, broken_by, rule
-from support.shapes import by_id
 
 LIST = "Endpoints / List phone calls"
 

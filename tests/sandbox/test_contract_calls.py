@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from support.breaking import GONE, answers, enveloped, shows
+from support.contract_breaks import GONE, answers, enveloped, shows
 from support.partner_side import Partner, Row
+from support.rows_by_id import ISO
 from support.rules import broken_as, broken_by, rule
-from support.shapes import ISO
 
 FIELDS = {
     "id", "created_at", "practice_name", "direction", "state", "caller_type", "client_id", "remote_client_id",

@@ -7,7 +7,7 @@ from datetime import datetime
 from io import StringIO
 
 import httpx
-from support.breaking import GONE, Break, asks, headed, switched, texts, with_header
+from support.contract_breaks import GONE, Break, asks, headed, switched, texts, with_header
 from support.partner_side import Partner, Query, Row
 from support.rules import broken_as, broken_by, rule
 

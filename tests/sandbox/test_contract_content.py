@@ -1,9 +1,9 @@
 """Contract: Message content; Card; Button; their Limits. Every limit is tried on both sides."""
 
-from support.breaking import accepts, hears
+from support.contract_breaks import accepts, hears
+from support.message_requests import PHONE, REPLY, URL, card, carousel, chips, send
 from support.partner_side import Partner, Row, at_fault
 from support.rules import broken_by, rule
-from support.texting import PHONE, REPLY, URL, card, carousel, chips, send
 
 
 def labelled(kind: str, length: int) -> Row:

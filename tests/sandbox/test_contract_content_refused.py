@@ -1,9 +1,9 @@
 """Contract: Message content; Card; Button; Errors: refused content, and the field that the error names."""
 
-from support.breaking import accepts
+from support.contract_breaks import accepts
+from support.message_requests import CARD, PHONE, REPLY, URL, card, carousel, chips, send
 from support.partner_side import Partner, Row, at_fault
 from support.rules import broken_by, rule
-from support.texting import CARD, PHONE, REPLY, URL, card, carousel, chips, send
 
 DIALS = {"type": "dial", "text": "Call"}
 OPENS = {"type": "open_url", "text": "Open"}

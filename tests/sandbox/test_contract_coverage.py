@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from support.breaking import switched
+from support.contract_breaks import switched
 from support.partner_side import Partner
 from support.rules import Rule, Section, noticed, rules_of
 

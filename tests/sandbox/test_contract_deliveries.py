@@ -13,12 +13,12 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from support.breaking import SIGNATURE, UNHEEDED, accepts, posts, posts_with, switched, tells
-from support.contacting import number, reach_out
+from support.contract_breaks import SIGNATURE, UNHEEDED, accepts, posts, posts_with, switched, tells
 from support.hook_receiver import Receiver, receiving
+from support.message_requests import send, to
+from support.outreach_requests import number, reach_out
 from support.partner_side import Partner, at_fault
 from support.rules import broken_by, rule
-from support.texting import send, to
 
 from sandbox import Handle, Switches
 from sandbox.webhooks.posting import Letter

@@ -4,11 +4,11 @@ from typing import Any
 
 import httpx
 from support.booking import booking
-from support.breaking import accepts, enveloped, status
-from support.contacting import reach_out
+from support.contract_breaks import accepts, enveloped, status
+from support.message_requests import CARD, send, to
+from support.outreach_requests import reach_out
 from support.partner_side import ROOT, SIGN_IN, Partner, Row, at_fault
 from support.rules import broken_as, broken_by, rule
-from support.texting import CARD, send, to
 
 
 def unauthorized(partner: Partner) -> httpx.Response:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from support.breaking import GONE, asks, enveloped, pages
+from support.contract_breaks import GONE, asks, enveloped, pages
 from support.partner_side import Partner, Row
+from support.rows_by_id import by_id
 from support.rules import broken_by, rule
-from support.shapes import by_id
 
 EARLY = {"start_date": "2025-01-01"}
 SESSIONS: dict[str, Any] = {"path": "booking_sessions", "query": EARLY}

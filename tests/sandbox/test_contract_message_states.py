@@ -1,10 +1,10 @@
 """Contract: States and transitions, Message; how `channel` is used."""
 
-from support.breaking import accepts, shows
+from support.contract_breaks import accepts, shows
+from support.message_requests import PHONE, RCS_PHONE, course, send, to
 from support.partner_side import Partner, at_fault, made
+from support.rows_by_id import ISO
 from support.rules import broken_by, rule
-from support.shapes import ISO
-from support.texting import PHONE, RCS_PHONE, course, send, to
 
 
 @rule("States / Message", says="delivered, then read")

@@ -4,11 +4,11 @@ from datetime import datetime
 from itertools import pairwise
 
 import pytest
-from support.breaking import UNHEEDED, hears, posts, posts_with, tells
+from support.contract_breaks import UNHEEDED, hears, posts, posts_with, tells
 from support.hook_receiver import Receiver
+from support.message_requests import RCS_PHONE, send, to
 from support.partner_side import Partner, Row, made
 from support.rules import broken_as, broken_by, rule
-from support.texting import RCS_PHONE, send, to
 
 STATUS = "Events / Message status webhook"
 SUPPRESSED = to("00")

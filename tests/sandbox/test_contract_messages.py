@@ -1,9 +1,9 @@
 """Contract: Message; Create a message; Get a message."""
 
-from support.breaking import GONE, accepts, hears, shows, status, with_header
+from support.contract_breaks import GONE, accepts, hears, shows, status, with_header
+from support.message_requests import PHONE, send, to
 from support.partner_side import Partner, at_fault, made
 from support.rules import broken_by, rule
-from support.texting import PHONE, send, to
 
 FIELDS = {
     "id", "reference_id", "status", "status_reason", "channel_requested", "channel_used", "client_id",

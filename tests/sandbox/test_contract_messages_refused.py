@@ -1,9 +1,9 @@
 """Contract: Errors, Message creation: the fault of a message is named."""
 
-from support.breaking import accepts
+from support.contract_breaks import accepts
+from support.message_requests import send, to
 from support.partner_side import Partner, Row, at_fault
 from support.rules import broken_by, rule
-from support.texting import send, to
 
 
 @rule(

@@ -1,12 +1,12 @@
 """Contract: AI outbound outcome webhook."""
 
 import pytest
-from support.breaking import GONE, UNHEEDED, hears, posts, tells
-from support.contacting import REQUESTS, newcomer, number, reach_out
+from support.contract_breaks import GONE, UNHEEDED, hears, posts, tells
 from support.hook_receiver import Receiver
+from support.outreach_requests import REQUESTS, newcomer, number, reach_out
 from support.partner_side import Partner, Row, made
+from support.rows_by_id import ISO
 from support.rules import broken_as, broken_by, rule
-from support.shapes import ISO
 
 OUTCOME = "Events / AI outbound outcome webhook"
 FOUR_DAYS = 97

@@ -1,10 +1,10 @@
 """Contract: AI outbound request; creating, listing and getting them."""
 
-from support.breaking import GONE, accepts, answers, asks, hears, shows, switched
-from support.contacting import REQUESTS, ended, newcomer, number, reach_out
+from support.contract_breaks import GONE, accepts, answers, asks, hears, shows, switched
+from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, Row, at_fault, made
+from support.rows_by_id import ISO, by_id
 from support.rules import broken_as, broken_by, rule
-from support.shapes import ISO, by_id
 
 RECORD, CREATE = "Resources / AI outbound request", "Endpoints / AI outbound requests"
 LIST, GET = "Endpoints / List requests", "Endpoints / Get a request"

@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from support.booking import booking
-from support.breaking import rows, shows, status
-from support.contacting import REQUESTS, ended, newcomer, number, reach_out
+from support.contract_breaks import rows, shows, status
+from support.message_requests import send
+from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, made
 from support.rules import broken_by, rule
-from support.texting import send
 
 STATES = "States / AI outbound request"
 OPEN = {"received", "queued", "in_progress"}

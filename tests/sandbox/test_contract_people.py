@@ -1,6 +1,6 @@
 """Contract: Client and patient; Clients and patients."""
 
-from support.breaking import GONE, accepts, answers, asks, rows, shows
+from support.contract_breaks import GONE, accepts, answers, asks, rows, shows
 from support.partner_side import Partner, Row
 from support.rules import broken_as, broken_by, rule
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import httpx
 from support.booking import booking
-from support.breaking import with_header
-from support.contacting import REQUESTS, reach_out
+from support.contract_breaks import with_header
+from support.message_requests import send
+from support.outreach_requests import REQUESTS, reach_out
 from support.partner_side import Partner, Row, at_fault, made
 from support.rules import broken_by, rule
-from support.texting import send
 
 EARLY = {"start_date": "2025-01-01"}
 SERVICE = "What the service does"

@@ -3,11 +3,11 @@
 import hashlib
 import hmac
 
-from support.breaking import GONE, SIGNATURE, UNHEEDED, posts_with, tells
+from support.contract_breaks import GONE, SIGNATURE, UNHEEDED, posts_with, tells
 from support.hook_receiver import Got, Receiver
 from support.partner_side import Partner, Row
+from support.rows_by_id import ISO
 from support.rules import broken_by, rule
-from support.shapes import ISO
 
 REMINDER = "Events / Service reminder webhook"
 REQUIRED = {"practice_id", "practice_name", "id", "client_id", "patient_id", "due_at", "reminders", "group_status"}

@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from support.breaking import GONE, asks, shows, switched
+from support.contract_breaks import GONE, asks, shows, switched
 from support.partner_side import Partner, Row
+from support.rows_by_id import ISO, by_id
 from support.rules import broken_by, rule
-from support.shapes import ISO, by_id
 
 ALL = {"start_date": "2025-01-01"}
 LIST = "Endpoints / Booking sessions"

@@ -1,7 +1,7 @@
 """Contract: "What the service does"; Endpoints; Sign-in; Authentication; Versioning."""
 
 import httpx
-from support.breaking import answers, enveloped, headed, status, switched, with_header
+from support.contract_breaks import answers, enveloped, headed, status, switched, with_header
 from support.partner_side import ROOT, SIGN_IN, Partner, wired
 from support.rules import broken_by, rule
 

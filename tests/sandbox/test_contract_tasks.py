@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from support.breaking import GONE, accepts, answers, asks, rows, shows
+from support.contract_breaks import GONE, accepts, answers, asks, rows, shows
 from support.partner_side import Partner, Row, at_fault, made
+from support.rows_by_id import ISO, by_id
 from support.rules import broken_as, broken_by, rule
-from support.shapes import ISO, by_id
 
 RECORD, STATES, ENDPOINTS = "Resources / Staff task", "States / Staff task", "Endpoints / Staff tasks"
 FIELDS = {

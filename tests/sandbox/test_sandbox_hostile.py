@@ -5,7 +5,7 @@ from email.utils import parsedate_to_datetime
 
 import pytest
 from support.partner_side import SIGN_IN, Partner, Query
-from support.shapes import by_id
+from support.rows_by_id import by_id
 
 RANGED = ["booking_sessions", "appointments"]
 EARLY = "2025-01-01"

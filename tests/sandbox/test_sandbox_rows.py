@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from support.partner_side import Partner, Row
-from support.shapes import by_id
+from support.rows_by_id import by_id
 
 ALL = {"start_date": "2025-01-01"}
 LISTS = {

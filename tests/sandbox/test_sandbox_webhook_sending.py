@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from support.hook_receiver import Receiver, receiving
+from support.message_requests import send
 from support.partner_side import ROOT, Partner
-from support.texting import send
 
 MOST_SECONDS = 20
 

@@ -2,10 +2,10 @@
 
 import pytest
 from support.booking import booking
-from support.contacting import reach_out
+from support.message_requests import PHONE, send
+from support.outreach_requests import reach_out
 from support.partner_side import Partner, Row, at_fault, made
-from support.shapes import by_id
-from support.texting import PHONE, send
+from support.rows_by_id import by_id
 
 
 def test_a_drawn_task_can_be_updated_too(partner: Partner) -> None:

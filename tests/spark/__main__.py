@@ -1,8 +1,8 @@
 """`make spark`: the models built by Spark and by DuckDB over the same tables, compared row by row, value by value.
 
 Over the warehouses that are named (private files; they are read, not written), else over the one of
-`support.plot`: six practices, groups, webhooks, both changes of the clock, and a month of changes, deletions and
-values that the interface does not list.
+`support.month_of_events`: six practices, groups, webhooks, both changes of the clock, and a month of changes,
+deletions and values that the interface does not list.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from spark.on_spark import build
 from spark.tables import compared, published_alike
-from support.plot import PRACTICES, tell
+from support.month_of_events import PRACTICES, tell
 
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.build import build_marts, publish_marts

@@ -7,7 +7,7 @@ import pytest
 from spark.on_spark import SparkBuild, build
 from spark.servers import connect
 from spark.tables import compared
-from support.plot import tell
+from support.month_of_events import tell
 
 from pipelines.core.errors import BuildFailed
 from pipelines.jobs.build import build_marts

@@ -13,7 +13,7 @@ from random import Random
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from support import claims
+from support import certificate_claims as claims
 from support.model_driver import Driver, Killed, reading_of
 from support.model_people import Mentions, People
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from hypothesis import strategies as st
-from support.learnt import paged
+from support.known_capabilities import paged
 from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore

@@ -1,7 +1,7 @@
 """Lists without date filter and order under every possible change (`support.strategy_machine`)."""
 
 from hypothesis import settings
-from support import claims
+from support import certificate_claims as claims
 from support.model_source import START
 from support.strategy_machine import StrategyMachine, Told
 

@@ -7,8 +7,8 @@ from itertools import count
 from random import Random
 
 import pytest
-from support import claims
-from support.learnt import paged, ranged
+from support import certificate_claims
+from support.known_capabilities import paged, ranged
 from support.model_driver import sync
 from support.model_people import Mentions, People
 from support.model_source import START, Manners, ModelSource
@@ -55,7 +55,7 @@ def test_a_row_that_leaves_and_one_that_comes_late_between_two_pages_hide_no_oth
 
     for certificate in store.certificates:
         if certificate.certified and certificate.kind == "closed":
-            claims.assert_window_is_whole(source, store, certificate)
+            certificate_claims.assert_window_is_whole(source, store, certificate)
 
 
 def test_a_request_that_is_deleted_while_the_list_is_read_downwards_hides_no_other() -> None:

@@ -1,7 +1,7 @@
 """Lists that are most recent first under every possible change (`support.strategy_machine`)."""
 
 from hypothesis import settings
-from support import claims
+from support import certificate_claims as claims
 from support.strategy_machine import StrategyMachine, Told
 
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from support import claims
+from support import certificate_claims as claims
 from support.model_source import Manners
 from support.strategy_machine import StrategyMachine, Told
 

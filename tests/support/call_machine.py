@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from support.call_store import CallStore
 from support.model_calls import ModelCalls
-from support.restless_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
+from support.moving_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
 
 from pipelines.reading import coverage
 from pipelines.strategies.cursors import DaysCursor

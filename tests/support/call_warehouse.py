@@ -6,8 +6,8 @@ from datetime import UTC, date
 from typing import Any
 
 from support.call_store import Details
-from support.filled import Filled, call_line, csv_page
 from support.model_calls import Shown
+from support.warehouse_with_rows import Filled, call_line, csv_page
 
 from pipelines.core.steps import Question, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS

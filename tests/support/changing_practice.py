@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from support.filled import HARBOR, Filled, call_line, call_record, csv_page
+from support.warehouse_with_rows import HARBOR, Filled, call_line, call_record, csv_page
 
 from pipelines.core.practice import Practice
 from pipelines.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays

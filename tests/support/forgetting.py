@@ -20,9 +20,9 @@ from typing import Any
 
 import duckdb
 from support import warm_dbt
-from support.killed import processes
+from support.killed_sync import processes
 from support.mart_builds import untested
-from support.worlds import settings_for
+from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.jobs import dbt_process

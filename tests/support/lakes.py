@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from support.killed import processes
+from support.killed_sync import processes
 
 from pipelines.loading.lake.export import export_private, read_manifest
 from pipelines.loading.lake.manifest import Manifest

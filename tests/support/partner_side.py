@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
-from support.breaking import Wire
+from support.contract_breaks import Wire
 
 from sandbox import Handle
 

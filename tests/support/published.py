@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from support.mart_builds import build_marts_untested
-from support.once import once, shared_folder
-from support.worlds import settings_for
+from support.run_once import once, shared_folder
+from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.jobs.build import publish_marts

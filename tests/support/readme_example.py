@@ -43,7 +43,7 @@ def main(published: Path) -> None:
 
 def _photograph(published: Path, folder: Path) -> None:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - the answer alone needs no browser
-    from support.browsing import drawn, serving  # noqa: PLC0415
+    from support.dashboard_browser import drawn, serving  # noqa: PLC0415
 
     chromium = shutil.which("chromium") or "/usr/bin/chromium"
     with serving(published, folder) as dashboard, sync_playwright() as playwright:

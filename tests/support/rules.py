@@ -12,7 +12,7 @@ from inspect import signature
 from typing import Any, Final, Literal, TypeVar
 
 import pytest
-from support.breaking import Break
+from support.contract_breaks import Break
 
 from sandbox import Handle
 

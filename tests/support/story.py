@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 from support.expected import Mart
 from support.partner_side import Partner
-from support.worlds import settings_for
+from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.cli.questions import worked_questions

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from support import claims
+from support import certificate_claims
 from support.journal import Asked, Journal
 from support.model_driver import Driver, Killed, reading_of
 from support.model_source import START, Manners, stamp
@@ -208,12 +208,12 @@ class StrategyMachine(RuleBasedStateMachine):
 
     def _check_all(self, ended: Told) -> None:
         source, store = self.source, self.store
-        claims.assert_nothing_is_invented(source, store)
+        certificate_claims.assert_nothing_is_invented(source, store)
         if not ended.swapped:
-            claims.assert_no_false_deletion(source, store.missing, ended.reading.now)
+            certificate_claims.assert_no_false_deletion(source, store.missing, ended.reading.now)
         for certificate in ended.certificates:
             if certificate.certified and not (ended.swapped and certificate.kind in self.SWAPS):
-                claims.assert_window_is_whole(source, store, certificate)
+                certificate_claims.assert_window_is_whole(source, store, certificate)
         self.check(ended)
         self._check_requests(ended)
 

@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 import pytest
 from support.dbt_build import Build, build
-from support.once import once, shared_folder
 from support.random_rows import CLOCKS, PRACTICES, Tables, random_tables
 from support.raw_tables import create_warehouse
+from support.run_once import once, shared_folder
 
 Query = Callable[[str], list[tuple[Any, ...]]]
 

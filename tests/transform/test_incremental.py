@@ -10,7 +10,6 @@ from random import Random
 import duckdb
 import pytest
 from support.changing_practice import PRACTICES, ChangingPractice
-from support.filled import Filled
 from support.killed_builds import at_work, build_until_killed, committing
 from support.mart_builds import (
     build_models,
@@ -20,6 +19,7 @@ from support.mart_builds import (
     was_completed,
     was_full,
 )
+from support.warehouse_with_rows import Filled
 
 from pipelines.bundled import dbt_project
 from pipelines.core.practice import Practice

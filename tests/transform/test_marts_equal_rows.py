@@ -17,7 +17,7 @@ from support.expected.demand import episodes
 from support.expected.overview import report_revisions
 from support.expected.practice import practice_days
 from support.expected.tasks import reopened
-from support.known import Known
+from support.mart_inputs import Known
 from support.random_rows import PRACTICES, SOURCE_CLOCK, Tables
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import yaml
 from support.dbt_build import Build
-from support.written_out import reads
+from support.table_reads import reads
 
 from pipelines.bundled import dashboards, dbt_project
 from pipelines.endpoints import REGISTRY

@@ -6,7 +6,7 @@ from typing import Any
 
 from support.cells import cells, same
 from support.expected import booking, calls, demand, outreach, overview, practice, rows, tasks
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (6, booking.booking_funnel_daily),

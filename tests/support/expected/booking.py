@@ -6,7 +6,7 @@ from typing import Any
 from support.cells import rate
 from support.daily import funnel
 from support.expected.rows import appointments
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 
 REFERRAL = ("referral_source", "referral_campaign", "referral_medium", "client_type")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from support.cells import groups
 from support.daily import intent
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 from support.zones import zone
 

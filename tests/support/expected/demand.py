@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from support.cells import hours
 from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Contact, Demand, Episode
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 from support.zones import on_the_wall
 
 Told = TypeVar("Told")

@@ -1,7 +1,7 @@
 """The marts of outreach, implemented a second time from design §7: the ends of requests, suppressions."""
 
 from support.daily import outreach
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 
 
 def outreach_outcomes_daily(source: Known) -> Expected:

@@ -9,7 +9,7 @@ from support.cells import count
 from support.demand import LAST, wish
 from support.expected.demand import day_of, demands, episodes, once_for_each
 from support.expected.practice import practice_days
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 from support.zones import day_after, midnight
 

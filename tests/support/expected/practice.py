@@ -6,7 +6,7 @@ from typing import Any
 
 from support.cells import hours
 from support.expected.rows import latest_reminders
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 from support.zones import day_after, midnight, on_the_wall
 
 LISTED = {

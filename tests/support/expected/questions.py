@@ -14,7 +14,7 @@ from typing import Any
 from support.cells import count, rate
 from support.expected import EXPECTED
 from support.expected.overview import monday
-from support.known import Known
+from support.mart_inputs import Known
 from support.random_rows import Row
 from support.story import Chapter
 

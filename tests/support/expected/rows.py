@@ -9,7 +9,7 @@ from support.attribution import Attribution
 from support.cells import hours
 from support.demand import wish
 from support.expected.tasks import open_hours
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 
 CALL_TEXTS = (

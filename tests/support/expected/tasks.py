@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from support.cells import count, hours, median_of
-from support.known import Expected, Known
+from support.mart_inputs import Expected, Known
 
 OPENS, CLOSES, DAYS = 8, 18, 6
 """From hour to hour, on how many days of the week from Monday: the project's defaults."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from support.expected import Mart
-from support.known import Known
+from support.mart_inputs import Known
 from support.random_rows import Row, Tables
 from support.story import Chapter, Visit
 from support.truth import LISTS

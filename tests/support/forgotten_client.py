@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from support.filled import Filled, call_line, call_record
+from support.warehouse_with_rows import Filled, call_line, call_record
 
 from pipelines.core.pages import Changes
 from pipelines.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS

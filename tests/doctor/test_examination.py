@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.learnt import paged, ranged
+from support.known_capabilities import paged, ranged
 
 from pipelines.core.capabilities import Parameter, Result
 from pipelines.core.endpoint import QueryNames

@@ -25,7 +25,7 @@ from pipelines.partner.retry_policy import RetryPolicy
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(
     [
-        *("support.overlapping", "pipelines.cli.forget", "pipelines.cli.lake", "pipelines.cli.quarantine"),
+        *("support.concurrent_commands", "pipelines.cli.forget", "pipelines.cli.lake", "pipelines.cli.quarantine"),
         *("pipelines.cli.reconcile", "pipelines.cli.run", "pipelines.cli.webhooks", "pipelines.jobs.drain"),
     ]
 )

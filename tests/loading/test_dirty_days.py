@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from support.filled import DAY, Filled, call_line, call_record
+from support.warehouse_with_rows import DAY, Filled, call_line, call_record
 
 from pipelines.core.errors import ContractBroken
 from pipelines.core.steps import MissingRecords
