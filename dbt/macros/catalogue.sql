@@ -26,6 +26,8 @@
         'follow_up_within_days': 'A fitting task completed within so many days of the last contact is a follow-up.',
         'follow_up_task_types': 'Types of tasks that follow up a contact, by the wanted service.',
         'do_not_chase': 'Outcomes and reasons after which nobody should be chased for the same booking request.',
+        'task_outcomes': 'Outcomes of a call that left a task for the practice.',
+        'settled_outcomes': 'Outcomes of a call after which a call back can wait.',
         'never_call': 'Outcomes and reasons after which this client or number should not be called at all.',
         'answered_states': 'States of a call in which somebody or the voice agent spoke.',
         'booking_outcomes': 'Outcomes of a call that made a new appointment.',

@@ -48,6 +48,8 @@ class DefinitionsSettings(BaseModel):
     follow_up_task_types: dict[Word, Words] | None = None
     do_not_chase: Words | None = None
     never_call: Words | None = None
+    task_outcomes: Words | None = None
+    settled_outcomes: Words | None = None
     answered_states: Words | None = None
     booking_outcomes: Words | None = None
     other_wishes: dict[Word, Word] | None = None

@@ -1,7 +1,7 @@
 """The demand ledger in plain Python: one practice at a time, from the rows that the source still has."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,6 +19,7 @@ OTHER_WISHES = {
     "appointment_confirmed": "confirmation",
     "appointment_canceled": "cancellation",
 }
+ENDED = {"COMPLETED", "CANCELED", "NO_SHOW"}
 NEVER_CALL = {"do_not_call", "opted_out", "sms_opted_out", "notifications_disabled", "pet_deceased"}
 DO_NOT_CHASE = {
     *("appointment_canceled", "recent_or_upcoming_appointment", "active_conversation", "client_inactive"),
@@ -62,10 +63,21 @@ class Episode:
     appointment: Row | None = None
     followed_up: bool = False
     refusal: str | None = None
+    answer: str | None = None
 
     @property
     def id(self) -> str:
         return f"{self.contacts[0].channel}:{self.contacts[0].id}"
+
+    @property
+    def tries(self) -> list[Contact]:
+        """Return the client's own contacts: what the practice does is no try."""
+        return [one for one in self.contacts if one.begun_by == "client"]
+
+    @property
+    def last(self) -> Contact:
+        """Return the client's last contact; the practice's last act if there is none."""
+        return (self.tries or self.contacts)[-1]
 
     @property
     def client_id(self) -> str | None:
@@ -104,6 +116,41 @@ class Demand(Attribution):
             episode.followed_up = self._is_followed_up(episode)
             episode.refusal = refusals.get(episode.party)
         return episodes
+
+    def answer_since(self, episode: Episode, episodes: Iterable[Episode], now: datetime) -> str | None:
+        """Return why nobody has to call back: the state of the client or number since the last try."""
+        last, party = episode.last.at, episode.party
+        own = [row for row in self.appointments if self.party(*self.booked_for(row)) == party]
+        booked = [row["created_at"] for row in own if row["created_at"]]
+        booked += [
+            one.booked_at
+            for other in episodes
+            if other.party == party
+            for one in other.contacts
+            if one.booked_at
+        ]
+        if any(at >= last for at in booked):
+            return "booked_since"
+        if any(
+            row["booking_date"] and row["booking_date"] > now and row["status"] not in ENDED for row in own
+        ):
+            return "appointment_ahead"
+        pending = any(
+            row["status"] == "pending" and row["client_id"] and row["client_id"] == episode.client_id
+            for row in self.tasks
+        )
+        if pending or any(
+            call["outcome"] == "task_created"
+            and call["called_at"] >= episode.contacts[0].at
+            and self.party(*self.caller(call)) == party
+            for call in self.calls
+        ):
+            return "open_task"
+        is_again = any(
+            other.party == party and other.tries and not other.booking and other.contacts[0].at > last
+            for other in episodes
+        )
+        return "asked_again" if is_again else None
 
     def party_of(self, contact: Contact) -> str:
         return self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
@@ -176,7 +223,7 @@ class Demand(Attribution):
                 )
 
     def _is_followed_up(self, episode: Episode) -> bool:
-        last = episode.contacts[-1]
+        last = episode.last
         fitting = {"task", "rx_refill"} if last.wanted == "prescription_refill" else {"task"}
         return any(
             row["finalized_at"] and last.at <= row["finalized_at"] <= last.at + FOLLOWED_UP_WITHIN

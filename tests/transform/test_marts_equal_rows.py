@@ -51,7 +51,8 @@ def test_every_reason_not_to_call_occurs(query: Query) -> None:
     reasons = {why for (why,) in query("select distinct not_actionable_because from marts.leaks")}
 
     refusals = {"do_not_call", "pet_deceased"}
-    assert {None, "begun_by_practice", "anonymous", "followed_up"} | refusals <= reasons
+    answers = {"booked_since", "appointment_ahead", "open_task"}
+    assert {None, "begun_by_practice", "anonymous", "followed_up"} | refusals | answers <= reasons
 
 
 def test_nulls_both_maturities_and_empty_rates_occur(query: Query) -> None:

@@ -14,7 +14,7 @@ from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.received import RECEIVED
 
 MODELS = sorted((dbt_project() / "models").rglob("*.sql"))
-MARTS = [path for path in MODELS if "marts" in path.parts]
+MARTS = sorted((dbt_project() / "models" / "marts").rglob("*.sql"))
 OF_NO_ROWS = {"catalogue"}
 """It describes the marts and has no rows of the source: see `test_catalogue.py`."""
 

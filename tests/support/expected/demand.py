@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from support.cells import hours
@@ -68,10 +69,10 @@ def ledger_row(source: Known, episode: Episode) -> dict[str, Any]:
     }
 
 
-def why_not(source: Known, episode: Episode) -> str | None:
+def why_not(source: Known, practice: str, episode: Episode) -> str | None:
     """Return why nobody should call; None if somebody should."""
-    last = episode.contacts[-1]
-    if all(one.begun_by == "practice" for one in episode.contacts):
+    last = episode.last
+    if not episode.tries:
         return "begun_by_practice"
     if not episode.client_id and not episode.phone:
         return "anonymous"
@@ -81,19 +82,35 @@ def why_not(source: Known, episode: Episode) -> str | None:
         return last.result
     if episode.followed_up:
         return "followed_up"
-    return "too_old" if source.now - last.at > CALLED_BACK_WITHIN else None
+    if source.now - last.at > CALLED_BACK_WITHIN:
+        return "too_old"
+    return answers(source)[practice, episode.id]
+
+
+@once_for_each
+def answers(source: Known) -> dict[tuple[str, str], str | None]:
+    """Return what the client or number did since each unbooked episode that is not too old."""
+    by_practice: dict[str, list[Episode]] = defaultdict(list)
+    for practice, one in episodes(source):
+        by_practice[practice].append(one)
+    return {
+        (practice, one.id): demands(source)[practice].answer_since(one, own, source.now)
+        for practice, own in by_practice.items()
+        for one in own
+        if one.booking is None and source.now - one.last.at <= CALLED_BACK_WITHIN
+    }
 
 
 def leaks(source: Known) -> Expected:
     return {
         (practice, one.id): {
             "client_id": one.client_id,
-            "channel": (last := one.contacts[-1]).channel,
+            "channel": (last := one.last).channel,
             "first_at": one.contacts[0].at,
             "last_at": last.at,
-            "contacts": len(one.contacts),
+            "contacts": len(one.tries),
             "reason": last.result,
-            "is_actionable": (why := why_not(source, one)) is None,
+            "is_actionable": (why := why_not(source, practice, one)) is None,
             "not_actionable_because": why,
             "last_contact_kind": last.channel,
             "last_contact_id": last.id,
@@ -105,21 +122,22 @@ def leaks(source: Known) -> Expected:
     }
 
 
-def urgency(episode: Episode) -> tuple[Any, ...]:
-    """Order by emergencies, then the number of attempts, then the newest."""
-    last = episode.contacts[-1]
-    return (last.wanted != "emergency", -len(episode.contacts), -last.at.timestamp(), episode.id)
+def urgency(source: Known, episode: Episode) -> tuple[Any, ...]:
+    """Order by those that cannot wait, then emergencies, then the number of attempts, then the newest."""
+    last = episode.last
+    can_wait = last.result == "resolved" or source.now - last.at > LOST_AFTER
+    return (can_wait, last.wanted != "emergency", -len(episode.tries), -last.at.timestamp(), episode.id)
 
 
 def leak_list(source: Known) -> Expected:
     to_call: dict[str, list[Episode]] = defaultdict(list)
     for practice, one in episodes(source):
-        if one.booking is None and why_not(source, one) is None:
+        if one.booking is None and why_not(source, practice, one) is None:
             to_call[practice].append(one)
     return {
         (practice, one.id): {
             "client_id": one.client_id,
-            "channel": (last := one.contacts[-1]).channel,
+            "channel": (last := one.last).channel,
             "last_at": last.at,
             "age_hours": hours(last.at, source.now),
             "reason": last.result,
@@ -127,11 +145,11 @@ def leak_list(source: Known) -> Expected:
             "last_contact_id": last.id,
             "phone_number": one.phone,
             "wanted": last.wanted,
-            "contacts": len(one.contacts),
+            "contacts": len(one.tries),
             "urgency": place,
         }
         for practice, calls in to_call.items()
-        for place, one in enumerate(sorted(calls, key=urgency), 1)
+        for place, one in enumerate(sorted(calls, key=partial(urgency, source)), 1)
     }
 
 

@@ -5,23 +5,8 @@ with wishes as (
     where wished_at is not null
 ),
 
--- The bookings of the caller: in a contact, or as an appointment of any origin.
 bookings as (
-    select
-        practice_id,
-        party,
-        booked_at
-    from {{ ref('int_demand_timeline') }}
-    where
-        kind = 'contact'
-        and is_booked
-    union all
-    select
-        practice_id,
-        party,
-        created_at as booked_at
-    from {{ ref('int_appointments_identified') }}
-    where party is not null
+    select * from {{ ref('int_party_bookings') }}
 )
 
 select

@@ -11,7 +11,8 @@ with timeline as (
     {% endif %}
 ),
 
--- The first contact decides who began, the newest decides the state of the episode.
+-- The first contact decides who began. The newest contact of the client decides the state of the episode: the
+-- practice's own acts are no wish. They only count if the client made no contact.
 episodes as (
     select
         practice_id,
@@ -21,14 +22,16 @@ episodes as (
         min(client_id) as client_id,
         min(phone) as phone,
         count(*) as contacts,
+        count(*) filter (where begun_by = 'client') as client_contacts,
         min_by(channel, position) as first_channel,
         min_by(begun_by, position) as begun_by,
         min(happened_at) as first_at,
-        max_by(channel, position) as last_channel,
-        max_by(contact_id, position) as last_contact_id,
         max(happened_at) as last_at,
-        nullif(max_by(coalesce(wanted, ''), position), '') as wanted,
-        max_by(result, position) as last_result,
+        {{ of_the_client('max_by(channel, position)') }} as last_channel,
+        {{ of_the_client('max_by(contact_id, position)') }} as last_contact_id,
+        {{ of_the_client('max(happened_at)') }} as last_contact_at,
+        nullif({{ of_the_client("max_by(coalesce(wanted, ''), position)") }}, '') as wanted,
+        {{ of_the_client('max_by(result, position)') }} as last_result,
         bool_or(begun_by = 'client') as has_client_contact
     from timeline
     where kind = 'contact'
@@ -62,7 +65,7 @@ first_bookings as (
     ) = 1
 ),
 
--- A task of a fitting type that was completed soon enough after the last contact.
+-- A task of a fitting type that was completed soon enough after the client's last contact.
 follow_ups as (
     select
         episodes.practice_id,
@@ -75,8 +78,8 @@ follow_ups as (
             and episodes.client_id = tasks.client_id
     where
         tasks.status = 'completed'
-        and tasks.finalized_at >= episodes.last_at
-        and {{ hours_between('episodes.last_at', 'tasks.finalized_at') }} <= {{ var('follow_up_within_days') }} * 24
+        and tasks.finalized_at >= episodes.last_contact_at
+        and {{ hours_between('episodes.last_contact_at', 'tasks.finalized_at') }} <= {{ var('follow_up_within_days') }} * 24
         and {{ is_fitting_task('tasks.task_type', 'episodes.wanted') }}
     group by episodes.practice_id, episodes.episode_id
 ),
@@ -93,12 +96,14 @@ select
     episodes.client_id,
     episodes.phone,
     episodes.contacts,
+    episodes.client_contacts,
     episodes.first_channel,
     episodes.begun_by,
     episodes.has_client_contact,
     episodes.first_at,
     episodes.last_channel,
     episodes.last_contact_id,
+    episodes.last_contact_at,
     episodes.last_at,
     episodes.wanted,
     episodes.last_result,

@@ -7,13 +7,18 @@ aged as (
     select
         episodes.*,
         refusals.refusal,
-        {{ hours_between('episodes.last_at', 'clock.source_clock') }} as age_hours
+        answered.answer,
+        {{ hours_between('episodes.last_contact_at', 'clock.source_clock') }} as age_hours
     from episodes
     cross join {{ ref('int_source_clock') }} as clock
     left join {{ ref('int_refusals') }} as refusals
         on
             episodes.practice_id = refusals.practice_id
             and episodes.party = refusals.party
+    left join {{ ref('int_leaks_answered') }} as answered
+        on
+            episodes.practice_id = answered.practice_id
+            and episodes.episode_id = answered.episode_id
 ),
 
 -- The first condition that holds is the reason not to call.
@@ -27,11 +32,15 @@ judged as (
             when {{ is_one_of('last_result', var('do_not_chase')) }} then last_result
             when followed_up_at is not null then 'followed_up'
             when age_hours > {{ var('call_back_within_days') }} * 24 then 'too_old'
+            else answer
         end as not_actionable_because
     from aged
 )
 
 select
     *,
-    not_actionable_because is null as is_actionable
+    not_actionable_because is null as is_actionable,
+    -- Somebody who was served, or whose wish is lost by now, can wait.
+    coalesce({{ is_one_of('last_result', var('settled_outcomes')) }}, false)
+    or age_hours > {{ var('lost_after_days') }} * 24 as can_wait
 from judged

@@ -20,14 +20,23 @@ with boundaries as (
         'a cohort is whole' as what,
         first_at + interval 336 hours as happens_at
     from {{ ref('int_demand_episodes') }}
-    {%- for what, days in [('an episode is lost', 'lost_after_days'), ('a leak is too old', 'call_back_within_days')] %}
+    {%- for what, since, days in [
+        ('an episode is lost', 'last_at', 'lost_after_days'),
+        ('a leak can wait', 'last_contact_at', 'lost_after_days'),
+        ('a leak is too old', 'last_contact_at', 'call_back_within_days'),
+    ] %}
     union all
     select
         '{{ what }}' as what,
-        last_at + interval {{ var(days) * 24 }} hours as happens_at
+        {{ since }} + interval {{ var(days) * 24 }} hours as happens_at
     from {{ ref('int_demand_episodes') }}
     where booked_at is null
     {%- endfor %}
+    union all
+    select
+        'an appointment ahead is past' as what,
+        visit_at as happens_at
+    from {{ ref('int_leaks_answered') }}
 )
 
 select

@@ -8,19 +8,24 @@ select
     episode_id,
     client_id,
     last_channel as channel,
-    last_at,
+    last_contact_at as last_at,
     age_hours,
     last_result as reason,
     last_channel as last_contact_kind,
     last_contact_id,
     phone as phone_number,
     wanted,
-    contacts,
-    -- Emergencies first, then the most attempts, then the newest.
+    client_contacts as contacts,
+    -- Those that can wait come last. Then emergencies first, then the most attempts, then the newest.
     cast(
         row_number() over (
             partition by practice_id
-            order by case when wanted = 'emergency' then 0 else 1 end asc, contacts desc, last_at desc, episode_id asc
+            order by
+                can_wait asc,
+                case when wanted = 'emergency' then 0 else 1 end asc,
+                client_contacts desc,
+                last_contact_at desc,
+                episode_id asc
         ) as bigint
     ) as urgency
 from leaks

@@ -1,0 +1,101 @@
+{{ config(materialized='table') }}
+
+-- Leaks that nothing else keeps off the list of clients to call: of a known client or number, and not too old.
+with leaks as (
+    select
+        episodes.practice_id,
+        episodes.episode_id,
+        episodes.party,
+        episodes.client_id,
+        episodes.first_at,
+        episodes.last_contact_at,
+        clock.source_clock
+    from {{ ref('int_demand_episodes') }} as episodes
+    cross join {{ ref('int_source_clock') }} as clock
+    where
+        episodes.booked_at is null
+        and episodes.has_client_contact
+        and (episodes.client_id is not null or episodes.phone is not null)
+        and {{ hours_between('episodes.last_contact_at', 'clock.source_clock') }}
+        <= {{ var('call_back_within_days') }} * 24
+),
+
+-- The booking window of an episode is shorter than the time in which somebody may call back.
+answers as (
+    select
+        leaks.practice_id,
+        leaks.episode_id,
+        1 as place,
+        'booked_since' as answer,
+        bookings.booked_at as answered_at
+    from leaks
+    inner join {{ ref('int_party_bookings') }} as bookings
+        on
+            leaks.practice_id = bookings.practice_id
+            and leaks.party = bookings.party
+    where bookings.booked_at >= leaks.last_contact_at
+    union all
+    select
+        leaks.practice_id,
+        leaks.episode_id,
+        2 as place,
+        'appointment_ahead' as answer,
+        appointments.booking_date as answered_at
+    from leaks
+    inner join {{ ref('int_appointments_identified') }} as appointments
+        on
+            leaks.practice_id = appointments.practice_id
+            and leaks.party = appointments.party
+    where
+        appointments.course = 'open'
+        and appointments.booking_date > leaks.source_clock
+    union all
+    select
+        leaks.practice_id,
+        leaks.episode_id,
+        3 as place,
+        'open_task' as answer,
+        tasks.created_at as answered_at
+    from leaks
+    inner join {{ ref('stg_partner__staff_tasks') }} as tasks
+        on
+            leaks.practice_id = tasks.practice_id
+            and leaks.client_id = tasks.client_id
+    where tasks.status = 'pending'
+    union all
+    select
+        leaks.practice_id,
+        leaks.episode_id,
+        3 as place,
+        'open_task' as answer,
+        calls.called_at as answered_at
+    from leaks
+    inner join {{ ref('int_calls_identified') }} as calls
+        on
+            leaks.practice_id = calls.practice_id
+            and leaks.party = calls.party
+    where
+        {{ is_one_of('calls.outcome', var('task_outcomes')) }}
+        and calls.called_at >= leaks.first_at
+    union all
+    select
+        leaks.practice_id,
+        leaks.episode_id,
+        4 as place,
+        'asked_again' as answer,
+        later.first_at as answered_at
+    from leaks
+    inner join leaks as later
+        on
+            leaks.practice_id = later.practice_id
+            and leaks.party = later.party
+    where later.first_at > leaks.last_contact_at
+)
+
+select
+    practice_id,
+    episode_id,
+    min_by(answer, place) as answer,
+    max(case when answer = 'appointment_ahead' then answered_at end) as visit_at
+from answers
+group by practice_id, episode_id

@@ -1,0 +1,18 @@
+-- The bookings of a client or number: in a contact, or as an appointment of any origin.
+select
+    practice_id,
+    party,
+    booked_at
+from {{ ref('int_demand_timeline') }}
+where
+    kind = 'contact'
+    and is_booked
+union all
+select
+    practice_id,
+    party,
+    created_at as booked_at
+from {{ ref('int_appointments_identified') }}
+where
+    party is not null
+    and created_at is not null
