@@ -32,6 +32,7 @@
         'answered_states': 'States of a call in which somebody or the voice agent spoke.',
         'booking_outcomes': 'Outcomes of a call that made a new appointment.',
         'other_wishes': 'Outcomes of calls that were not for a new appointment.',
+        'call_endings': 'How a call ended for its caller, by its outcome.',
         'wish_task_types': 'Types of staff tasks that mean that a client wants an appointment.',
         'kept_statuses': 'Statuses of an appointment that was kept.',
         'canceled_statuses': 'Statuses of an appointment that was canceled.',

@@ -53,6 +53,7 @@ class DefinitionsSettings(BaseModel):
     answered_states: Words | None = None
     booking_outcomes: Words | None = None
     other_wishes: dict[Word, Word] | None = None
+    call_endings: dict[Word, Words] | None = None
     wish_task_types: Words | None = None
     kept_statuses: Words | None = None
     canceled_statuses: Words | None = None

@@ -123,17 +123,11 @@ class Demand(Attribution):
         own = [row for row in self.appointments if self.party(*self.booked_for(row)) == party]
         booked = [row["created_at"] for row in own if row["created_at"]]
         booked += [
-            one.booked_at
-            for other in episodes
-            if other.party == party
-            for one in other.contacts
-            if one.booked_at
+            one.booked_at for other in episodes if other.party == party for one in other.contacts if one.booked_at
         ]
         if any(at >= last for at in booked):
             return "booked_since"
-        if any(
-            row["booking_date"] and row["booking_date"] > now and row["status"] not in ENDED for row in own
-        ):
+        if any(row["booking_date"] and row["booking_date"] > now and row["status"] not in ENDED for row in own):
             return "appointment_ahead"
         pending = any(
             row["status"] == "pending" and row["client_id"] and row["client_id"] == episode.client_id

@@ -50,7 +50,9 @@ def known_from(chapter: Chapter) -> Known:
     for name, column in (("clients", "client_id"), ("patients", "patient_id")):
         ids = {(row["practice_id"], row[column]) for table in MENTIONING for row in _every(tables, table)}
         tables[name] = [row for row in tables[name] if (row["practice_id"], row["id"]) in ids]
-    return Known(chapter.practices, chapter.visits[-1].at, {**tables, **_webhooks(chapter)})
+    read = {practice_id for practice_id, _ in chapter.visits[-1].lists}
+    unread = frozenset(one.id for one in chapter.practices) - read
+    return Known(chapter.practices, chapter.visits[-1].at, {**tables, **_webhooks(chapter)}, unread)
 
 
 def _every(tables: Tables, table: str) -> list[Row]:

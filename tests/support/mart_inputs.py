@@ -36,6 +36,12 @@ class Known:
     practices: Sequence[Practice]
     now: datetime
     tables: Tables
+    unread: frozenset[str] = frozenset()
+    """Practices that are configured and could never be read."""
+
+    def as_of(self, practice_id: str) -> datetime | None:
+        """Return the time up to which the practice was read."""
+        return None if practice_id in self.unread else self.now
 
     def rows(self, table: str) -> list[Row]:
         """Return the rows that the source still has."""

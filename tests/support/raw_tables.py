@@ -17,6 +17,13 @@ Rows = Sequence[Mapping[str, Any]]
 """Rows of one raw table; a column that a row lacks is null."""
 
 
+def every_list_read(practices: Sequence[Practice]) -> dict[str, Any]:
+    """Return the summary of a run that read every list of these practices."""
+    lists = [(practice.id, endpoint.name) for practice in practices for endpoint in REGISTRY]
+    result = {"state": "certified", "reason": "", "certified_through": None}
+    return {"results": [{"practice_id": of, "endpoint": name, **result} for of, name in lists]}
+
+
 def create_warehouse(
     path: Path,
     *,
@@ -36,7 +43,8 @@ def create_warehouse(
         for number, clock in enumerate(clocks):
             run_id = f"run-{number}"
             warehouse.start_run(run_id, datetime(2025, 1, 1, number, tzinfo=UTC), "sync")
-            warehouse.finish_run(run_id, source_clock=clock, exit_code=0 if clock else 1, summary={})
+            summary = every_list_read(practices) if clock else {}
+            warehouse.finish_run(run_id, source_clock=clock, exit_code=0 if clock else 1, summary=summary)
     with duckdb.connect(path) as connection:
         connection.execute("set timezone = 'UTC'")
         for table, rows in (tables or {}).items():

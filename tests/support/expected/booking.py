@@ -3,10 +3,11 @@
 from collections import Counter, defaultdict
 from typing import Any
 
-from support.cells import rate
+from support.cells import median_of, rate
 from support.daily import funnel
 from support.expected.rows import appointments
 from support.mart_inputs import Expected, Known
+from support.zones import on_the_wall
 
 REFERRAL = ("referral_source", "referral_campaign", "referral_medium", "client_type")
 
@@ -77,3 +78,38 @@ def booking_funnel_stages(source: Known) -> Expected:
             lost = rate(reached - continued, reached)
             expected[*day, stage] = (place + 1, at[stage], reached, continued, lost)
     return expected
+
+
+def lead_time(days: int | None) -> str | None:
+    """Return the name of the time from the day of booking to the day of the visit."""
+    if days is None:
+        return None
+    names = ((0, "same day"), (7, "within a week"), (30, "within a month"))
+    return next((name for most, name in names if days <= most), "later")
+
+
+def visits_daily(source: Known) -> Expected:
+    """Return the results of the appointments for a day, by origin, kind of client and lead time."""
+    cells: dict[Any, list[tuple[str, int | None]]] = defaultdict(list)
+    for (practice, _), row in appointments(source).items():
+        assert isinstance(row, dict)
+        at = row["booking_date_local"]
+        days = (at.date() - row["day"]).days if at and row["day"] else None
+        key = practice, at and at.date(), row["booked_via"], row["client_type"], lead_time(days)
+        cells[key].append((row["course"], days))
+    return {key: visits(source, key, rows) for key, rows in cells.items()}
+
+
+def visits(source: Known, key: tuple[Any, ...], rows: list[tuple[str, int | None]]) -> dict[str, Any]:
+    practice, day, *_ = key
+    counts = Counter(course for course, _ in rows)
+    configured = source.zone_of(practice)
+    today = on_the_wall(source.as_of(practice), configured) if configured else None
+    return {
+        "appointments": len(rows),
+        **{course: counts[course] for course in ("kept", "canceled", "no_show", "open")},
+        "no_show_rate": rate(counts["no_show"], counts["kept"] + counts["no_show"]),
+        "cancellation_rate": rate(counts["canceled"], len(rows) - counts["open"]),
+        "median_lead_days": median_of(float(days) for _, days in rows if days is not None),
+        "is_past": bool(day and today and day < today.date()),
+    }

@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import Any
 
-from support.cells import groups
+from support.cells import groups, rate
 from support.daily import intent
+from support.expected.tasks import CLOSES, DAYS, OPENS
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 from support.zones import zone
@@ -13,6 +14,19 @@ from support.zones import zone
 QUARTER = timedelta(minutes=15)
 Hour = tuple[Any, ...]
 """A practice, a day of the week from 1, and an hour."""
+ANSWERED = {"completed", "in_progress"}
+ENDINGS = {
+    "resolved": (
+        "appointment_booked appointment_rescheduled appointment_confirmed appointment_canceled declined"
+        " do_not_call resolved"
+    ),
+    "handed_over": "callback_requested forwarded transferred transfer_completed task_created",
+    "lost": (
+        "no_answer voicemail quick_abandoned abandoned abandoned_after_transfer dropped transfer_no_human"
+        " transfer_caller_abandoned"
+    ),
+}
+"""The project's defaults."""
 KINDS = ("direction", "caller_type", "call_classification")
 
 
@@ -66,3 +80,33 @@ def wall_hours(source: Known, practice_id: str, zone_name: str) -> Counter[tuple
         begun.add((local.date(), local.hour, local.utcoffset()))
         at += QUARTER
     return Counter((day.isoweekday(), hour) for day, hour, _ in begun)
+
+
+def call_endings_daily(source: Known) -> Expected:
+    """Return how inbound calls ended, within opening hours and after them."""
+    calls: dict[Any, list[Row]] = defaultdict(list)
+    for row in source.rows("phone_calls"):
+        if row["direction"] == "inbound":
+            local = row["called_at_local"]
+            is_open = local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
+            key = row["practice_id"], row["call_date"], is_open, row["call_classification"] or None
+            calls[key].append(row)
+    return {key: endings(rows) for key, rows in calls.items()}
+
+
+def endings(rows: list[Row]) -> dict[str, Any]:
+    counts = Counter(ending(row) for row in rows)
+    ended = {name: counts[name] for name in ("resolved", "handed_over", "lost")}
+    return {
+        "calls": len(rows),
+        "answered": sum(row["state"] in ANSWERED for row in rows),
+        **ended,
+        "other": counts["other"],
+        "containment_rate": rate(ended["resolved"], sum(ended.values())),
+    }
+
+
+def ending(row: Row) -> str:
+    """Return the listed ending of the outcome, else by whether somebody answered."""
+    listed = next((name for name, outcomes in ENDINGS.items() if row["outcome"] in outcomes.split()), None)
+    return listed or ("other" if row["state"] in ANSWERED else "lost")

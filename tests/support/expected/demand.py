@@ -45,6 +45,10 @@ def demand_ledger(source: Known) -> Expected:
     return {(practice, one.id): ledger_row(source, one) for practice, one in episodes(source)}
 
 
+def is_anonymous(episode: Episode) -> bool:
+    return not episode.client_id and not episode.phone
+
+
 def is_lost(source: Known, episode: Episode) -> bool:
     return episode.booking is None and source.now - episode.contacts[-1].at > LOST_AFTER
 
@@ -74,7 +78,7 @@ def why_not(source: Known, practice: str, episode: Episode) -> str | None:
     last = episode.last
     if not episode.tries:
         return "begun_by_practice"
-    if not episode.client_id and not episode.phone:
+    if is_anonymous(episode):
         return "anonymous"
     if episode.refusal:
         return episode.refusal
@@ -194,6 +198,7 @@ def cohort(source: Known, of_day: list[Episode]) -> dict[str, Any]:
     within = {days: sum(value <= days * 24 for value in taken) for days in (1, 7, 14)}
     kept = sum(KEPT.get((one.appointment or {}).get("status") or "") is True for one in of_day)
     lost = sum(is_lost(source, one) for one in of_day)
+    nobody = [one for one in of_day if is_anonymous(one)]
     closed = [one.booking is not None or is_lost(source, one) for one in of_day]
     return {
         "episodes": len(of_day),
@@ -203,5 +208,7 @@ def cohort(source: Known, of_day: list[Episode]) -> dict[str, Any]:
         "kept": kept,
         "leaked": len(of_day) - len(taken),
         "lost": lost,
+        "anonymous": len(nobody),
+        "anonymous_leaked": sum(one.booking is None for one in nobody),
         "is_mature": all(closed) and all(source.now - one.contacts[0].at > TWO_WEEKS for one in of_day),
     }

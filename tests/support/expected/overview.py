@@ -7,7 +7,7 @@ from typing import Any
 
 from support.cells import count
 from support.demand import LAST, wish
-from support.expected.demand import day_of, demands, episodes, once_for_each
+from support.expected.demand import day_of, demands, episodes, is_anonymous, once_for_each
 from support.expected.practice import practice_days
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -23,6 +23,7 @@ CALLERS = (
 COUNTS = (
     *("calls", "answered_calls", "new_booking_intent_calls", "missed_new_booking_calls", "sessions", "completed"),
     *("outreach_requests", "contacted", "booked", "tasks_created", "tasks_completed", "leaks"),
+    *("inbound_calls", "answered_inbound_calls", "anonymous_leaks"),
 )
 
 
@@ -37,6 +38,12 @@ def is_missed(call: Row) -> bool:
 AREAS: tuple[tuple[str, str, Callable[[Row], Any]], ...] = (
     ("calls", "phone_calls", lambda _: True),
     ("answered_calls", "phone_calls", lambda row: row["state"] in {"completed", "in_progress"}),
+    ("inbound_calls", "phone_calls", lambda row: row["direction"] == "inbound"),
+    (
+        "answered_inbound_calls",
+        "phone_calls",
+        lambda row: row["direction"] == "inbound" and row["state"] in {"completed", "in_progress"},
+    ),
     ("new_booking_intent_calls", "phone_calls", is_new),
     ("missed_new_booking_calls", "phone_calls", is_missed),
     ("sessions", "booking_sessions", lambda _: True),
@@ -60,7 +67,9 @@ def counted_by_day(source: Known) -> dict[Key, Counter[str]]:
             counts[row["practice_id"], day][name] += bool(condition(row))
     for practice, one in episodes(source):
         if one.contacts[0].begun_by == "client":
-            counts[practice, day_of(source, practice, one)]["leaks"] += one.booking is None
+            here = counts[practice, day_of(source, practice, one)]
+            here["leaks"] += one.booking is None
+            here["anonymous_leaks"] += one.booking is None and is_anonymous(one)
     return counts
 
 
@@ -123,6 +132,12 @@ def final_days(source: Known) -> set[Key]:
     return {key for key, row in practice_days(source).items() if tuple(row)[5]}
 
 
+@once_for_each
+def old_days(source: Known) -> set[Key]:
+    """Return the days since whose end a week has passed."""
+    return {key for key, row in practice_days(source).items() if tuple(row)[6]}
+
+
 def practice_daily(source: Known) -> Expected:
     who, nobody = callers(source, lambda day: day), dict.fromkeys(CALLERS, 0)
     return {
@@ -132,6 +147,7 @@ def practice_daily(source: Known) -> Expected:
             "is_small_sample": counts["calls"] < SMALL,
             "is_final": key in final_days(source),
             "group_name": group_of(source, key[0]),
+            "is_seven_days_old": key in old_days(source),
         }
         for key, counts in counted_by_day(source).items()
     }
@@ -145,10 +161,12 @@ def practice_weekly(source: Known) -> Expected:
     who, nobody = callers(source, monday), dict.fromkeys(CALLERS, 0)
     weeks: dict[Key, Counter[str]] = defaultdict(Counter)
     final: dict[Key, bool] = {}
+    old: dict[Key, bool] = {}
     for (practice, day), counts in counted_by_day(source).items():
         week = practice, monday(day) if day else None
         weeks[week] += counts
         final[week] = final.get(week, True) and (practice, day) in final_days(source)
+        old[week] = old.get(week, True) and (practice, day) in old_days(source)
     weekly = {
         key: {**{name: counts[name] for name in COUNTS}, **who.get(key, nobody)} for key, counts in weeks.items()
     }
@@ -160,6 +178,7 @@ def practice_weekly(source: Known) -> Expected:
             "is_small_sample": here["calls"] < SMALL,
             "is_final": final[practice, week],
             "group_name": group_of(source, practice),
+            "is_seven_days_old": old[practice, week],
         }
         for (practice, week), here in weekly.items()
     }

@@ -65,14 +65,13 @@ def unknown_values(source: Known) -> Expected:
 def practices(source: Known) -> Expected:
     expected: dict[Any, dict[str, Any]] = {}
     for one in source.practices:
-        local = on_the_wall(source.now, one.time_zone)
-        assert local
+        local = on_the_wall(source.as_of(one.id), one.time_zone)
         expected[(one.id,)] = {
             **{name: getattr(one, name) for name in ("name", "time_zone", "history_start")},
             "group_name": one.group,
-            "as_of": source.now,
+            "as_of": source.as_of(one.id),
             "as_of_local": local,
-            "today": local.date(),
+            "today": local and local.date(),
         }
     return expected
 
@@ -81,13 +80,15 @@ def practice_days(source: Known) -> Expected:
     """Return every day once, those of spring and autumn included."""
     expected: dict[Any, tuple[Any, ...]] = {}
     for practice in source.practices:
-        day, today = practice.history_start, on_the_wall(source.now, practice.time_zone)
-        while today and day <= today.date():
+        day, now = practice.history_start, source.as_of(practice.id)
+        today = on_the_wall(now, practice.time_zone)
+        while now and today and day <= today.date():
             start, end = (midnight(at, practice.time_zone) for at in (day, day_after(day)))
             monday = day - timedelta(days=day.isoweekday() - 1)
             first = date(day.year, day.month, 1)
-            final = source.now - end >= timedelta(days=14)
-            times = (hours(start, end), end <= source.now, final, start, end)
+            since = now - end
+            final, old = since >= timedelta(days=14), since >= timedelta(days=7)
+            times = (hours(start, end), end <= now, final, old, start, end)
             expected[practice.id, day] = (day.isoweekday(), monday, first, *times)
             day = day_after(day)
     return expected

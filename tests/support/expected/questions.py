@@ -211,7 +211,8 @@ def deliveries(marts: Marts) -> Answer:
 
 
 def reminders(marts: Marts) -> Answer:
-    since = {row["practice_id"]: row["as_of"] - timedelta(days=30) for row in marts("practices")}
+    read = [row for row in marts("practices") if row["as_of"]]
+    since = {row["practice_id"]: row["as_of"] - timedelta(days=30) for row in read}
     of_practices = [row for row in marts("service_reminders") if row["practice_id"] in since]
     return [
         (

@@ -13,7 +13,7 @@ from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 
 CALL_TEXTS = (
-    *("client_id", "remote_client_id", "patient_id", "remote_patient_id", "direction", "state", "caller_type"),
+    *("remote_client_id", "patient_id", "remote_patient_id", "direction", "state", "caller_type"),
     *("call_classification", "customer_sentiment", "outcome", "client_name", "patient_name", "phone_number"),
     "summary",
 )
@@ -29,10 +29,12 @@ def told(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) ->
 
 def phone_calls(source: Known) -> Expected:
     """Return phone calls; the source gives the local minute itself, so it does not depend on the settings."""
+    people = callers(source)
     return {
         (row["practice_id"], row["call_key"]): {
             **{name: row.get(name) or None for name in CALL_TEXTS},
             "call_id": row["id"],
+            **people[row["practice_id"], row["call_key"]],
             "practice_name": row.get("practice") or None,
             **{name: row[name] for name in ("duration_seconds", "booking_intent", "booked")},
             "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
@@ -46,6 +48,22 @@ def phone_calls(source: Known) -> Expected:
         }
         for row in source.rows("phone_calls")
     }
+
+
+def callers(source: Known) -> dict[tuple[str, str], dict[str, str | None]]:
+    """Return each call's client, and the caller's key: that of the caller's first call."""
+    found: dict[tuple[str, str], dict[str, str | None]] = {}
+    for practice in source.practices_in("phone_calls"):
+        known = Attribution(practice, source.tables, source.region_of(practice))
+        people = {call["call_key"]: known.caller(call) for call in known.calls}
+        calls = sorted(known.calls, key=lambda call: (call["called_at_local"], call["call_key"]))
+        first: dict[str | None, str] = {}
+        for call in calls:
+            first.setdefault(known.party(*people[call["call_key"]]), call["call_key"])
+        for key, person in people.items():
+            party = known.party(*person)
+            found[practice, key] = {"client_id": person[0], "caller_key": first[party] if party else None}
+    return found
 
 
 def booking_sessions(source: Known) -> Expected:

@@ -6,7 +6,9 @@
 with told as (
     select
         {{ told | join(',\n        ') }},
-        count(*) as calls
+        count(*) as calls,
+        -- The first call, as text that sorts by its minute.
+        min(cast(called_at_local as string) || ' ' || call_key) as first_call
     from {{ ref('stg_partner__phone_calls') }}
     group by {{ told | join(', ') }}
 )

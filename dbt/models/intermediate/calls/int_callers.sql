@@ -1,13 +1,15 @@
 {{ config(materialized='table') }}
 
 with told as (
-    select distinct
+    select
         practice_id,
         client_id,
         remote_client_id,
         phone_number,
-        phone
+        phone,
+        min(first_call) as first_call
     from {{ ref('int_call_parties') }}
+    group by practice_id, client_id, remote_client_id, phone_number, phone
 ),
 
 identified as (
@@ -17,7 +19,8 @@ identified as (
         told.remote_client_id,
         told.phone_number,
         told.phone,
-        coalesce(told.client_id, clients.client_id, phones.client_id) as client_id
+        coalesce(told.client_id, clients.client_id, phones.client_id) as client_id,
+        told.first_call
     from told
     left join {{ ref('int_remote_clients') }} as clients
         on
@@ -27,9 +30,29 @@ identified as (
         on
             told.practice_id = phones.practice_id
             and told.phone = phones.phone
+),
+
+-- The key of a caller is that of the caller's first call: it reveals no number, and later calls do not change it.
+keyed as (
+    select
+        practice_id,
+        told_client_id,
+        remote_client_id,
+        phone_number,
+        phone,
+        client_id,
+        case
+            when client_id is not null or phone is not null
+                then split_part(
+                    min(first_call) over (
+                        partition by practice_id, {{ party('client_id', 'phone', 'null') }}
+                    ), ' ', 3
+                )
+        end as caller_key
+    from identified
 )
 
 select
     *,
-    {{ row_hash('identified') }} as digest
-from identified
+    {{ row_hash('keyed') }} as digest
+from keyed

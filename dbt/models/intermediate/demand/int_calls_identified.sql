@@ -23,6 +23,7 @@ identified as (
         'call:' || calls.call_key as contact,
         callers.client_id,
         callers.phone,
+        callers.caller_key,
         callers.digest,
         calls.direction,
         calls.state,
@@ -35,12 +36,7 @@ identified as (
         calls.day,
         calls.called_at
     from calls
-    left join {{ ref('int_callers') }} as callers
-        on
-            calls.practice_id = callers.practice_id
-            and calls.client_id is not distinct from callers.told_client_id
-            and calls.remote_client_id is not distinct from callers.remote_client_id
-            and calls.phone_number is not distinct from callers.phone_number
+    {{ with_callers('calls') }}
 )
 
 select

@@ -20,6 +20,7 @@ select
     episodes.lost_at is not null as is_lost,
     episodes.booked_at is null as is_leaked,
     leaks.episode_id is not null as is_leaking,
+    episodes.client_id is null and episodes.phone is null as is_anonymous,
     {{ hours_between('episodes.first_at', 'clock.source_clock') }} > 14 * 24
     and (episodes.booked_at is not null or episodes.lost_at is not null) as is_mature,
     episodes.day

@@ -79,7 +79,8 @@ follow_ups as (
     where
         tasks.status = 'completed'
         and tasks.finalized_at >= episodes.last_contact_at
-        and {{ hours_between('episodes.last_contact_at', 'tasks.finalized_at') }} <= {{ var('follow_up_within_days') }} * 24
+        and {{ hours_between('episodes.last_contact_at', 'tasks.finalized_at') }}
+        <= {{ var('follow_up_within_days') }} * 24
         and {{ is_fitting_task('tasks.task_type', 'episodes.wanted') }}
     group by episodes.practice_id, episodes.episode_id
 ),

@@ -1,20 +1,5 @@
 with practices as (
-    select * from {{ ref('stg_control__practices') }}
-),
-
-clock as (
-    select * from {{ ref('int_source_clock') }}
-),
-
-told as (
-    select
-        practices.practice_id,
-        practices.time_zone,
-        practices.history_start,
-        clock.source_clock as as_of,
-        cast({{ local_time('clock.source_clock', 'practices.time_zone') }} as date) as today
-    from practices
-    cross join clock
+    select * from {{ ref('int_practice_clocks') }}
 ),
 
 days as (
@@ -23,7 +8,7 @@ days as (
         time_zone,
         as_of,
         {{ each_day('history_start', 'today') }} as day
-    from told
+    from practices
 ),
 
 bounded as (
@@ -45,6 +30,7 @@ select
     {{ hours_between('starts_at', 'ends_at') }} as hours,
     as_of >= ends_at as is_over,
     {{ hours_between('ends_at', 'as_of') }} >= {{ final_after_hours() }} as is_final,
+    {{ hours_between('ends_at', 'as_of') }} >= 7 * 24 as is_seven_days_old,
     starts_at,
     ends_at
 from bounded

@@ -10,6 +10,8 @@ select
     count(*) filter (where is_kept) as kept,
     count(*) filter (where is_leaked) as leaked,
     count(*) filter (where is_lost) as lost,
-    bool_and(is_mature) as is_mature
+    bool_and(is_mature) as is_mature,
+    count(*) filter (where is_anonymous) as anonymous,
+    count(*) filter (where is_anonymous and is_leaked) as anonymous_leaked
 from {{ ref('int_demand_days') }}
 group by practice_id, day, first_channel, begun_by

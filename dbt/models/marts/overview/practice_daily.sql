@@ -28,6 +28,8 @@ counted as (
             'answered_calls': 'sum(answered_calls)',
             'new_booking_intent_calls': 'sum(new_booking_intent_calls)',
             'missed_new_booking_calls': 'sum(missed_new_booking_calls)',
+            'inbound_calls': "sum(case when direction = 'inbound' then calls end)",
+            'answered_inbound_calls': "sum(case when direction = 'inbound' then answered_calls end)",
         }) }}
     from {{ ref('booking_intent_daily') }}
     group by practice_id, day
@@ -66,7 +68,7 @@ counted as (
     select
         practice_id,
         day,
-        {{ stacked(counts + callers, {'leaks': 'leaked'}) }}
+        {{ stacked(counts + callers, {'leaks': 'leaked', 'anonymous_leaks': 'anonymous_leaked'}) }}
     from {{ ref('demand_daily') }}
     where begun_by = 'client'
 ),
@@ -90,7 +92,8 @@ select
     {%- endfor %}
     added.calls < {{ var('small_sample') }} as is_small_sample,
     coalesce(days.is_final, false) as is_final,
-    practices.group_name
+    practices.group_name,
+    coalesce(days.is_seven_days_old, false) as is_seven_days_old
 from added
 left join days
     on

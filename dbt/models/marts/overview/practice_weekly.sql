@@ -7,7 +7,8 @@ with days as (
         {%- for name in counts %}
         {{ total(name) }} as {{ name }},
         {%- endfor %}
-        bool_and(is_final) as is_final
+        bool_and(is_final) as is_final,
+        bool_and(is_seven_days_old) as is_seven_days_old
     from {{ ref('practice_daily') }}
     group by practice_id, cast(date_trunc('week', day) as date)
 ),
@@ -45,7 +46,8 @@ weeks as (
         {%- for name in caller_names %}
         coalesce(caller_weeks.{{ name }}, 0) as {{ name }},
         {%- endfor %}
-        days.is_final
+        days.is_final,
+        days.is_seven_days_old
     from days
     left join caller_weeks
         on
@@ -64,7 +66,8 @@ select
     {%- endfor %}
     weeks.calls < {{ var('small_sample') }} as is_small_sample,
     weeks.is_final,
-    practices.group_name
+    practices.group_name,
+    weeks.is_seven_days_old
 from weeks
 left join weeks as previous
     on

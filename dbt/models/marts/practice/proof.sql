@@ -200,8 +200,13 @@ select
     reconciled.last_reconcile_at,
     coalesce(restated.restated_rows, 0) as restated_rows,
     coalesce(quarantined.quarantined_rows, 0) as quarantined_rows,
-    told.source_counted_at
+    told.source_counted_at,
+    lists_read.read_at
 from known
+left join {{ ref('int_lists_read') }} as lists_read
+    on
+        known.practice_id = lists_read.practice_id
+        and known.endpoint = lists_read.endpoint
 left join reconciled
     on
         known.practice_id = reconciled.practice_id

@@ -1,0 +1,18 @@
+{#- How a call ended for its caller: the variable `call_endings` by the outcome; a call that nobody answered is lost
+   unless its outcome says otherwise. -#}
+{% macro call_ending(outcome, is_answered) -%}
+    case
+        {%- for ending, outcomes in var('call_endings').items() if outcomes %}
+        when {{ is_one_of(outcome, outcomes) }} then '{{ ending }}'
+        {%- endfor %}
+        when not {{ is_answered }} then 'lost'
+        else 'other'
+    end
+{%- endmacro %}
+
+{#- Whether a time of the wall clock is within the opening hours (variables `opening_*`). -#}
+{% macro is_open_at(time) -%}
+    {{ iso_weekday(time) }} <= {{ var('opening_weekdays') }}
+    and extract(hour from {{ time }}) >= {{ var('opening_hour') }}
+    and extract(hour from {{ time }}) < {{ var('closing_hour') }}
+{%- endmacro %}

@@ -1,0 +1,32 @@
+with calls as (
+    select
+        practice_id,
+        day,
+        call_classification,
+        coalesce({{ is_open_at('called_at_local') }}, false) as is_open,
+        is_answered,
+        {{ call_ending('outcome', 'is_answered') }} as ending
+    from {{ ref('phone_calls') }}
+    where direction = 'inbound'
+),
+
+counted as (
+    select
+        practice_id,
+        day,
+        is_open,
+        call_classification,
+        count(*) as calls,
+        count(*) filter (where is_answered) as answered,
+        count(*) filter (where ending = 'resolved') as resolved,
+        count(*) filter (where ending = 'handed_over') as handed_over,
+        count(*) filter (where ending = 'lost') as lost,
+        count(*) filter (where ending not in ('resolved', 'handed_over', 'lost')) as other
+    from calls
+    group by practice_id, day, is_open, call_classification
+)
+
+select
+    *,
+    {{ rate('resolved', 'resolved + handed_over + lost') }} as containment_rate
+from counted
