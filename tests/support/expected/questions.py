@@ -246,6 +246,63 @@ def unlisted(marts: Marts) -> Answer:
     ]
 
 
+def repeated(marts: Marts) -> Answer:
+    calls = [
+        {**row, "month": row["day"].replace(day=1)}
+        for row in marts("phone_calls")
+        if row["direction"] == "inbound" and row["caller_key"]
+    ]
+    answer: Answer = []
+    for (practice, month), rows in grouped(calls, "practice_id", "month").items():
+        times = Counter(row["caller_key"] for row in rows)
+        again = sum(number > 1 for number in times.values())
+        answer.append((practice, month, len(times), again, rounded(rate(again, len(times)), 3)))
+    return answer
+
+
+def called_back_on_request(marts: Marts) -> Answer:
+    calls = marts("phone_calls")
+    outbound = grouped([row for row in calls if row["direction"] == "outbound"], "practice_id", "caller_key")
+    asked = [row for row in calls if row["direction"] == "inbound" and row["outcome"] == "callback_requested"]
+    waits: list[float] = []
+    for row in asked:
+        back = outbound.get((row["practice_id"], row["caller_key"]), []) if row["caller_key"] else []
+        after = [one["called_at"] - row["called_at"] for one in back]
+        due = [wait for wait in after if timedelta() < wait <= timedelta(days=14)]
+        waits += [min(due) // timedelta(minutes=1) / 60] if due else []
+    return [(len(asked), len(waits), rounded(median(waits) if waits else None, 1))]
+
+
+def missed_visits(marts: Marts) -> Answer:
+    past = [row for row in marts("visits_daily") if row["is_past"]]
+    answer: Answer = []
+    for key, rows in grouped(past, "client_type", "lead_time").items():
+        kept, missed = total(rows, "kept") or 0, total(rows, "no_show") or 0
+        answer.append((*key, kept, missed, rounded(rate(missed, kept + missed), 3)))
+    return answer
+
+
+def after_hours(marts: Marts) -> Answer:
+    answer: Answer = []
+    for key, rows in grouped(marts("call_endings_daily"), "practice_id", "is_open").items():
+        ended = [total(rows, name) or 0 for name in ("resolved", "handed_over", "lost")]
+        answer.append((*key, total(rows, "calls"), *ended, rounded(rate(ended[0], sum(ended)), 3)))
+    return answer
+
+
+def emergencies(marts: Marts) -> Answer:
+    calls = [row for row in marts("call_endings_daily") if row["call_classification"] == "emergency"]
+    return [
+        (
+            practice,
+            total(rows, "calls"),
+            total(rows, "lost"),
+            sum(row["lost"] for row in rows if not row["is_open"]),
+        )
+        for (practice,), rows in grouped(calls, "practice_id").items()
+    ]
+
+
 ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "missed-hours": missed_by_hour,
     "campaigns": campaigns,
@@ -264,5 +321,10 @@ ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "final-days": final_through,
     "completeness": completeness,
     "unlisted-values": unlisted,
+    "repeat-callers": repeated,
+    "call-back-response": called_back_on_request,
+    "no-shows": missed_visits,
+    "after-hours": after_hours,
+    "emergencies": emergencies,
 }
 """The functions by the names of the questions."""
