@@ -186,7 +186,8 @@ def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
 def test_every_computed_mart_has_unit_tests(filled: Build) -> None:
     """Marts that only pass columns on have nothing to compute."""
     with_unit_tests = {test["model"] for test in filled.manifest["unit_tests"].values()}
-    passing = r"ref\b|config\b|take_out|note_|changed|with_callers|this\b"  # expressions that name rows, and compute nothing
+    # Expressions that name rows, and compute nothing.
+    passing = r"ref\b|config\b|take_out|note_|changed|with_callers|this\b"
     computing = {
         path.stem for path in MARTS if re.search(rf"\bcase\b|\bcount\(|\{{\{{-? (?!{passing})", path.read_text())
     }
