@@ -177,8 +177,8 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of values, the strongest first: the environment, the `.env` files, `vetl.toml`."""
-        # `vetl.toml` and the `.env` files arrive as initial values: pydantic-settings can read `.env`, but it expands
-        # `${X}` and has no clear line for a broken file.
+        # `vetl.toml` and the `.env` files arrive as initial values, because pydantic-settings expands `${X}` in
+        # `.env` and has no clear line for a broken file.
         dotenv = EnvSettingsSource(settings_cls)
         initial = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
         dotenv.env_vars = {name.lower(): value for name, value in initial.pop(_DOTENV, {}).items()}

@@ -10,8 +10,8 @@ from pipelines.settings.sources import Sources
 
 def exposed(settings: Settings) -> list[str]:
     """Return a line with the remedy for each private file and folder that everybody on this machine may read."""
-    # A group is allowed, because somebody set it on purpose. So are folders that everybody may pass through but not
-    # list: analysts need that to reach the published file.
+    # A group is allowed, because somebody set it on purpose. So are folders that everybody may pass through but
+    # not list: analysts need that to reach the published file.
     return [
         *(
             f"{path}: everybody on this machine may read or write it; chmod o-rwx {path}"
