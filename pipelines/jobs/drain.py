@@ -23,7 +23,7 @@ class DrainResult:
     """What a drain did. `asked`: got by id; `notes`: what could not be caught up, and why."""
 
     deliveries: int = 0
-    asked: int = 0
+    requested: int = 0
     changes: Changes = field(default_factory=Changes)
     notes: tuple[str, ...] = ()
     exit_code: int = 0
@@ -103,7 +103,7 @@ class Asking:
         left = tuple(dict.fromkeys(self.messages))
         for practice in self.settings.practices:
             if left:
-                result, left = await _added(result, practice.id, catching.given_messages(practice.id, left), left)
+                result, left = await _added(result, practice.id, catching.messages_by_id(practice.id, left), left)
         notes = tuple(f"message {identity}: no practice has it" for identity in left)
         return replace(result, notes=result.notes + notes, exit_code=3 if notes else result.exit_code)
 
@@ -121,7 +121,7 @@ async def _added(
         return replace(result, notes=(*result.notes, note), exit_code=3), left
     return replace(
         result,
-        asked=result.asked + caught.asked,
+        requested=result.requested + caught.requested,
         changes=result.changes + caught.changes,
         notes=result.notes + caught.notes,
         exit_code=3 if caught.changes.quarantined or caught.notes else result.exit_code,

@@ -14,7 +14,7 @@ from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
-from pipelines.receiving.inbox import look
+from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
 
 _NEXT = "run `vetl run` again"
@@ -263,7 +263,7 @@ def inbox_status(path: Path) -> dict[str, Any] | None:
         return None
     document: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
     try:
-        backlog = look(path)
+        backlog = read_backlog(path)
     except InboxError as error:
         return {**document, "error": str(error)}
     return {
