@@ -13,7 +13,7 @@ import sandbox
 from pipelines.core.errors import WarehouseBusy
 from pipelines.core.results import SyncResult
 from pipelines.endpoints import REGISTRY
-from pipelines.jobs.build import publish_marts, wait_for_writer, whats_new
+from pipelines.jobs.build import publish_marts, reason_to_build, wait_for_writer
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import run_export
@@ -74,13 +74,13 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     [(rows,)] = query(two.warehouse.path, "select count(*) from raw.phone_calls").rows
     assert rows == sum(item.rows for item in first.results if item.endpoint == "phone_calls") > 0
 
-    assert whats_new(two)
+    assert reason_to_build(two)
     build_marts_untested(two)
-    assert whats_new(two) is None
+    assert reason_to_build(two) is None
     of_two = marts(two)
     again = sync(two)
     assert not any(item.changes.inserted or item.changes.updated for item in again.results)
-    assert whats_new(two) is None
+    assert reason_to_build(two) is None
 
     one = sync(settings)
     assert not shards_of(settings.warehouse.path)
