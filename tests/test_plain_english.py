@@ -30,7 +30,6 @@ MOST = {"where": 2.8, "tell": 0.3, "what": 2.5, "anew": 0.0}
 
 NOT_YET: Mapping[str, Mapping[str, float]] = {
     "pipelines/cli": {"where": 13.5, "tell": 4.5, "what": 20.5},
-    "pipelines/partner": {"where": 7.5, "tell": 3.5, "what": 11.0, "anew": 0.5},
     "tests": {"tell": 2.0, "what": 6.0, "anew": 0.5},
     "docs": {"tell": 1.0, "what": 3.5, "anew": 1.0},
 }
