@@ -36,8 +36,8 @@ NOT_YET: Mapping[str, Mapping[str, float]] = {
 """Higher limits of packages that are still to be rewritten. A number here may only fall."""
 
 IF_OR_WHEN = re.compile(r"\b(?:if|when)\b")
-LEAST_CONDITIONS = 2.0
-"""The least "if" and "when" per 1,000 words of pipelines. It may only rise: 5.0 once all is rewritten."""
+LEAST_CONDITIONS = 5.0
+"""The least "if" and "when" per 1,000 words of pipelines."""
 
 
 def python_lines(module: Path) -> Iterator[tuple[int, str]]:
