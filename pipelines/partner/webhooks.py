@@ -92,7 +92,7 @@ def practice_of(signed_by: tuple[Secret, ...], delivery: Delivery) -> str | None
     return delivery.practice_id or (bound.pop() if len(bound) == 1 else None)
 
 
-def read(channel: Channel, body: bytes) -> Delivery:
+def parse_delivery(channel: Channel, body: bytes) -> Delivery:
     """Parse a body; a delivery that cannot be parsed or names an impossible practice has a `problem`."""
     try:
         payload = json.loads(body, parse_constant=_refuse)

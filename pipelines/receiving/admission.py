@@ -8,7 +8,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pipelines.partner.webhooks import Channel, Delivery, Secret, Signing, may_speak_for, practice_of, read
+from pipelines.partner.webhooks import (
+    Channel,
+    Delivery,
+    Secret,
+    Signing,
+    may_speak_for,
+    parse_delivery,
+    practice_of,
+)
 
 
 class Refused(Exception):
@@ -46,7 +54,7 @@ class Trust:
         signed_by = signing.signers(signature)
         if not signed_by:
             raise Refused("the signature is not of an active secret")
-        delivery = read(channel, body)
+        delivery = parse_delivery(channel, body)
         if not may_speak_for(signed_by, delivery.practice_id):
             raise WrongPractice("signed for another practice")
         return practice_of(signed_by, delivery) or "", delivery
@@ -54,7 +62,7 @@ class Trust:
     def _unsigned(self, channel: Channel, body: bytes) -> tuple[str, Delivery]:
         if not self.unsigned:
             raise Refused("not signed")
-        delivery = read(channel, body)
+        delivery = parse_delivery(channel, body)
         if delivery.problem:
             raise Refused("neither signed nor understood")
         if any(item.practice_id in (None, delivery.practice_id) for item in self.secrets):

@@ -9,7 +9,7 @@ from pipelines.core.practice import problem_of_id
 from pipelines.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.received import Intake
-from pipelines.partner.webhooks import Channel, Delivery, message, read, row
+from pipelines.partner.webhooks import Channel, Delivery, message, parse_delivery, row
 from pipelines.receiving.inbox import Inbox, IsAbout, WaitingDelivery
 
 AT_ONCE = 5_000
@@ -72,7 +72,7 @@ def _practice(item: WaitingDelivery) -> str:
 
 def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:
     last = max(item.entry.received_at for item in items)
-    read_items = [(item, read(channel, item.entry.body)) for item in items]
+    read_items = [(item, parse_delivery(channel, item.entry.body)) for item in items]
     bad = [_bad(item, problem) for item, delivery in read_items if (problem := _problem(item, delivery))]
     good = [(item, delivery) for item, delivery in read_items if not _problem(item, delivery)]
     events = [row(delivery, item.entry.received_at) for item, delivery in good]
