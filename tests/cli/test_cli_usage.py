@@ -100,7 +100,7 @@ def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) 
         (["sync", "--nope"], "No such option: --nope"),
         (["sync", "--since", "2025-13-01"], "'2025-13-01' does not match"),
         (["query", "select 1", "--format", "xml"], "'--format'"),
-        (["quarantine"], "quarantine: which command? `vetl quarantine --help` names them"),
+        (["quarantine"], "quarantine: which command? `vetl quarantine --help` lists the commands"),
         (["demo", "--days", "0"], "'--days'"),
         (["sandbox", "serve", "--faults", "nope"], "faults must be one of"),
     ],

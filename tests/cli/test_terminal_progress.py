@@ -65,11 +65,11 @@ def test_what_is_waited_for_for_long_has_a_line_and_what_is_quick_has_none(
         said.set()
 
     monkeypatch.setattr(shown, "say", say_it)
-    monkeypatch.setattr(shown, "WAITS_UNTOLD", 0.01)
+    monkeypatch.setattr(shown, "SILENT_WAIT", 0.01)
     with showing_lists(1) as report:
         report(Waiting("signing in to https://platform.example.com, attempt 2, waits 5 s"))
         assert said.wait(30)
-        monkeypatch.setattr(shown, "WAITS_UNTOLD", 3600.0)
+        monkeypatch.setattr(shown, "SILENT_WAIT", 3600.0)
         report(Waiting("signing in to https://platform.example.com, attempt 3"))
         report(Waiting())
         report(Waiting("what the end of the command cuts short"))

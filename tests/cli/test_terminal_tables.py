@@ -59,7 +59,7 @@ def test_columns_leave_in_their_order_and_words_stay_whole(
 def test_a_column_is_wrapped_as_far_as_it_may_be_before_it_leaves_and_leaves_where_it_holds_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    columns = (TableColumn("check"), TableColumn("found", 1, least=10), TableColumn("drift", 2))
+    columns = (TableColumn("check"), TableColumn("found", 1, min_width=10), TableColumn("drift", 2))
     at_a_terminal(monkeypatch, 19, colours=False)
 
     print_table("", columns, [("order", "created_at descending", "")])
@@ -122,7 +122,7 @@ def test_what_must_stay_fits_into_80_columns(columns: tuple[str | TableColumn, .
         "reason": "appointment",
     }
     named = [TableColumn(column) if isinstance(column, str) else column for column in columns]
-    stay = [column.name for column in named if not column.leaves]
+    stay = [column.name for column in named if not column.hide_rank]
 
     assert sum(len(longest.get(name, name)) + 2 for name in stay) <= 80
 

@@ -66,7 +66,7 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
     compared = {table: columns_of(table) for table in (*KEPT, "history.ai_outbound_requests", "control.windows")}
     before = {table: old_warehouse.rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
     assert all(before.values())
-    assert told(capsys, "status")[1]["summary"].endswith("the last sync was an older vetl's")
+    assert told(capsys, "status")[1]["summary"].endswith("the last sync was made by an older vetl")
 
     code, built, err = told(capsys, "build")
 
