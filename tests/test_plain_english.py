@@ -105,7 +105,7 @@ def packages() -> list[str]:
 
 
 def size(lines: tuple[Line, ...]) -> int:
-    """Return the number of words."""
+    """Return the number of words of these lines."""
     return sum(len(re.findall(r"[a-z']+", text.lower())) for _, _, text in lines)
 
 

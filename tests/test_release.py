@@ -1,4 +1,4 @@
-"""What a release needs of the repository: one version, a section of the changelog, sound workflows."""
+"""The requirements of a release: one version, a section of the changelog, valid workflows."""
 
 import re
 import runpy

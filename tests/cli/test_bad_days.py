@@ -1,4 +1,4 @@
-"""The table of bad days in docs/exit-codes.md: each is done for real, and `vetl status` gives its exit code."""
+"""The failures in docs/exit-codes.md: each is caused for real, and `vetl status` ends with its exit code."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def platform() -> Iterator[sandbox.Handle]:
 
 @pytest.fixture(scope="module")
 def after_a_run(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which `vetl run` succeeded."""
+    """Provide a folder in which `vetl run` has succeeded."""
     folder = tmp_path_factory.mktemp("vetl")
     start = platform.now().date() - timedelta(days=HISTORY_DAYS)
     practices = "".join(
@@ -68,7 +68,7 @@ def site(
 
 
 def status(capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """The exit code, and everything that is printed; `--json` has the same code."""
+    """Return the exit code and the whole output; `--json` must have the same code."""
     capfd.readouterr()
     code = app.execute(["status"])
     output = capfd.readouterr()

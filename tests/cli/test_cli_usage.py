@@ -1,4 +1,4 @@
-"""What the command line promises: a fast start, one line for each mistake, exact exit codes."""
+"""The command line: a fast start, one line for each mistake, exact exit codes."""
 
 import json
 import os
@@ -51,12 +51,12 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def configured() -> None:
-    """A folder with settings, of no practice yet."""
+    """Provide a folder with settings that name no practice."""
     Path("vetl.toml").touch()
 
 
 def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run Python outside of the checkout, as an installed vetl would run; `more` joins the environment."""
+    """Run Python outside of the checkout, like an installed vetl; `more` is added to the environment."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
     return subprocess.run(
         [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=60
@@ -279,7 +279,7 @@ def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_gets_its_completion(shell: str) -> None:
-    """Named here: Typer looks for the shell that it runs in, and a test may run in none."""
+    """The shell is named here, because Typer detects the shell that it runs in, and a test may run in none."""
     shown = python("-m", "pipelines", "--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
 
     assert "COMPLETE" in shown.stdout, shown.stderr
@@ -299,7 +299,7 @@ def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[
 def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without them it sends telemetry, and two runs write at the same time."""
+    """Without these settings Dagster sends telemetry, and two runs write at the same time."""
     home = tmp_path / "home"
     monkeypatch.setenv("DAGSTER_HOME", str(home))
 

@@ -1,4 +1,4 @@
-"""dbt as a child process: told in a few lines, writing nothing into its project, given no secret."""
+"""dbt as a child process: a few lines of output, no file in its project, no secret in its environment."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ Built = tuple[BuildResult, list[tuple[int, int]]]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A small project that fails in one place."""
+    """Return a small project with one failing node."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "models").mkdir()
     (folder / "profiles.yml").write_text(PROFILES, "utf-8")
@@ -55,7 +55,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A build by the dbt that users start, not by the forked one of the tests."""
+    """Build with the installed dbt, not with the forked dbt of the tests."""
     before = sorted(path.name for path in project.rglob("*"))
     warehouse = tmp_path_factory.mktemp("warehouse") / "vetl.duckdb"
     steps: list[tuple[int, int]] = []

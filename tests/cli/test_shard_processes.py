@@ -1,4 +1,4 @@
-"""Shards in processes of their own: what they log, report and fail with reaches the one that has started them."""
+"""Shards in processes of their own: their logs, progress and errors reach the process that started them."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ def read_of(name: str, *practices: str) -> ShardRead:
 
 
 def sync(read: ShardRead, progress: ReportProgress) -> SyncResult:
-    """Reads nothing; fails as the name of the file says."""
+    """A read of a shard that reads no list and fails as the name of the file says."""
     name = read.settings.warehouse.path.stem
     if name == "refused":
         raise SignInRefused("sign in: refused")

@@ -1,4 +1,4 @@
-"""Progress: bars where somebody watches, a line every few seconds elsewhere, never on standard output."""
+"""Progress: bars on a terminal, otherwise a line every few seconds, never on standard output."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from pipelines.core.results import Progress, Waiting
 
 
 def some(practice_id: str, done: int, total: int | None, phase: str = "reading") -> Progress:
-    """A report; at the end of a list it says what the list brought."""
+    """Return a report; at the end of a list it has the number of new rows."""
     brought = {} if phase == "reading" else {"new": 1, "changed": 1, "requests": 3}
     return Progress(practice_id, "staff_tasks", done, total, phase, **brought)
 

@@ -1,4 +1,4 @@
-"""Tables by width: columns leave in their order, words stay whole, colours can be turned off."""
+"""Tables by width: columns are hidden by rank, words stay whole, colours can be turned off."""
 
 import re
 import sys
@@ -23,7 +23,7 @@ NOW = datetime(2026, 1, 16, 12, tzinfo=UTC)
 
 
 def at_a_terminal(patch: pytest.MonkeyPatch, width: int, *, colours: bool = True) -> None:
-    """Standard output says of itself that it is a terminal of this width."""
+    """Make standard output report that it is a terminal of this width."""
     direct(quiet=False, log_file=None, log_format="text")
     patch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     patch.setenv("TERM", "xterm-256color")
@@ -112,7 +112,7 @@ def test_states_have_colours_unless_no_color_is_set(
 
 @pytest.mark.parametrize("columns", [(*STATUS, "quarantined"), SYNC_COLUMNS, PRACTICE_COLUMNS, QUARANTINE])
 def test_what_must_stay_fits_into_80_columns(columns: tuple[str | TableColumn, ...]) -> None:
-    """With the longest list and an ordinary practice id; of times and reasons a word is the least."""
+    """This is checked with the longest name of a list and an ordinary id; times and reasons need one word."""
     longest = {
         "practice": "practice-0001",
         "list": "service_reminder_events",

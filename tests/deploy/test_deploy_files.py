@@ -1,4 +1,4 @@
-"""What is deployed fits together: files that are named exist, secrets are asked for, one step writes at a time."""
+"""The files of a deployment agree: named files exist, secrets are required, one step writes at a time."""
 
 import configparser
 import json
@@ -24,11 +24,11 @@ COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("ut
 HELM: dict[str, Any] = yaml.safe_load((DEPLOY / "helm/values.yaml").read_text("utf-8"))
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 VETLS = ("code", "webserver", "daemon", "receiver", "dashboard")
-"""The containers of vetl's own image."""
+"""Return the containers of vetl's own image."""
 
 
 def instance_settings(file: str, folder: Path) -> dict[str, Any]:
-    """As Dagster reads them; it refuses a key that it does not know."""
+    """Read the file as Dagster does, which refuses unknown keys."""
     (folder / "dagster.yaml").write_text((DEPLOY / file).read_text("utf-8"))
     return dict(dagster_instance_config(str(folder))[0])
 
@@ -152,7 +152,7 @@ def test_every_container_is_healthy_or_known_not_to_be_and_only_the_proxy_is_rea
     services = COMPOSE["services"]
 
     assert {name for name, service in services.items() if "ports" in service} == {"proxy"}
-    # `code` has the check of the image.
+    # `code` has the health check of the image.
     assert {name for name, service in services.items() if "healthcheck" not in service} == {"code", "proxy"}
     for name in VETLS:
         assert services[name]["read_only"]

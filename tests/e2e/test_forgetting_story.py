@@ -1,8 +1,8 @@
-"""Somebody is forgotten at any time between any commands, by a forgetting that may be killed or lack room.
+"""A person is forgotten between any two commands, by a forgetting that may be killed or meet a full disk.
 
-Once it is complete, no file that vetl keeps has anything of the person: not then, and not after any later command,
-whether the platform has forgotten them or not. `VETL_CHAOS_SEEDS` says how many stories are run, or from which to
-which; a failing one prints the line that runs it again.
+After it is complete, no file that vetl keeps mentions the person, also after any later command, and whether or not
+the platform has deleted the person. `VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds; a failing
+story prints the line that repeats it.
 """
 
 import os
@@ -39,7 +39,7 @@ def platform() -> Iterator[sandbox.Handle]:
 
 @dataclass
 class Story:
-    """One story, and what may happen in it."""
+    """One story, and its possible events."""
 
     platform: sandbox.Handle
     settings: Settings
@@ -70,7 +70,7 @@ class Story:
         retry(self.settings, lambda _progress: None)
 
     def scrub(self) -> None:
-        """The platform forgets the client, and their name in the calls."""
+        """Delete the client at the platform, and their name in the calls."""
         for call in list(self.platform.truth(PRACTICE, "phone_calls")):
             if call["client_id"] == self.person["id"]:
                 self.platform.update(PRACTICE, "phone_calls", call["id"], {"client_name": None, "summary": None})
@@ -94,7 +94,7 @@ class Story:
         ]
 
     def some(self, most: int) -> list[str]:
-        """Let some of it happen; returns what it was."""
+        """Make some events happen; return their names."""
         chosen = self.rng.sample(self.commands, self.rng.randint(0, most))
         for command in chosen:
             command()
@@ -102,7 +102,7 @@ class Story:
 
 
 def calls_here(settings: Settings) -> tuple[int, int]:
-    """How many calls the source has as far as vetl knows, and how many keys they have."""
+    """Return the number of calls of the source that vetl knows, and the number of their keys."""
     with duckdb.connect(settings.warehouse.path) as connection:
         [counts] = connection.execute(
             "select count(*) filter (where _deleted_at is null), count(*) - count(distinct (call_date, call_key))"

@@ -1,4 +1,4 @@
-"""Rows that cannot be understood: set aside, told, shown, and taken in again once they can be."""
+"""Rows that do not fit their model: quarantined, reported, listed, and stored after they fit."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def test_a_bad_row_costs_itself_only_and_is_told(opened: Opened) -> None:
 
 
 def test_a_row_that_an_earlier_sync_set_aside_is_told_until_it_comes_in_well(opened: Opened) -> None:
-    """Its window is closed, so that no later sync meets the row again."""
+    """Their window is closed, so no later sync reads these rows again."""
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "booking_sessions")[3]
     practices.platform.update("loc-001", "booking_sessions", row["id"], {"created_at": "perhaps"})
@@ -48,7 +48,7 @@ def test_a_row_that_an_earlier_sync_set_aside_is_told_until_it_comes_in_well(ope
 
 
 def test_a_retry_takes_in_what_can_be_understood_now(opened: Opened) -> None:
-    """As after an upgrade: here the kept bytes are mended instead of the model."""
+    """This stands for an upgrade: here the stored payload is corrected instead of the model."""
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "staff_tasks")[3]
     practices.platform.update("loc-001", "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})

@@ -1,4 +1,4 @@
-"""A warehouse of vetl 0.1.0 is migrated, built and synced on; a newer one is refused by every command."""
+"""A warehouse of vetl 0.1.0 is migrated, built and synced; every command refuses a newer one."""
 
 import json
 import os
@@ -37,7 +37,7 @@ KEPT = (*(f"raw.{item.table}" for item in REGISTRY), "raw.outreach_events", "raw
 
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where an operator's `vetl.toml` lies."""
+    """The settings file, at the place of an operator's `vetl.toml`."""
     folder = tmp_path_factory.mktemp("vetl")
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("VETL_")]:
@@ -55,7 +55,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict
 
 
 def columns_of(relation: str) -> str:
-    """What the source fills in a table of 0.1.0. A field that was declared since moves out of `_extra`."""
+    """Return the columns of 0.1.0 that the source fills. A field that was declared later moves out of `_extra`."""
     with duckdb.connect(WAREHOUSE, read_only=True) as connection:
         names = [name for name, *_ in connection.execute(f"describe {relation}").fetchall()]
     return ", ".join(f'"{name}"' for name in names if not name.startswith("_"))
@@ -112,7 +112,7 @@ COMMANDS = (
 
 @pytest.fixture(scope="module")
 def newer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A warehouse that a later version has migrated, and a platform that answers."""
+    """Provide a warehouse that a later version has migrated, and a platform that answers."""
     with (
         pytest.MonkeyPatch.context() as patch,
         sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform,

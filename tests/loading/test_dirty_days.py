@@ -1,4 +1,4 @@
-"""What a commit changed is noted with it, day by day, so that a build can take in no more than that."""
+"""Each commit notes the days that it changed, so that a build reads only these days."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -26,7 +26,7 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
 
 
 def taken(filled: Filled) -> list[tuple[str, date | None]]:
-    """What is noted, and from now on is not any more: as if the marts were built."""
+    """Return the noted days and clear them, as a build does."""
     changes = filled.rows("select table_name, day from control.changes order by all")
     filled.connection.execute("delete from control.changes")
     return changes

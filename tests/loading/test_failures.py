@@ -1,4 +1,4 @@
-"""DuckDB's errors in vetl's words."""
+"""The translation of DuckDB's errors into vetl's."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Rows of a forgotten person that the platform sends again: each is the row that is here, under its pseudonym."""
+"""Rows of a forgotten client that the platform sends again match the stored rows, under the pseudonym."""
 
 import json
 from datetime import timedelta
@@ -34,7 +34,7 @@ def tables(filled: Filled, schema: str = "raw") -> list[str]:
 
 
 def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of raw and history."""
+    """Return every row of raw and history."""
     return {
         f"{schema}.{name}": filled.rows(f"from {schema}.{name} order by all")
         for schema in ("raw", "history")
@@ -43,7 +43,7 @@ def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def repeated(filled: Filled) -> dict[str, int]:
-    """By table: how many keys stand twice."""
+    """Return the number of duplicate keys by table."""
     twice = {
         name: len(
             filled.rows(
@@ -56,7 +56,7 @@ def repeated(filled: Filled) -> dict[str, int]:
 
 
 def in_clear(filled: Filled) -> list[str]:
-    """Her values that stand in the file, which is closed and written again for that."""
+    """Return the client's values that are in the file; it is closed and rewritten first."""
     filled.warehouse.close()
     rewrite(filled.path)
     content = filled.path.read_bytes()
@@ -105,7 +105,7 @@ def test_what_is_told_for_the_first_time_comes_in_under_the_same_pseudonyms(fill
 
 
 def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> None:
-    """The CSV names no client, and the number is withheld: only the record says whose call it is."""
+    """The CSV names no client, and the number is withheld: only the JSON record identifies the client."""
     client.tell(filled)
     name = client.forget(filled)
     day: dict[str, Any] = {"first": filled.now.date().replace(month=5, day=2)}
@@ -120,7 +120,7 @@ def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> Non
         summary="the bad knee",
     )
 
-    for _ in range(2):  # told again, it is the same
+    for _ in range(2):  # the same row once more changes nothing
         filled.replace_days(line, **day)
         filled.attach(record, **day)
         assert filled.rows(
@@ -195,7 +195,7 @@ def test_nothing_of_what_is_kept_of_her_can_be_read(filled: Filled) -> None:
 
 
 def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
-    """Platforms count clients and pets apart, so that both may have the number 10000001."""
+    """Platforms count clients and pets separately, so both may have the number 10000001."""
     filled.merge("clients", {"id": "10000001", "name": client.NAME, "phone": client.PHONE})
     filled.merge("patients", {"id": "10000001", "name": "Rex", "client_id": "max-id"})
     filled.merge("staff_tasks", {"id": "t1", "client_id": "max-id", "patient_id": "10000001"})
@@ -221,7 +221,7 @@ def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> No
 
 
 def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:
-    """As an earlier vetl left them: a row with a pseudonym, marked as deleted, and the one that was read again."""
+    """An earlier vetl left such rows: one with a pseudonym, marked as deleted, and one that was read again."""
     client.tell(filled)
     live = filled.rows("select count(*) from raw.phone_calls where _deleted_at is null")
     filled.connection.execute(

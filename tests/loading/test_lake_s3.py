@@ -1,4 +1,4 @@
-"""The lake in a bucket, of a server that speaks S3 over a real socket."""
+"""The lake in a bucket, on a server that speaks S3 over a real socket."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ SECRET = "not for any log"
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - a second in every process that collects tests
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - this import takes a second in every process that collects tests
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

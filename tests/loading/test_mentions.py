@@ -1,4 +1,4 @@
-"""Mentions of a person are found however they are spelt, and nothing else is."""
+"""Mentions of a person are found in every spelling, and nothing else is found."""
 
 import json
 import unicodedata

@@ -1,4 +1,4 @@
-"""Drafts and files in the way: links are refused, what is not vetl's is not replaced, the dead leave nothing."""
+"""Obstacles beside the published file: links and foreign files are refused, drafts of dead processes removed."""
 
 import os
 import signal
@@ -98,7 +98,7 @@ def test_a_file_that_an_older_vetl_published_is_replaced(private: Path, tmp_path
 
 
 def test_a_link_where_a_draft_was_expected_is_not_followed(private: Path, tmp_path: Path) -> None:
-    """Its name was the process id, so that whoever may write to the folder could prepare a link for each."""
+    """If its name were the process id, anyone with write access could create a link for every possible id."""
     folder, stolen = tmp_path / "shared", tmp_path / "stolen.duckdb"
     folder.mkdir()
     published = folder / "analytics.duckdb"

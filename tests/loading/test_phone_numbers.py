@@ -1,4 +1,4 @@
-"""Spellings of one telephone number are one number, in the country of the practice."""
+"""All spellings of a telephone number become one number, by the country of the practice."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ COUNTRIES = {
     "NZ": ("+64211234567", "021 123 4567", "+64 21 123 4567"),
     "DE": ("+4930123456", "030 123456", "0049 30 123456"),
 }
-"""A number of each country, and how people there write it."""
+"""A number of each country, and its usual spellings there."""
 
 
 @pytest.mark.parametrize("region", COUNTRIES)

@@ -1,4 +1,4 @@
-"""A published file that shows the build before is changed as the marts were, and is then as one copied whole."""
+"""A published file of the previous build is changed like the marts, and then equals a full copy."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ Rows = dict[tuple[str | None, str], str]
 
 
 class Marts:
-    """A private file whose marts a build makes anew, or changes and notes what it changed."""
+    """A private file whose builds rebuild the marts, or change them and note the changes."""
 
     def __init__(self, folder: Path) -> None:
         self.private, self.target = folder / "vetl.duckdb", folder / "analytics.duckdb"
@@ -63,14 +63,14 @@ class Marts:
         return publish(self.private, self.target, pii=pii, pii_key=key, grains=GRAINS)
 
     def shown(self, key: str | None = "key", pii: Treatments = PII) -> tuple[Any, Any]:
-        """What the published file shows, and what one copied whole would."""
+        """Return the rows of the published file, and those of a full copy."""
         private, whole = self.private.with_name("copy.duckdb"), self.private.with_name("whole.duckdb")
         shutil.copy(self.private, private)
         publish(private, whole, pii=pii, pii_key=key)
         return _read(self.target), _read(whole)
 
     def damage(self) -> None:
-        """Put what no copy of the marts could hold into the published file, unseen."""
+        """Put a row into the published file that no copy of the marts has."""
         record = read_record(self.private)
         assert record is not None
         with duckdb.connect(str(self.target)) as connection:
@@ -93,7 +93,7 @@ SECOND: Rows = {("p", "kept"): "Ann", (None, "other"): "Dan", ("q", "new"): "Eve
 
 
 def was_copied(marts: Marts) -> bool:
-    """Whether the damage was carried over, so that the marts were not copied again."""
+    """Return whether that row is still there, which means that the marts were not copied again."""
     return any(row[0] == "kept" for row in _read(marts.target)[0])
 
 
@@ -188,7 +188,7 @@ def test_publishing_twice_brings_nothing(marts: Marts) -> None:
     before = marts.target.stat()
 
     assert marts.publish() == first
-    after = marts.target.stat()  # reading may have moved the time of access
+    after = marts.target.stat()  # a read may have changed the access time
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 

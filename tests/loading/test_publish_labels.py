@@ -34,7 +34,7 @@ CLIENTS = (
 
 
 class Source:
-    """A private file with the given values in a column of words, each in as many rows of as many people."""
+    """Return a private file with these values in a column of words, each in rows of so many people."""
 
     def __init__(self, folder: Path) -> None:
         self.private, self.target = folder / "vetl.duckdb", folder / "analytics.duckdb"
@@ -274,7 +274,7 @@ def test_every_word_of_the_contract_is_published_as_it_is() -> None:
 
 
 def test_every_column_of_such_words_is_known() -> None:
-    """The record models name them, and so does the mart that lists the values which the models do not know."""
+    """The record models name the columns, and so does the mart of values that the models do not know."""
     named = {column.name for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values}
     listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
     listed = set(re.findall(r"\('\w+', '(\w+)', \[", listing))

@@ -1,4 +1,4 @@
-"""What stays of published files, what goes back, and what is published beside the file."""
+"""Retention of published files, rollback, and the files that are published beside them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Whether the marts are what a build would make: what makes them another is noticed, and nothing else."""
+"""Staleness of the marts: each change that a build would take in is noticed, and no other."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ BOUNDARY = CLOCK + timedelta(hours=6)
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Iterator[Filled]:
-    """A warehouse after a whole build."""
+    """Provide a warehouse after a full build."""
     filled = Filled(tmp_path / "vetl.duckdb")
     synced(filled, CLOCK)
     filled.connection.execute("create schema intermediate")
@@ -43,7 +43,7 @@ def synced(filled: Filled, clock: datetime, command: str = "sync") -> None:
 
 
 def told(filled: Filled, fingerprint: str = "text") -> str | None:
-    """What a process is told that looks at the file after the sync."""
+    """Return the answer that a new process gets after the sync."""
     filled.warehouse.close()
     answer = news(filled.path, fingerprint)
     again = Filled(filled.path)

@@ -1,4 +1,4 @@
-"""The file itself: opened, held, broken, migrated; and a commit that is all or nothing."""
+"""The warehouse file: opened, locked, damaged, migrated; and commits that are all or nothing."""
 
 import json
 from dataclasses import replace
@@ -275,7 +275,7 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
 
 
 def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path) -> None:
-    """`_row_hash` is DuckDB's own: a file written by another version of it is hashed anew when it is opened."""
+    """`_row_hash` is DuckDB's own hash: if another version wrote the file, the hashes are computed again."""
     path = tmp_path / "vetl.duckdb"
     ann = MergeRows([{"id": "1", "name": "Ann"}], START)
     with opened(path) as warehouse:

@@ -1,4 +1,4 @@
-"""A failed run is told, once, to whoever is configured; real servers take what is sent."""
+"""A failed run is reported once on every configured channel; real servers receive the reports."""
 
 import json
 import socketserver
@@ -21,7 +21,7 @@ from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 
 @pytest.fixture
 def posted() -> Iterator[tuple[str, list[Any]]]:
-    """A webhook's address, and what was posted to it."""
+    """Provide a webhook's address, and the bodies that were posted to it."""
     bodies: list[Any] = []
 
     class Taking(BaseHTTPRequestHandler):
@@ -40,7 +40,7 @@ def posted() -> Iterator[tuple[str, list[Any]]]:
 
 @pytest.fixture
 def mailed() -> Iterator[tuple[int, list[str]]]:
-    """The port of a mail server, and the messages that it took."""
+    """Provide the port of a mail server, and the messages that it received."""
     messages: list[str] = []
 
     class Taking(socketserver.StreamRequestHandler):
@@ -68,7 +68,7 @@ def vetl(folder: Path) -> VetlResource:
 
 
 def fail(instance: dg.DagsterInstance, reason: str) -> Any:
-    """A run that failed for that reason, as the sensor's context."""
+    """Return the sensor's context of a run that failed for that reason."""
 
     @dg.op
     def broken() -> None:

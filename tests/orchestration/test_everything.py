@@ -1,7 +1,7 @@
-"""The job that the schedules ask for, over a real sandbox, with one list more than vetl ships.
+"""The job of the schedules, over a real sandbox, with one list more than vetl ships.
 
-CONTRIBUTING's promise: that list is one file, its lines in the registry and one staging model, and nothing else.
-The warehouse has a name that needs quotes.
+CONTRIBUTING promises that such a list is one file, its lines in the registry and one staging model, and nothing
+else. The warehouse has a name that needs quotes.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ TABLES = {*(endpoint.table for endpoint in REGISTRY), "estimates"}
 
 @dataclass(frozen=True)
 class Done:
-    """One run for both practices: what Dagster was told, by asset and partition, and the site's folder."""
+    """One run for both practices: Dagster's events by asset and partition, and the site's folder."""
 
     recorded: dict[str, Any]
     folder: Path
@@ -70,7 +70,7 @@ def test_every_check_passes_over_a_source_at_rest(done: Done) -> None:
 
 
 def test_a_new_list_is_proven_in_the_published_file(done: Done) -> None:
-    """Its path holds the practice; its total is the platform's."""
+    """The path names the practice; the total is the platform's."""
     with duckdb.connect(str(done.folder / "warehouse/data/analytics.duckdb"), read_only=True) as connection:
         proof = "select source_count, warehouse_count, evidence from marts.proof where endpoint = 'estimates'"
         rows = connection.execute(proof).fetchall()

@@ -1,4 +1,4 @@
-"""What webhooks brought is drained by itself."""
+"""Received webhooks are drained by a sensor."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_what_waits_is_drained_once_and_then_nothing_is_run(vetl: VetlResource, 
 
 
 def test_what_the_sensor_asks_for_is_a_job_that_drains(vetl: VetlResource, tmp_path: Path) -> None:
-    """As the daemon does it: a tick of the sensor, and its request as a run of the job."""
+    """Evaluate the sensor, and run its request as a job, like the daemon."""
     drain = dg.define_asset_job("drain", dg.AssetSelection.assets(RECEIVED_TABLES))
     vetl_side = dg.Definitions(assets=[RECEIVED_TABLES], jobs=[drain], sensors=[INBOX], resources={"vetl": vetl})
     receive(tmp_path)

@@ -1,4 +1,4 @@
-"""How the outcome of a sync shows in Dagster: what is retried, what fails, and what goes on all the same."""
+"""Results of a sync in Dagster: which are retried, which fail, and which let the run continue."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -48,7 +48,7 @@ def synced(*results: EndpointResult) -> SyncResult:
 
 
 class Site:
-    """The assets of the lists, with a downstream one, and a sync that takes the next of given outcomes."""
+    """The assets of the lists, with a downstream asset, and a sync that returns the next of given results."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._patch = monkeypatch
@@ -99,7 +99,7 @@ class Site:
         )
 
     def told(self, result: Any) -> dict[str | None, Any]:
-        """The materialisations of the list by practice; `None`: of all."""
+        """Return the materializations of the list by practice; `None` is the entry of all practices."""
         events = self.instance.all_logs(result.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
         materialisations = [event.asset_materialization for event in events]
         return {item.partition: item.metadata for item in materialisations if item and item.asset_key == TASKS}

@@ -1,4 +1,4 @@
-"""When vetl runs by itself, and that `[schedule]` decides it."""
+"""The schedules of vetl, and their settings in `[schedule]`."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""`make spark`: the models built by Spark and by DuckDB over the same tables, compared row by row, value by value.
+"""`make spark`: the models built by Spark and by DuckDB over the same tables, compared value by value.
 
-Over the warehouses that are named (private files; they are read, not written), else over the one of
+The warehouses are those on the command line (private files, which are only read), by default that of
 `support.month_of_events`: six practices, groups, webhooks, both changes of the clock, and a month of changes,
 deletions and values that the interface does not list.
 """
@@ -26,7 +26,7 @@ _KEY = SecretStr("4f0c1d2e3b5a69788796a5b4c3d2e1f0")
 
 
 def main() -> int:
-    """Compare, and print a line for each table; 1 where anything failed or differs."""
+    """Compare, and print a line for each table; return 1 if anything failed or differs."""
     parser = argparse.ArgumentParser(prog="python -m spark")
     parser.add_argument("warehouses", nargs="*", type=Path, help="private warehouse files")
     parser.add_argument(
@@ -59,7 +59,7 @@ def _compare(warehouse: Path, python: Path, folder: Path, master: str) -> int:
     folder.mkdir()
     copy = Path(shutil.copy(warehouse, folder))
     with Warehouse.open(copy, REGISTRY, lock_wait_seconds=0):
-        pass  # one of an earlier version is brought up to date
+        pass  # a warehouse of an earlier version is migrated
     settings = Settings(
         warehouse=WarehouseSettings(path=copy, published=folder / "analytics.duckdb", pii_key=_KEY)
     )

@@ -1,4 +1,4 @@
-"""The warehouse's promises for phone calls, as a dictionary of days: saves count once they are flushed."""
+"""The promises of the warehouse for phone calls, as a dictionary of days: saves count after a flush."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -21,9 +21,9 @@ PRACTICES = (
 )
 FIRST_DAY = date(2025, 4, 20)
 DAYS = 46
-"""Some days are in the future when a story is first built: the end of a day is a change too."""
+"""Some days are in the future when a story is first built, because the end of a day is a change too."""
 CLIENTS = 6
-"""So few that each has many contacts, and most changes affect an episode."""
+"""So few clients that each has many contacts, and most changes affect an episode."""
 
 STAGES = ("started", "pet_chosen", "slot_chosen")
 
@@ -72,7 +72,7 @@ class ChangingPractice:
         self._tell(name, row)
 
     def change_row(self) -> None:
-        """Let a row go on, reopen it, expire it, or correct its creation."""
+        """Advance a row, reopen it, expire it, or correct its creation."""
         name = self._random.choice(LISTS)
         if self._lists[name]:
             row = self._random.choice(list(self._lists[name].values()))

@@ -83,9 +83,9 @@ class Call:
 class ModelCalls:
     """The list of calls, and the server's behaviour in gaps of the contract.
 
-    `largest_page`, `largest_json_page`: the most rows of one answer. `sorting`: as listed; calls of one minute in
-    another order on each page, the same each time; or in a new order for each answer. `lie` is added to each
-    total. `deepest`: the last JSON page that is served, counted from 0.
+    `largest_page` and `largest_json_page` are the most rows of one answer. `sorting`: as listed; calls of one
+    minute in another order on each page, the same each time; or in a new order for each answer. `lie` is added to
+    each total. `deepest` is the last JSON page that is served, counted from 0.
     """
 
     def __init__(self, rng: Random, now: datetime, zone: ZoneInfo, *, largest_page: int = 40) -> None:
@@ -127,7 +127,7 @@ class ModelCalls:
         self.rng.shuffle(self.calls)
 
     def happened(self) -> None:
-        """Keep the practice's present calls as a version."""
+        """Store the practice's present calls as a version."""
         self.versions.append(tuple(self.calls))
         self.ever.update((call.id, call) for call in self.calls)
 

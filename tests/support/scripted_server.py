@@ -159,7 +159,7 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 class HeldTime:
-    """Time that passes only if a task sleeps; `slept` is every wait in seconds."""
+    """A clock that advances only if a task sleeps; `slept` has every wait in seconds."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0

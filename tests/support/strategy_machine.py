@@ -1,10 +1,10 @@
-"""State machines for the strategies of JSON lists: a source that never rests, a process that is killed anywhere.
+"""State machines for the strategies of JSON lists: a source that always changes, a process killed at any point.
 
 A machine's steps are events at the practice, passing time, and whole readings. During a reading events happen
 before each request (a *motion*: the events for each request), once or for ever, and the process may be killed at
-any request. After each reading everything in `claims` must be true, and the requests must be within the bound that
-the strategy states; a reading that would never end exceeds it. At the end the source rests: a sync must bring all
-rows, a full reconcile must make both equal.
+any request. After each reading everything in `claims` must be true, and the requests must be within the bound of
+the strategy, which an endless reading would exceed. At the end the source rests: a sync must bring all rows, and a
+full reconcile must make both equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ PAGES = (4, 9, 100)
 MISLED = 6
 """The factor for a reading that begins with a wrongly learnt page base, until the base is doubted."""
 MOST_ROWS = 120
-"""Readings of a list that grows before each request make it many times as long, one after the other."""
+"""The factor for a list that grows before each request, because each of its readings makes it longer."""
 
 events = st.runner().flatmap(lambda machine: st.tuples(st.sampled_from(machine.KINDS), st.integers(0, 40)))
 motions = st.lists(st.lists(events, max_size=2), max_size=6)
@@ -52,7 +52,7 @@ class Told:
     """The store before the reading."""
     quiet: bool
     swapped: bool
-    """A row was deleted and one inserted between the same two requests: nobody can notice."""
+    """A row was deleted and another inserted between the same two requests, which no reading can notice."""
 
 
 class StrategyMachine(RuleBasedStateMachine):

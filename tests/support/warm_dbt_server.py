@@ -1,10 +1,10 @@
-"""Serves dbt to all test processes of a run: each command is a process forked from one that has imported it.
+"""Serve dbt to all test processes of a run: each command is a process forked from one that has imported dbt.
 
-To import dbt takes seconds of CPU, to parse vetl's project some more. A project is parsed here, once for each set
+Importing dbt takes seconds of CPU, and so does parsing vetl's project. A project is parsed here, once for each set
 of variables, and the forked process begins with the manifest in memory. A project with a warning is parsed by the
-forked process itself, which then prints it.
+forked process itself, which then prints the warning.
 
-`support.warm_dbt` starts it, and removes its folder. It ends with its standard input.
+`support.warm_dbt` starts the server, and removes its folder. The server ends with its standard input.
 """
 
 import gc
@@ -36,7 +36,7 @@ UNSET = "DBT_DEFAULT_PLACEHOLDER"
 """dbt's note for a variable that is not set."""
 SILENT = ("--no-version-check", "--log-level", "none", "--log-level-file", "none", "--no-partial-parse")
 SINGLE = "--no-static-parser"
-"""That parser has threads: a forked process has none of them and would wait for ever."""
+"""The static parser has threads; a forked process lacks them and would wait for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Asked:
         return Path(self.environment.get(WAREHOUSE, "none")).name
 
     def enter(self, **other: str) -> None:
-        """Make its folder and environment those of this process."""
+        """Change this process's folder and environment to those of the command."""
         os.chdir(self.folder)
         os.environ.clear()
         os.environ.update({**self.environment, **other})
@@ -114,7 +114,7 @@ class Projects:
 
     @staticmethod
     def _parse(asked: Asked, folder: Path) -> Parsed:
-        from dbt.cli.main import dbtRunner  # noqa: PLC0415 - takes seconds, and many runs of tests need none
+        from dbt.cli.main import dbtRunner  # noqa: PLC0415 - this import takes seconds, and many runs of tests need no dbt
 
         warned: list[Any] = []
         options = [part for name in READ_BY if (value := asked.option(name)) for part in (name, value)]
@@ -149,7 +149,7 @@ def _say_less() -> None:
         if (level or event.level_tag()).value != "debug":
             tell(manager, event, level, **more)
 
-    EventManager.fire_event = fire_event  # pyright: ignore[reportAttributeAccessIssue] - it takes what that takes
+    EventManager.fire_event = fire_event  # pyright: ignore[reportAttributeAccessIssue] - it needs private functions
 
 
 def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parsed | None) -> None:

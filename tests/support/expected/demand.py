@@ -69,7 +69,7 @@ def ledger_row(source: Known, episode: Episode) -> dict[str, Any]:
 
 
 def why_not(source: Known, episode: Episode) -> str | None:
-    """Return why nobody should call; None if somebody should."""
+    """Return the reason why nobody should call, or None if somebody should."""
     last = episode.contacts[-1]
     if all(one.begun_by == "practice" for one in episode.contacts):
         return "begun_by_practice"

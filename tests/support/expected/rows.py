@@ -171,7 +171,7 @@ FUNNEL = {
     "read": {"read"},
     "failed": {"failed"},
 }
-"""The statuses of a message that has come as far."""
+"""The statuses of a message that has reached at least this state."""
 
 
 def messages(source: Known) -> Expected:
@@ -219,7 +219,7 @@ def service_reminders(source: Known) -> Expected:
 
 
 def next_appointment(booked: Any, reminder: Row, since: Any) -> dict[str, Any]:
-    """Return the first appointment of the reminder's patient that was made from then on."""
+    """Return the first appointment of the reminder's patient that was made from that time on."""
     ids = ("patient_id", "remote_patient_id")
     later = [
         (row["created_at"], identity)
