@@ -1,8 +1,8 @@
 """Docstrings, comments and pages in plain English, counted by five words per 1,000.
 
-Comparable projects (httpx, sqlite-utils, gidgethub, Meltano's SDK) have 0.2 to 2.8 "where", 0 to 0.1 "tell",
-0 to 2.5 "what", no "anew" and 7 to 13 "if" or "when". More of the first four, or fewer of the last, are signs of
-sentences that are hard to read: "where" for "if", "what is read" for the name of a thing.
+Comparable projects (httpx, sqlite-utils, gidgethub, Meltano's SDK) have 0.2 to 2.8 `where`, 0 to 0.1 `tell`,
+0 to 2.5 `what`, no `anew` and 7 to 13 `if` or `when`. More of the first four, or fewer of the last, are signs of
+sentences that are hard to read: `where` for `if`, `what is read` for the name of a thing.
 """
 
 import ast
@@ -36,7 +36,6 @@ NOT_YET: Mapping[str, Mapping[str, float]] = {
     "pipelines/receiving": {"where": 7.5, "tell": 6.5, "what": 11.0},
     "pipelines/settings": {"where": 10.5, "tell": 3.0, "what": 17.5},
     "pipelines/strategies": {"where": 11.5, "tell": 4.5, "what": 14.0, "anew": 1.0},
-    "tests": {"tell": 2.0, "what": 6.0, "anew": 0.5},
 }
 """Higher limits of packages that are still to be rewritten. A number here may only fall."""
 

@@ -53,7 +53,7 @@ def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
 
 
 def published_alike(ours: Path, theirs: Path) -> Iterator[str]:
-    """Return the marts that two published files show differently; other values than labels have a salt of the file."""
+    """Return the marts that two published files show differently; values other than labels are salted by file."""
     with duckdb.connect() as connection:
         for name, file in (("ours", ours), ("theirs", theirs)):
             connection.execute(f"attach '{file}' as {name} (read_only)")

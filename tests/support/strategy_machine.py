@@ -33,7 +33,8 @@ PAGES = (4, 9, 100)
 MISLED = 6
 """The factor for a reading that begins with a wrongly learnt page base, until the base is doubted."""
 MOST_ROWS = 120
-"""The factor for a list that grows before each request, because each of its readings makes it longer."""
+"""The rows of a list up to which events may add more. Otherwise a list that grows before each request would
+become many times as long in one reading after the other."""
 
 events = st.runner().flatmap(lambda machine: st.tuples(st.sampled_from(machine.KINDS), st.integers(0, 40)))
 motions = st.lists(st.lists(events, max_size=2), max_size=6)
