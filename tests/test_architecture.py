@@ -114,7 +114,7 @@ def test_no_arrow_points_upwards() -> None:
 
 
 @pytest.mark.parametrize("package", PURE)
-def test_what_decides_does_no_io_and_needs_nothing_but_pydantic(package: str) -> None:
+def test_pure_packages_do_no_io_and_import_only_pydantic(package: str) -> None:
     for module in modules(PACKAGE / package):
         outside = {name.split(".")[0] for name in imports(module)} - {"pipelines", "pydantic", "pydantic_core"}
         assert outside <= set(sys.stdlib_module_names), module

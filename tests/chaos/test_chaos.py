@@ -96,8 +96,8 @@ def test_no_certificate_is_false_and_at_rest_the_warehouse_equals_the_source(
     assert result is not None, replay
     assert witness.false_claims(result) == [], replay
     assert result.exit_code in server.exits, (replay, result)
-    assert different(platform, settings, server) == [], replay
-    assert doubles(settings.warehouse.path) == [], replay
+    assert differences_of(platform, settings, server) == [], replay
+    assert duplicate_keys(settings.warehouse.path) == [], replay
     if "wrong_zone" in server.drawn and "phone_calls" in server.endpoints:
         reasons = [(one.reason, *one.notes) for one in result.results if one.endpoint == "phone_calls"]
         assert any("zone" in line for lines in reasons for line in lines), (replay, reasons)
@@ -121,14 +121,14 @@ def run(settings: Settings, server: Server, replay: str, reconcile: Reconcile = 
     states = {one.state for one in result.results}
     if "failed" in states:
         assert result.exit_code == 1, (replay, result)
-    elif "uncertified" in states or result.doubts or held(settings.warehouse.path):
+    elif "uncertified" in states or result.doubts or has_quarantined_rows(settings.warehouse.path):
         assert result.exit_code == 3, (replay, result)
     else:
         assert result.exit_code == 0, (replay, result)
     return result
 
 
-def different(platform: sandbox.Handle, settings: Settings, server: Server) -> list[str]:
+def differences_of(platform: sandbox.Handle, settings: Settings, server: Server) -> list[str]:
     """Return the differences of the lists that the server shows completely."""
     practice = settings.practices[0]
     shown = [name for name in server.endpoints if name not in server.hidden]
@@ -140,7 +140,7 @@ def different(platform: sandbox.Handle, settings: Settings, server: Server) -> l
     return [line for line in differences if not (line.startswith(kept) and line.endswith(" is too many"))]
 
 
-def held(warehouse: Path) -> bool:
+def has_quarantined_rows(warehouse: Path) -> bool:
     """Return whether rows are in quarantine."""
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         return connection.execute(
@@ -148,7 +148,7 @@ def held(warehouse: Path) -> bool:
         ).fetchall() == [(True,)]
 
 
-def doubles(warehouse: Path) -> list[str]:
+def duplicate_keys(warehouse: Path) -> list[str]:
     """Return the raw tables in which a key occurs twice."""
     keys = {**dict.fromkeys(truth.LISTS.values(), "practice_id, id"), "phone_calls": "practice_id, call_key"}
     with duckdb.connect(str(warehouse), read_only=True) as connection:

@@ -70,7 +70,7 @@ def environment(platform: sandbox.Handle) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def before(
+def synced_folder(
     platform: sandbox.Handle, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Return a folder in which every command ran once, with half of the history."""
@@ -85,19 +85,22 @@ def before(
         "utf-8",
     )
     for arguments in (("run",), ("webhooks", "drain"), ("lake", "export")):
-        done(arguments, folder, environment)
+        run_alone(arguments, folder, environment)
     return folder
 
 
 @pytest.fixture(scope="module")
 def true_marts(
-    platform: sandbox.Handle, environment: dict[str, str], before: Path, tmp_path_factory: pytest.TempPathFactory
+    platform: sandbox.Handle,
+    environment: dict[str, str],
+    synced_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """Return the warehouse after a story without disturbance; its marts are built in full."""
     folder = tmp_path_factory.mktemp("true") / "practice"
-    begin(platform, before, folder)
+    make_folder(platform, synced_folder, folder)
     platform.advance(END)
-    done(("run",), folder, environment)
+    run_alone(("run",), folder, environment)
     platform.reset()
     return built_in_full(folder / "vetl.duckdb")
 
@@ -106,7 +109,7 @@ def true_marts(
 def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     platform: sandbox.Handle,
     environment: dict[str, str],
-    before: Path,
+    synced_folder: Path,
     true_marts: Path,
     tmp_path: Path,
     seed: int,
@@ -114,17 +117,17 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     rng = Random(seed)
     folder = tmp_path / "practice"
     platform.reset()
-    begin(platform, before, folder)
+    make_folder(platform, synced_folder, folder)
     since = first_day(platform)
     moment = rng.uniform(0, 0.9) * END
     platform.advance(moment)
-    commands = [drawn(rng) for _ in range(rng.randint(2, 3))]
+    commands = [draw_command(rng) for _ in range(rng.randint(2, 3))]
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest tests/chaos; drawn: {commands}"
 
     for ended in overlap(commands, folder, environment):
-        assert as_it_may_end(ended), (replay, ended)
+        assert is_allowed_end(ended), (replay, ended)
     platform.advance(END - moment)
-    done(("run",), folder, environment)
+    run_alone(("run",), folder, environment)
 
     there = {path.name for path in folder.iterdir()}
     assert {name for name in there if not name.startswith(("analytics.", "said."))} <= LEFT, replay
@@ -134,9 +137,9 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     assert differences(warehouse, true_marts).keys() <= OF_RUNS, replay
 
 
-def begin(platform: sandbox.Handle, before: Path, folder: Path) -> None:
+def make_folder(platform: sandbox.Handle, synced_folder: Path, folder: Path) -> None:
     """Make the folder of a story: half of the history is still to be read, and webhooks are waiting."""
-    shutil.copytree(before, folder)
+    shutil.copytree(synced_folder, folder)
     config = folder / "vetl.toml"
     text = config.read_text("utf-8")
     config.write_text(re.sub("history_start = .*", f"history_start = {first_day(platform)}", text), "utf-8")
@@ -154,13 +157,13 @@ def first_day(platform: sandbox.Handle) -> date:
     return platform.now().date() - timedelta(days=DAYS + 1)
 
 
-def done(arguments: tuple[str, ...], folder: Path, environment: dict[str, str]) -> None:
+def run_alone(arguments: tuple[str, ...], folder: Path, environment: dict[str, str]) -> None:
     """Run a command alone; it must exit with 0."""
     (ended,) = overlap([Command(arguments)], folder, environment)
     assert ended.exit_code == 0, ended
 
 
-def drawn(rng: Random) -> Command:
+def draw_command(rng: Random) -> Command:
     """Draw a command that begins in the first second; one of three is killed, one of four does not wait."""
     starts = rng.choice((0.0, rng.uniform(0, 1)))
     return Command(
@@ -171,7 +174,7 @@ def drawn(rng: Random) -> Command:
     )
 
 
-def as_it_may_end(ended: Ended) -> bool:
+def is_allowed_end(ended: Ended) -> bool:
     """Assert that a command succeeded, was killed on purpose, or named the process that held the lock."""
     if ended.exit_code == KILLED:
         return ended.command.killed is not None

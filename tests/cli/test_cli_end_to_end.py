@@ -57,7 +57,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 
 
 @pytest.fixture(scope="module")
-def gone(installed: Installed) -> dict[str, Any]:
+def refused_run(installed: Installed) -> dict[str, Any]:
     """Return the report of `vetl run` after `vetl sync`, while the platform refuses every sign-in."""
     assert app.execute(["sync"]) == 0
     out = StringIO()
@@ -69,9 +69,9 @@ def gone(installed: Installed) -> dict[str, Any]:
 
 
 @pytest.fixture
-def built(installed: Installed, gone: dict[str, Any]) -> Installed:
+def built(installed: Installed, refused_run: dict[str, Any]) -> Installed:
     """Provide a folder that is synced, built and published; `tests/cli/test_tutorial.py` runs dbt's tests."""
-    assert gone
+    assert refused_run
     return installed
 
 
@@ -84,12 +84,14 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -
     return json.loads(out)
 
 
-def test_run_builds_and_publishes_what_is_committed_although_the_platform_is_gone(gone: dict[str, Any]) -> None:
-    assert gone["sync"] is None
-    assert gone["error"]
-    assert gone["build"]["failures"] == []
-    assert gone["build"]["succeeded"] > 20
-    assert gone["published"]
+def test_run_builds_and_publishes_committed_rows_although_the_platform_is_gone(
+    refused_run: dict[str, Any],
+) -> None:
+    assert refused_run["sync"] is None
+    assert refused_run["error"]
+    assert refused_run["build"]["failures"] == []
+    assert refused_run["build"]["succeeded"] > 20
+    assert refused_run["published"]
 
 
 def test_a_second_sync_of_a_source_at_rest_changes_nothing(
@@ -144,7 +146,7 @@ def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_f
     assert "wrong-and-secret" not in out + err
 
 
-def test_status_tells_of_every_list(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_shows_every_list(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
     answer(capsys, "sync")  # the last attempt may be that of another test, with a wrong password
     report = answer(capsys, "status")
 

@@ -95,7 +95,7 @@ def test_a_statement_reads_the_one_file_and_touches_nothing_else(
         "/* a word before */\nselect 1;",
     ],
 )
-def test_what_reads_is_answered(capsys: pytest.CaptureFixture[str], sql: str) -> None:
+def test_reading_statements_are_answered(capsys: pytest.CaptureFixture[str], sql: str) -> None:
     assert app.execute(["query", sql]) == 0
     assert capsys.readouterr().out
 

@@ -117,7 +117,7 @@ def test_wrong_use_is_one_line_and_exit_2(
     assert err.count("\n") == 1
 
 
-def test_each_command_is_told_whole_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_of_each_command_fits_into_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["--help"]) == 0
     commands = capsys.readouterr().out.partition("Commands:")[2].splitlines()[1:]
 
@@ -125,7 +125,7 @@ def test_each_command_is_told_whole_in_80_columns(capsys: pytest.CaptureFixture[
     assert [line for line in commands if line.endswith("...")] == []
 
 
-def test_quiet_init_says_nothing_and_a_loud_one_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_init_prints_nothing_and_plain_init_the_next_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["init"]) == 0
     assert "wrote vetl.toml;" in (message := capsys.readouterr().err)
     assert "Next: vetl doctor" in message
@@ -189,7 +189,7 @@ def test_an_error_is_its_line_and_its_exit_code(
 
 
 @pytest.mark.usefixtures("configured")
-def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
+def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(*_: object, **__: object) -> int:
@@ -205,7 +205,7 @@ def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
 
 
 @pytest.mark.usefixtures("configured")
-def test_an_unforeseen_error_tells_its_place_and_not_its_text(
+def test_an_unforeseen_error_shows_its_place_and_not_its_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its text may quote a row."""
@@ -234,7 +234,9 @@ def test_init_writes_the_example_and_never_overwrites(capsys: pytest.CaptureFixt
 
 @pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("command", ["build", "publish", "status", "query 1"])
-def test_before_the_first_sync_a_command_says_what_to_do(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_before_the_first_sync_a_command_names_the_next_step(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert app.execute(command.split()) == 1
 
     err = capsys.readouterr().err
@@ -257,7 +259,7 @@ def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("arguments", [["--log-file", "said", "status"], ["status", "--log-file=said"]])
-def test_what_is_said_is_in_the_log_file_too_wherever_the_option_stands(
+def test_messages_are_in_the_log_file_too_for_any_place_of_the_option(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert app.execute(arguments) == 1

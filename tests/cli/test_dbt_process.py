@@ -66,7 +66,7 @@ def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return result, steps
 
 
-def test_a_failing_node_is_one_line_and_skips_what_follows(
+def test_a_failing_node_is_one_line_and_skips_dependent_nodes(
     built: Built,
 ) -> None:
     result, _ = built
@@ -138,7 +138,7 @@ def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
         process.communicate("")
 
 
-def test_of_vetls_variables_dbt_gets_what_it_needs(
+def test_dbt_gets_only_the_variables_that_it_needs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")

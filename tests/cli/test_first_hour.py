@@ -200,7 +200,7 @@ def test_json_and_csv_of_a_query_steer_neither_terminal_nor_spreadsheet(
     assert "'\uff1d1+1" in capsys.readouterr().out
 
 
-def test_without_a_practice_the_doctor_says_what_to_add(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_practice_the_doctor_names_the_missing_table(capsys: pytest.CaptureFixture[str]) -> None:
     Path("vetl.toml").touch()
     assert "add them to vetl.toml, which `vetl init` writes" in fails(capsys, "doctor")
 

@@ -61,7 +61,7 @@ def commands() -> set[str]:
     return {f"vetl {' '.join(arguments.split())}" for arguments in typed if not PATTERN.search(arguments)}
 
 
-def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
+def test_every_command_of_readme_and_how_to_pages_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """In this process, without dbt's tests; `tests/cli/test_tutorial.py` types the installed `vetl`."""

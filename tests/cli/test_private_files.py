@@ -38,7 +38,7 @@ def others_can_reach(folder: Path) -> list[str]:
     return [path.name for path in [folder, *folder.rglob("*")] if stat.S_IMODE(path.stat().st_mode) & 0o077]
 
 
-def test_what_holds_personal_data_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+def test_files_with_personal_data_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     """Warehouse, inbox, status and their folders are private; dbt inherits the same umask."""
     with sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
         with urlopen(f"{platform.base_url}/vetl.toml") as settings:
@@ -84,7 +84,7 @@ def test_init_keeps_secrets_that_are_there(
     assert json.loads(capsys.readouterr().out)["secrets"] is None
 
 
-def test_what_everybody_may_read_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_warns_of_files_that_everybody_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     settings = load_settings()
     data = settings.warehouse.path.parent

@@ -167,7 +167,7 @@ def test_a_spinner_turns_while_a_statement_runs_and_one_ctrl_c_ends_it(folder: P
         assert terminal.ends() == 130
 
 
-def test_the_prompt_asks_again_after_mistakes_and_ctrl_c_and_keeps_what_was_asked(folder: Path) -> None:
+def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(folder: Path) -> None:
     with Terminal(folder) as terminal:
         terminal.shows("vetl> ")
         terminal.types(b"select count(*) as calls\n")

@@ -51,7 +51,7 @@ def _configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_configured")
-def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
+def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(*_: object, **__: object) -> int:

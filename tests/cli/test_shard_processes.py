@@ -74,7 +74,7 @@ def test_results_progress_and_logs_of_all_come_together_and_one_that_fails_fails
     ]
 
 
-def test_refused_credentials_and_what_all_meet_are_raised_as_what_they_are() -> None:
+def test_refused_credentials_and_errors_of_all_shards_keep_their_type() -> None:
     with pytest.raises(ConfigurationError, match="sign in: refused"):
         side_by_side([read_of("refused", "p1"), read_of("one", "p2")], sync, lambda _: None)
     with pytest.raises(VetlError, match="no connection") as caught:

@@ -49,7 +49,7 @@ def cut_to_its_head() -> None:
         (cut_to_its_head, "is cut off"),
     ],
 )
-def test_the_table_is_shown_and_one_line_says_what_is_wrong(
+def test_the_table_is_shown_with_one_line_about_the_damage(
     broken: Callable[[], None], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken()
@@ -67,7 +67,7 @@ def test_the_table_is_shown_and_one_line_says_what_is_wrong(
     assert document["lists"]
 
 
-def test_a_sound_file_is_told_without_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_undamaged_file_has_no_such_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["status", "--json"]) == 3  # no list has been read yet
 
     assert "error" not in json.loads(capsys.readouterr().out)

@@ -55,9 +55,7 @@ def test_one_practice_ends_with_the_state_of_each_list(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "staff_tasks: certified, 1 row new, 1 changed, 3 requests\n"
 
 
-def test_what_is_waited_for_for_long_has_a_line_and_what_is_quick_has_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_a_long_wait_has_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     said = Event()
 
     def say_it(line: str) -> None:

@@ -78,7 +78,7 @@ def free_ports() -> tuple[int, int]:
         return first.getsockname()[1], second.getsockname()[1]
 
 
-def test_every_command_of_the_tutorial_does_what_the_page_says(tmp_path: Path) -> None:
+def test_every_command_of_the_tutorial_prints_the_output_of_the_page(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
     for written, free in zip(("8787", "8791"), free_ports(), strict=True):
         page = page.replace(written, str(free))

@@ -29,7 +29,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     assert accepted([str(Path(sys.executable).with_name("hadolint")), "Dockerfile"]) == ""
 
 
-def test_docker_compose_reads_the_file_and_asks_for_what_is_missing(tmp_path: Path) -> None:
+def test_docker_compose_reads_the_file_and_names_missing_variables(tmp_path: Path) -> None:
     """Debian's version is older than the field `name`."""
     copy = tmp_path / "compose.yaml"
     copy.write_text((DEPLOY / "compose.yaml").read_text("utf-8").replace("name: vetl\n", "", 1))

@@ -64,7 +64,7 @@ def test_fifty_practices_over_three_months_with_a_gap_are_two_runs_that_queue(tm
         assert truth.differences(site.platform, settings.warehouse.path, zones, since=since) == []
 
 
-def test_a_killed_run_is_told_as_failed_and_the_next_one_goes_on(
+def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed step loses only uncommitted rows, and gives its slot in the pool back."""

@@ -23,7 +23,7 @@ def later(date: str, hours: int) -> str:
 
 
 @pytest.mark.parametrize("hours", [1, 20])
-def test_a_header_that_is_hours_ahead_is_not_followed_and_not_told(opened: Opened, hours: int) -> None:
+def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: Opened, hours: int) -> None:
     """This machine's clock may be the wrong one: in either case no row is lost."""
     practices = opened(practices=1, calls=60, days=6, start=datetime.now(UTC).replace(microsecond=0))
     with lying(practices.platform.base_url, dated=partial(later, hours=hours)) as base_url:

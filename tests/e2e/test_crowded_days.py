@@ -39,7 +39,7 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
         assert connection.execute("from control.restatements").fetchall() == []
 
 
-def test_a_crowded_day_whose_calls_never_become_final_is_looked_at_ever_more_rarely(
+def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(days=14, calls=120, practices=1)

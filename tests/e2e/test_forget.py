@@ -42,7 +42,7 @@ def ask(file: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         return connection.execute(sql, list(parameters)).fetchall()
 
 
-def somebody(settings: Settings) -> tuple[str, str, dict[str, str]]:
+def client_to_forget(settings: Settings) -> tuple[str, str, dict[str, str]]:
     """Return a client with many calls whose name, number and address no other client has."""
     practice, client, name, email, phone = ask(
         settings.warehouse.path,
@@ -81,7 +81,7 @@ def counts(file: Path) -> dict[str, int]:
 @pytest.fixture
 def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
     """Also in history, quarantine, a delivery, another client's text, and in a spelling other than E.164."""
-    practice, client, values = somebody(settings)
+    practice, client, values = client_to_forget(settings)
     path = settings.warehouse.path
     message = {"message_id": "m-1", "client_id": client, "said": f"this is {values['name']}"}
     with duckdb.connect(str(path)) as connection:
@@ -160,7 +160,7 @@ def test_a_dry_run_counts_and_changes_nothing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(settings, monkeypatch)
-    practice, client, _ = somebody(settings)
+    practice, client, _ = client_to_forget(settings)
     calls = "select count(*) from raw.phone_calls where client_id = ?"
     [(before,)] = ask(settings.warehouse.path, calls, client)
 
@@ -174,18 +174,18 @@ def test_a_dry_run_counts_and_changes_nothing(
     ) == [(0,)]
 
 
-def test_where_nobody_can_be_asked_somebody_must_have_agreed(
+def test_without_a_terminal_yes_is_required(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(settings, monkeypatch)
-    practice, client, _ = somebody(settings)
+    practice, client, _ = client_to_forget(settings)
 
     assert app.execute(["forget", "--practice", practice, "--client", client]) == 2
 
     assert "add --yes" in capsys.readouterr().err
 
 
-def test_a_client_whom_nobody_names_is_refused(
+def test_an_unknown_client_is_refused(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(settings, monkeypatch)

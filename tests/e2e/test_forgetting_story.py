@@ -56,7 +56,7 @@ class Story:
         self._read("full")
 
     def drain(self) -> None:
-        forgetting.mention(self.settings, self.person, self.rng)
+        forgetting.send_webhooks_about(self.settings, self.person, self.rng)
         run_drain(self.settings, catch_up=False)
 
     def publish(self) -> None:
@@ -115,8 +115,8 @@ def calls_here(settings: Settings) -> tuple[int, int]:
 def test_who_was_forgotten_is_nowhere_and_stays_so(platform: sandbox.Handle, tmp_path: Path, seed: int) -> None:
     platform.reset()
     rng = Random(seed)
-    settings = forgetting.everywhere(platform, tmp_path / "site", DAYS)
-    story = Story(platform, settings, rng, forgetting.somebody(platform, rng))
+    settings = forgetting.settings_that_keep_everything(platform, tmp_path / "site", DAYS)
+    story = Story(platform, settings, rng, forgetting.client_to_forget(platform, rng))
     story.sync()
     story.drain()
     build_marts_untested(settings)
@@ -124,7 +124,7 @@ def test_who_was_forgotten_is_nowhere_and_stays_so(platform: sandbox.Handle, tmp
     before = story.some(2)
     how = ("killed", "no room", "whole")[seed % 3]
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest {__file__}; {before}, {how}"
-    assert forgetting.left_of(tmp_path / "site", story.person), replay
+    assert forgetting.remains_of(tmp_path / "site", story.person), replay
 
     between: list[str] = []
     if how != "whole":
@@ -135,16 +135,16 @@ def test_who_was_forgotten_is_nowhere_and_stays_so(platform: sandbox.Handle, tmp
         replay += f" after {seconds:.2f} s" if how == "killed" else f" with {most} bytes: {error}"
         between = story.some(2)
     if plan_file(settings.warehouse.path).exists() and rng.random() < 0.5:
-        done = forgetting.finish(settings)[-1]
+        done = forgetting.continue_forgetting(settings)[-1]
     else:
         done = forgetting.forget(settings, story.person)
     replay += f"; then {between}"
     assert (done.left, done.exit_code) == ([], 0), replay
     assert not plan_file(settings.warehouse.path).exists(), replay
-    assert forgetting.left_of(tmp_path / "site", story.person) == [], replay
+    assert forgetting.remains_of(tmp_path / "site", story.person) == [], replay
 
     replay += f", {story.some(3)}"
     story.reconcile_all()
     story.drain()
-    assert forgetting.left_of(tmp_path / "site", story.person) == [], replay
+    assert forgetting.remains_of(tmp_path / "site", story.person) == [], replay
     assert calls_here(settings) == (len(list(platform.truth(PRACTICE, "phone_calls"))), 0), replay

@@ -39,7 +39,7 @@ def sync_within(room: int, settings: Settings, report: Path) -> None:
 
 
 @pytest.mark.parametrize("total", [10**9, 10**15])
-def test_lists_whose_totals_lie_end_uncertified_each_in_one_line(opened: Any, tmp_path: Path, total: int) -> None:
+def test_lists_with_false_totals_end_uncertified_each_in_one_line(opened: Any, tmp_path: Path, total: int) -> None:
     practices = opened(practices=1, days=20, calls=300)
     practices.platform.set(**{name: {"told_total": total} for name in LISTS})
     report = tmp_path / "told"

@@ -20,12 +20,12 @@ from support.expected.questions import ANSWERS, expected_marts
 from support.expected.tasks import reopened
 from support.expected_inputs import TABLES, known_from
 from support.mart_inputs import Known
-from support.month_of_events import tell
+from support.month_of_events import play_month
 from support.random_rows import Row
 from support.story import LISTS, Chapter
 from support.zones import midnight, on_the_wall
 
-Told = dict[str, tuple[Chapter, Known]]
+Story = dict[str, tuple[Chapter, Known]]
 
 AT_REST, LATER = MOMENTS = ("at rest", "after thirty days")
 SETTLED = timedelta(seconds=60)
@@ -33,15 +33,15 @@ SETTLED = timedelta(seconds=60)
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     """Each chapter of the story, with the inputs of its marts."""
-    chapters = tell(tmp_path_factory.mktemp("story"))
+    chapters = play_month(tmp_path_factory.mktemp("story"))
     return {moment: (one, known_from(one)) for moment, one in zip(MOMENTS, chapters, strict=True)}
 
 
 @pytest.mark.parametrize("mart", EXPECTED)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_mart_equals_the_truth(moment: str, mart: str, story: Told) -> None:
+def test_a_mart_equals_the_truth(moment: str, mart: str, story: Story) -> None:
     chapter, source = story[moment]
 
     assert_mart_is_true(mart, chapter.marts[mart], source)
@@ -49,7 +49,7 @@ def test_a_mart_equals_the_truth(moment: str, mart: str, story: Told) -> None:
 
 @pytest.mark.parametrize("question", ANSWERS)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_question_is_answered_with_the_truth(moment: str, question: str, story: Told) -> None:
+def test_a_question_is_answered_with_the_truth(moment: str, question: str, story: Story) -> None:
     """Return the rows of the story's published file, in any order."""
     chapter, source = story[moment]
     assert chapter.answers.keys() == ANSWERS.keys()
@@ -68,20 +68,20 @@ def masked(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple("masked" if hidden else value for hidden, value in zip(is_masked, row, strict=True))
 
 
-def test_the_later_build_took_in_what_had_changed(story: Told) -> None:
+def test_the_later_build_was_incremental(story: Story) -> None:
     assert story[AT_REST][0].in_full
     assert not story[LATER][0].in_full
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_published_marts_are_the_private_ones(moment: str, story: Told) -> None:
+def test_the_published_marts_are_the_private_ones(moment: str, story: Story) -> None:
     chapter, _ = story[moment]
 
     assert chapter.unpublished == []
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_proof_counts_what_the_platform_has(moment: str, story: Told) -> None:
+def test_the_proof_counts_the_rows_of_the_platform(moment: str, story: Story) -> None:
     """This includes a withdrawn list, whose rows are kept, and a practice that cannot be read."""
     chapter, source = story[moment]
     proof = {(row["practice_id"], row["endpoint"]): row for row in chapter.rows("proof")}
@@ -124,7 +124,7 @@ def certain_until(source: Known, practice: str, name: str) -> datetime:
     return source.now - SETTLED if name in {"booking_sessions", "appointments"} else source.now
 
 
-def test_what_is_hard_occurs(story: Told) -> None:
+def test_the_difficult_cases_occur(story: Story) -> None:
     """The comparisons are only useful if every mart has rows."""
     chapter, source = story[LATER]
 
@@ -137,7 +137,7 @@ def test_what_is_hard_occurs(story: Told) -> None:
     assert {"delivered", "read", "failed", "suppressed"} <= statuses
 
 
-def test_long_and_short_days_and_restated_ones_occur(story: Told) -> None:
+def test_long_and_short_days_and_restated_ones_occur(story: Story) -> None:
     _, source = story[LATER]
 
     assert {23.0, 24.0, 25.0} == {tuple(row)[3] for row in practice_days(source).values()}
@@ -145,7 +145,7 @@ def test_long_and_short_days_and_restated_ones_occur(story: Told) -> None:
     assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
 
 
-def test_every_reason_and_every_end_occurs(story: Told) -> None:
+def test_every_reason_and_every_end_occurs(story: Story) -> None:
     """This includes clients who must not be called, with the reason, and the results of appointments."""
     chapter, _ = story[LATER]
     reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}

@@ -49,7 +49,7 @@ def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next
     assert practices.differences() == []
 
 
-def test_a_line_that_goes_dead_is_told_for_every_list_that_was_not_done(opened: Opened) -> None:
+def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Opened) -> None:
     """Requests are accepted but never answered, and the connection stays open: only the time-out ends them."""
     practices = opened(**BUSY)
     with door_before(practices.platform.base_url) as door:
@@ -87,7 +87,7 @@ def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
     assert not practices.warehouse.exists()
 
 
-def test_a_name_that_is_lost_in_the_middle_of_a_run_costs_what_was_not_read(
+def test_a_host_name_lost_in_the_middle_of_a_run_stops_only_unread_lists(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(**BUSY)

@@ -90,7 +90,7 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     assert marts(settings) == of_two
 
 
-def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice(
+def test_webhooks_exports_and_forgetting_find_the_shard_of_a_practice(
     platform: sandbox.Handle, tmp_path: Path
 ) -> None:
     settings = settings_for(platform, tmp_path, DAYS)

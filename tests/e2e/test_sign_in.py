@@ -15,7 +15,7 @@ SMALL = {"practices": 1, "calls": 60, "days": 6}
 REFUSED = {"success": False, "data": None, "message": "no"}
 
 
-def test_a_token_that_is_good_for_three_uses_reads_all_lists_and_is_told(opened: Opened) -> None:
+def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Opened) -> None:
     practices = opened(practices=2, calls=60, days=6)
     uses: Counter[str] = Counter()
 

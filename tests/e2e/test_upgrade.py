@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
     capsys.readouterr()
     code = app.execute([*arguments, "--json"])
     out, err = capsys.readouterr()
@@ -66,9 +66,9 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
     compared = {table: columns_of(table) for table in (*KEPT, "history.ai_outbound_requests", "control.windows")}
     before = {table: old_warehouse.rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
     assert all(before.values())
-    assert told(capsys, "status")[1]["summary"].endswith("the last sync was made by an older vetl")
+    assert run_json(capsys, "status")[1]["summary"].endswith("the last sync was made by an older vetl")
 
-    code, built, err = told(capsys, "build")
+    code, built, err = run_json(capsys, "build")
 
     assert code == 0
     assert "left out" not in err
@@ -79,7 +79,7 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
     assert old_warehouse.rows(published, "marts.phone_calls", "count(*)") == [(len(before["raw.phone_calls"]),)]
     assert "booking_intent_restatements" not in built["published"]["tables"]
 
-    code, status, _ = told(capsys, "status")
+    code, status, _ = run_json(capsys, "status")
     assert code == 1
     assert [problem["line"].split(";")[0] for problem in status["problems"]] == [
         "no list was read for longer than the 4h allowed by [schedule] max_age"
@@ -87,7 +87,7 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
     assert "7 certified, 1 row quarantined; last sync" in status["summary"]
 
 
-def test_a_sync_goes_on_where_0_1_0_ended(tmp_path: Path) -> None:
+def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
     old_warehouse.put_back(tmp_path / "vetl.duckdb")
     with sandbox.running(practices=1, days=2, calls=20, frozen=True) as platform:
         platform.advance(timedelta(days=1, minutes=30))

@@ -73,7 +73,7 @@ def commits(store: SlowStore, *names: str, cancelled: str | None = None) -> list
     return asyncio.run(scene())
 
 
-def test_what_waits_for_a_transaction_shares_the_next_one() -> None:
+def test_saves_that_wait_for_a_transaction_share_the_next_one() -> None:
     store = SlowStore()
     assert commits(store, "p1", "p2", "p3") == [Changes(inserted=number) for number in (1, 2, 3)]
     assert store.transactions == [["p1"], ["p2", "p3"]]
@@ -94,7 +94,7 @@ def test_a_warehouse_that_cannot_be_written_is_everybodys_failure() -> None:
     assert store.transactions == [["p1"]]
 
 
-def test_questions_are_answered_together_after_what_was_saved_before_them() -> None:
+def test_queries_are_answered_together_after_earlier_saves() -> None:
     store = SlowStore()
 
     async def scene() -> list[Any]:
@@ -120,7 +120,7 @@ def test_who_does_not_wait_any_more_holds_nobody_up(cancelled: str) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30_000))))
-def test_a_commit_is_due_by_rows_or_by_what_they_were_read_from(pages: list[tuple[int, int]]) -> None:
+def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> None:
     """50,000 long rows would not fit into memory; here a commit is due at ten rows of a common length."""
     saves = [MergeRows([{"id": str(number)} for number in range(rows)], START) for rows, _ in pages]
     sizes = {id(save): bytes_read for save, (_, bytes_read) in zip(saves, pages, strict=True)}

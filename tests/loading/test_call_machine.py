@@ -46,7 +46,7 @@ class WarehouseMachine(CallMachine):
             assert self.owners.setdefault(key, (minute, phone)) == (minute, phone)
             keys[minute, phone].add(key)
         source = self.practice.source
-        ever = Counter(call.shown(source.zone)[:2] for call in source.ever.values())
+        ever = Counter(call.csv_row(source.zone)[:2] for call in source.ever.values())
         for group, calls in ever.items():
             assert len(keys[group]) <= calls
 

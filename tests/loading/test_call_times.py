@@ -38,7 +38,7 @@ def called_at(minutes: list[datetime], zone: str) -> tuple[list[datetime], int]:
     ],
     ids=["upwards", "downwards", "no step back", "no order", "equal", "alone", "none"],
 )
-def test_the_repeated_hour_is_told_by_the_order_of_the_day(clock: tuple[str, ...], expected: list[int]) -> None:
+def test_the_order_of_the_day_decides_the_repeated_hour(clock: tuple[str, ...], expected: list[int]) -> None:
     assert folds(local(*clock), NEW_YORK) == expected
 
 

@@ -88,7 +88,7 @@ def test_a_key_is_never_given_twice(filled: Filled) -> None:
     assert filled.rows("select count(*), count(distinct call_key) from raw.phone_calls") == [(3, 3)]
 
 
-def test_ids_are_kept_only_where_the_match_is_certain(filled: Filled) -> None:
+def test_ids_are_kept_only_if_the_match_is_certain(filled: Filled) -> None:
     filled.replace_days(call_line(summary="one"), call_line(summary="two"))
     filled.attach(call_record("x", summary="one"), call_record("y", summary="two"))
 
@@ -169,7 +169,7 @@ def test_a_bad_row_waits_until_its_day_is_read_well(filled: Filled) -> None:
     ]
 
 
-def test_a_new_column_is_kept_told_and_no_version(filled: Filled) -> None:
+def test_a_new_column_is_stored_and_reported_but_makes_no_version(filled: Filled) -> None:
     filled.replace_days(call_line())
     page = split(f"{HEADER},Agent\n{call_line()},A\n".encode())
 
@@ -228,7 +228,7 @@ lines = st.builds(
 
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(readings=st.lists(st.lists(lines, max_size=5), min_size=1, max_size=5))
-def test_after_each_reading_raw_holds_what_was_read_and_no_key_ever_changes_hands(
+def test_after_each_read_raw_equals_the_source_and_no_key_moves_to_another_call(
     shared: Filled, readings: list[list[str]]
 ) -> None:
     shared.another_practice()

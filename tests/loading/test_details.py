@@ -159,7 +159,7 @@ def test_most_calls_without_counterpart_make_the_time_zone_doubtful(filled: Fill
     assert warning.endswith("in America/New_York: is the time zone right?")
 
 
-def test_an_unknown_field_of_the_json_list_is_told(filled: Filled) -> None:
+def test_an_unknown_field_of_the_json_list_is_reported(filled: Filled) -> None:
     assert filled.attach(call_record("x", mood="good")).drift == ("phone_calls: new field mood",)
 
 
@@ -237,7 +237,7 @@ def test_days_that_lack_details_are_those_with_a_call_without_id(filled: Filled)
     assert lacking == {date(2025, 5, 2): 1}
 
 
-def test_a_day_lacks_details_too_where_it_changed_after_they_were_told(filled: Filled) -> None:
+def test_a_day_lacks_details_again_after_it_changed(filled: Filled) -> None:
     """A client who is matched later has a name in the CSV, and an id in the JSON list."""
     filled.replace_days(call_line(client_name=""))
     attached(filled, call_record("x", client_name="", client_id=None))

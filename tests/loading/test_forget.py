@@ -96,7 +96,7 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert ask(filled, "select pseudonym, rows from control.forgotten") == [(name, sum(forgotten.rows.values()))]
 
 
-def test_what_is_merged_again_is_a_change_and_nothing_else_is(filled: Filled) -> None:
+def test_a_row_that_is_merged_again_unchanged_makes_no_version(filled: Filled) -> None:
     """`_row_hash` is computed from the row with pseudonyms, so an equal row makes no version."""
     forget(filled)
 

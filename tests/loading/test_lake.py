@@ -53,7 +53,7 @@ def export(path: Path, lake: Path, *, grace: bool = True) -> Exported:
     return export_private(path, storage(lake), lock_wait_seconds=0, grace=grace)
 
 
-def test_a_lake_holds_what_is_committed(warehouse: Path, tmp_path: Path) -> None:
+def test_a_lake_has_the_committed_rows(warehouse: Path, tmp_path: Path) -> None:
     change(warehouse)
     exported = export(warehouse, tmp_path / "lake")
     listed = manifest(tmp_path / "lake")
@@ -68,7 +68,7 @@ def test_a_lake_holds_what_is_committed(warehouse: Path, tmp_path: Path) -> None
             assert rows(tmp_path / "lake", listed, table.full_name) == sorted(expected, key=str), table.full_name
 
 
-def test_each_file_of_a_table_has_the_columns_that_the_manifest_tells(warehouse: Path, tmp_path: Path) -> None:
+def test_each_file_of_a_table_has_the_columns_of_the_manifest(warehouse: Path, tmp_path: Path) -> None:
     export(warehouse, tmp_path / "lake")
     listed = manifest(tmp_path / "lake")
 
@@ -132,7 +132,7 @@ def test_only_partitions_that_changed_are_written(warehouse: Path, tmp_path: Pat
     } <= kept
 
 
-def test_nothing_is_written_where_nothing_changed(warehouse: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_if_nothing_changed(warehouse: Path, tmp_path: Path) -> None:
     first = export(warehouse, tmp_path / "lake")
     written_at = (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns
     again = export(warehouse, tmp_path / "lake")
@@ -178,7 +178,7 @@ def test_without_grace_nothing_of_before_stays(warehouse: Path, tmp_path: Path) 
     assert files == manifest(tmp_path / "lake").paths()
 
 
-def test_a_table_with_another_column_is_written_anew(warehouse: Path, tmp_path: Path) -> None:
+def test_a_table_with_another_column_is_written_again(warehouse: Path, tmp_path: Path) -> None:
     export(warehouse, tmp_path / "lake")
     before = manifest(tmp_path / "lake")
     with duckdb.connect(warehouse) as connection:

@@ -79,7 +79,7 @@ def test_a_lake_in_a_bucket_is_kept_in_step(tmp_path: Path, endpoint: str) -> No
     assert there == {"manifest.json", *now.paths(), *listed.paths()}
 
 
-def test_a_bucket_that_is_not_there_is_told_without_the_key(tmp_path: Path, endpoint: str) -> None:
+def test_a_missing_bucket_is_reported_without_the_key(tmp_path: Path, endpoint: str) -> None:
     configured = settings(tmp_path, endpoint, "s3://nowhere/lake")
     fill(configured.warehouse.path, call_line())
 

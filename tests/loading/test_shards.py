@@ -140,7 +140,7 @@ def test_whatever_ends_a_move_every_row_is_there_once(
         }
 
 
-def test_calls_keep_their_keys_in_another_shard_and_new_ones_get_what_they_would_have_got(
+def test_calls_keep_their_keys_in_another_shard_and_new_calls_get_the_same_keys(
     filled: bytes, tmp_path: Path
 ) -> None:
     alone, moved = put(tmp_path / "alone.duckdb", filled), put(tmp_path / "moved.duckdb", filled)

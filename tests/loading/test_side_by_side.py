@@ -73,7 +73,7 @@ def practices(filled: Filled) -> list[str]:
     return names
 
 
-def kept(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
+def rows_without_keys(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
     """Return all rows of a practice without the keys, which differ by practice."""
     tables = [f"{schema}.{table}" for schema in ("raw", "history") for table in saves]
     tables += [f"control.{table}" for table in CONTROL]
@@ -105,4 +105,6 @@ def test_practices_side_by_side_are_stored_as_each_alone(
     one_by_one = [shared.warehouse.commit("run", alone[number], of, work) for number, of, work, _ in works]
 
     assert at_once == one_by_one
-    assert [kept(shared, name) for name in together] == [kept(shared, name) for name in alone]
+    assert [rows_without_keys(shared, name) for name in together] == [
+        rows_without_keys(shared, name) for name in alone
+    ]

@@ -173,7 +173,7 @@ def test_a_practice_that_was_never_set_is_refused(filled: Filled) -> None:
         filled.warehouse.commit("run", "p9", CLIENTS, [])
 
 
-def test_certificates_cursor_and_what_was_learnt_come_back(filled: Filled) -> None:
+def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -> None:
     filled.commit(
         "clients",
         MergeRows([{"id": "a"}], START, certificate=certificate()),
@@ -235,7 +235,7 @@ def test_a_practice_is_kept_as_configured_last(filled: Filled) -> None:
 # --- status
 
 
-def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled) -> None:
+def test_the_snapshot_beside_the_file_has_the_status_of_every_list(filled: Filled) -> None:
     filled.commit(
         "booking_sessions",
         MergeRows([{"id": "a", "mood": "good"}, {"id": None}], START, certificate=certificate()),

@@ -157,7 +157,7 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
         assert tested <= place.passed(), job
 
 
-def test_a_run_that_stops_says_why_and_keeps_what_it_did_not_check(place: Place) -> None:
+def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(place: Place) -> None:
     # The platform refuses a practice: the checks of its lists are red, and all other checks have run.
     world = place.platform.platform.world
     gone = place.platform.practices[1].id

@@ -74,7 +74,7 @@ def test_assets_link_to_the_documentation_that_the_installed_wheel_names(monkeyp
     assert of_a_mart == dg.MetadataValue.url("https://example.test/vetl/docs/marts.md")
 
 
-def test_what_is_got_by_reference_names_the_columns_that_mention_it(definitions: dg.Definitions) -> None:
+def test_a_list_read_by_reference_names_the_columns_that_mention_it(definitions: dg.Definitions) -> None:
     lineage = definitions.resolve_asset_graph().get(raw_key("clients")).metadata["dagster/column_lineage"]
 
     assert {(dep.asset_key, dep.column_name) for dep in lineage.deps_by_column["id"]} == {

@@ -47,7 +47,9 @@ def settings(tmp_path: Path) -> Callable[[float], Settings]:
     return with_patience
 
 
-def test_who_holds_the_file_is_told_once_and_waited_for(settings: Callable[[float], Settings]) -> None:
+def test_the_process_that_holds_the_file_is_reported_once_and_waited_for(
+    settings: Callable[[float], Settings],
+) -> None:
     ours, said = settings(60), list[str]()
 
     with held(ours.warehouse.path, 2) as process:

@@ -24,7 +24,7 @@ from sandbox.faults import Faults
 from sandbox.platform import Credentials
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
-NOTHING_TOLD = Areas({"nodes": {}, "sources": {}, "child_map": {}})
+NO_AREAS = Areas({"nodes": {}, "sources": {}, "child_map": {}})
 REFUSED = "sign-in refused"
 CALLS, TASKS = raw_key("phone_calls"), raw_key("staff_tasks")
 
@@ -58,9 +58,9 @@ class Site:
         @dg.asset(deps=[CALLS, TASKS])
         def marts() -> None: ...
 
-        received = received_tables(NOTHING_TOLD)
+        received = received_tables(NO_AREAS)
         self._definitions = dg.Definitions(
-            assets=[list_assets(NOTHING_TOLD, AT_ONCE), received, marts],
+            assets=[list_assets(NO_AREAS, AT_ONCE), received, marts],
             asset_checks=[check_lists],
             jobs=[
                 dg.define_asset_job("everything", dg.AssetSelection.all()),
@@ -126,7 +126,7 @@ def test_before_a_run_it_fails_in_one_line_and_the_checks_are_red_for_it(place: 
 
 
 @pytest.mark.parametrize("place", [3], indirect=True)
-def test_in_the_middle_of_a_run_what_was_read_stays_and_the_marts_are_built(
+def test_in_the_middle_of_a_run_committed_rows_stay_and_the_marts_are_built(
     place: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With two practices at once, one of the other practices is done when the last one begins."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from spark.on_spark import build
 from spark.tables import compared, published_alike
-from support.month_of_events import PRACTICES, tell
+from support.month_of_events import PRACTICES, play_month
 
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.build import build_marts, publish_marts
@@ -49,7 +49,7 @@ def _story(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     _say(f"a month at {len(PRACTICES)} practices")
-    tell(folder)
+    play_month(folder)
     return folder / "vetl.duckdb"
 
 

@@ -7,7 +7,7 @@ import pytest
 from spark.on_spark import SparkBuild, build
 from spark.servers import connect
 from spark.tables import compared
-from support.month_of_events import tell
+from support.month_of_events import play_month
 
 from pipelines.core.errors import BuildFailed
 from pipelines.jobs.build import build_marts
@@ -27,7 +27,7 @@ FEWEST = MODELS[1:2]
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Provide a warehouse with a month of events, and its marts by DuckDB."""
     folder = tmp_path_factory.mktemp("story")
-    tell(folder)
+    play_month(folder)
     made = Settings(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb")
     )

@@ -36,7 +36,7 @@ PRACTICE = "loc-001"
 TEXTS = ("VARCHAR", "JSON")
 
 
-def everywhere(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
+def settings_that_keep_everything(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
     """Settings with which vetl keeps all optional data."""
     settings = settings_for(platform, folder, days)
     warehouse = settings.warehouse.model_copy(
@@ -51,7 +51,7 @@ def everywhere(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
     )
 
 
-def somebody(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
+def client_to_forget(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
     """Return a client with calls whose name and number no other client has."""
     clients = list(platform.truth(PRACTICE, "clients"))
     calls = list(platform.truth(PRACTICE, "phone_calls"))
@@ -69,7 +69,7 @@ def somebody(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
     return {name: person[name] for name in ("id", "name", "email", "phone", "remote_id")}
 
 
-def mention(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
+def send_webhooks_about(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
     """Send webhooks about the person: with a practice, without one, and one that cannot be read."""
     written = rng.choice([person["name"], person["name"].upper(), "  ".join(reversed(person["name"].split()))])
     payloads: list[tuple[str, dict[str, Any]]] = [
@@ -93,7 +93,7 @@ def forget(settings: Settings, person: Mapping[str, str]) -> Forgetting:
         return forget_person(settings, PRACTICE, person["id"], build_in_full)
 
 
-def finish(settings: Settings) -> list[Forgetting]:
+def continue_forgetting(settings: Settings) -> list[Forgetting]:
     """Continue the forgetting, like the next run."""
     with untested():
         return go_on(settings, build_in_full)
@@ -142,7 +142,7 @@ def after(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > deadline
 
 
-def left_of(folder: Path, person: Mapping[str, str]) -> list[str]:
+def remains_of(folder: Path, person: Mapping[str, str]) -> list[str]:
     """Return the places with data of the person: a file, or a column of it, and which of the values.
 
     Pets have ids of the same form, so ids are only searched in columns of clients.

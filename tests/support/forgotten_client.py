@@ -21,7 +21,7 @@ _CLIENT: dict[str, Any] = {"id": ID, "name": NAME, "email": MAIL, "phone": PHONE
 _WHO: dict[str, Any] = {"client_id": ID, "remote_client_id": REMOTE, "client_name": NAME}
 
 
-def tell(filled: Filled) -> Changes:
+def send_everything(filled: Filled) -> Changes:
     """Send everything of the platform, again if it was sent before; return the changes."""
     changes = filled.replace_days(
         call_line(client_name=NAME, phone_number=PHONE, summary=f"{NAME} wants to come"),

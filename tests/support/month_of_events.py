@@ -80,7 +80,7 @@ PRACTICES = (*GROUPS, "loc-005")
 KNOWN = tuple(name for name in PRACTICES if name.startswith("loc-"))
 
 
-def tell(folder: Path) -> tuple[Chapter, Chapter]:
+def play_month(folder: Path) -> tuple[Chapter, Chapter]:
     """Return the story's chapters: at rest, and after thirty days, when the list of appointments was withdrawn."""
     with (
         following(folder, seed=SEED, practices=PRACTICES, groups=GROUPS) as follower,

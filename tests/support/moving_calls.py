@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.call_store import Details
-from support.model_calls import ModelCalls, Shown
+from support.model_calls import CsvRow, ModelCalls
 from support.model_driver import Driver, Killed
 
 from pipelines.core.endpoint import DateWindows
@@ -185,6 +185,6 @@ class Practice:
         """Return the current day by the practice's clock."""
         return self.source.now.astimezone(self.source.zone).date()
 
-    def expected(self) -> list[tuple[Shown, Details]]:
+    def expected(self) -> list[tuple[CsvRow, Details]]:
         """Return every call of the practice, with its details."""
-        return [(call.shown(self.source.zone), call.details) for call in self.source.calls]
+        return [(call.csv_row(self.source.zone), call.details) for call in self.source.calls]

@@ -16,7 +16,7 @@ def shared_folder(factory: pytest.TempPathFactory, config: pytest.Config) -> Pat
     return base.parent if hasattr(config, "workerinput") else base
 
 
-def once(shared: Path, name: str, work: Callable[[Path], Any]) -> Any:
+def shared_result(shared: Path, name: str, work: Callable[[Path], Any]) -> Any:
     """Return the result of a work, done in a folder of its own; if it failed, each test that needs it fails."""
     folder = shared / name
     folder.mkdir(exist_ok=True)

@@ -42,7 +42,7 @@ started_manners = st.runner().flatmap(lambda machine: machine.manners())
 
 
 @dataclass
-class Told:
+class EndedReading:
     """One reading that ended: `outcome` is None if its process was killed."""
 
     reading: Reading
@@ -92,7 +92,7 @@ class StrategyMachine(RuleBasedStateMachine):
             **more,
         )
 
-    def most_quiet(self, ended: Told) -> int:
+    def most_quiet(self, ended: EndedReading) -> int:
         """Return the bound of a reading without events, of a list that is already learnt."""
         raise NotImplementedError
 
@@ -100,7 +100,7 @@ class StrategyMachine(RuleBasedStateMachine):
         """Return how many first pages a reading may request, for any events."""
         raise NotImplementedError
 
-    def check(self, ended: Told) -> None:
+    def check(self, ended: EndedReading) -> None:
         """Check the claims of this list beside those of all lists."""
         raise NotImplementedError
 
@@ -204,10 +204,10 @@ class StrategyMachine(RuleBasedStateMachine):
         if store.cursor != cursor:
             self.moved_at = reading.now
         certificates = store.certificates[certified:]
-        self._check_all(Told(reading, outcome, certificates, source.asked, before, quiet, self._swapped))
+        self._check_all(EndedReading(reading, outcome, certificates, source.asked, before, quiet, self._swapped))
         return outcome
 
-    def _check_all(self, ended: Told) -> None:
+    def _check_all(self, ended: EndedReading) -> None:
         source, store = self.source, self.store
         certificate_claims.assert_nothing_is_invented(source, store)
         if not ended.swapped:
@@ -218,7 +218,7 @@ class StrategyMachine(RuleBasedStateMachine):
         self.check(ended)
         self._check_requests(ended)
 
-    def _check_requests(self, ended: Told) -> None:
+    def _check_requests(self, ended: EndedReading) -> None:
         asked = ended.asked
         learnt = {} if ended.reading.reconcile == "full" else ended.reading.capabilities
         base = learnt.get("page", {"base": None})["base"]
