@@ -23,7 +23,7 @@ from pipelines.partner.redaction import LINE_LENGTH, redact, shown_query
         ({"a": 1}, ""),
     ],
 )
-def test_what_is_shown(text: object, shown: str) -> None:
+def test_texts_are_redacted(text: object, shown: str) -> None:
     assert redact(text, ["partner-role"]) == shown
 
 
@@ -46,5 +46,5 @@ def test_no_secret_is_shown_and_no_long_text(before: str, secret: str, after: st
         ("", ""),
     ],
 )
-def test_a_query_in_the_log_tells_of_nobody(query: str, shown: str) -> None:
+def test_a_query_in_the_log_has_no_personal_data(query: str, shown: str) -> None:
     assert shown_query(f"/services/core/open_api/v1/clients?{query}") == shown

@@ -60,7 +60,7 @@ def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(
     assert len(platform.asked) == 7
 
 
-def test_a_message_that_tells_no_time_is_asked_for_no_more_often(side: Side) -> None:
+def test_a_message_without_a_time_is_requested_no_more_often(side: Side) -> None:
     timeless = {"created_at": None, "sent_at": None, "occurred_at": None, "timestamp": None}
     side.receive(("messages", message("m-1", "sent", **timeless)))
     side.drain()
@@ -72,7 +72,7 @@ def test_a_message_that_tells_no_time_is_asked_for_no_more_often(side: Side) -> 
     assert len(platform.asked) == 8
 
 
-def test_outreach_that_the_platform_tells_otherwise_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
+def test_outreach_that_contradicts_its_webhook_is_requested_as_often_as_its_age_doubles(side: Side) -> None:
     """Its webhook has ended it; get-request continues to say that it is in progress."""
     side.receive(("ai_outbound", outreach("r-1")))
     side.drain()

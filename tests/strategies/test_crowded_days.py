@@ -50,7 +50,7 @@ def test_a_call_that_came_and_one_that_went_do_not_make_up_for_each_other() -> N
     assert rows_at(passes, 1) is None
 
 
-def test_a_pass_whose_total_lies_makes_all_of_them_worthless() -> None:
+def test_a_pass_with_a_false_total_makes_all_passes_worthless() -> None:
     lying = passed("a b", "c d", total=3)
 
     assert rows_at([passed("a b", "c", total=3), passed("a b", "c", total=3), lying], 1) is None

@@ -1,4 +1,4 @@
-"""The stories of a practice whose calls never rest: a state machine, over any store."""
+"""Stories of a practice whose calls change all the time: a state machine, over any store."""
 
 from collections import Counter
 from datetime import timedelta
@@ -20,14 +20,14 @@ motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])
 sizes = st.integers(2, 8)
 json_sizes = st.integers(6, 9)
-"""Calls may come in before each request: a list that grows as fast as it is read would take very long."""
+"""Most calls that may come in before each request: a list that grows as fast as it is read would take long."""
 
 
 class CallMachine(RuleBasedStateMachine):
     """A practice and its store.
 
     - no certificate is false: `Witness` checks it at each commit;
-    - a sync ends although something happens before each of its requests, within `requests_at_most`;
+    - a sync ends even if something happens before each of its requests, within `requests_at_most`;
     - days that the cursor counts as read were certified and committed;
     - at rest, after a full reconcile, the store has every call and its details.
     """
@@ -69,7 +69,7 @@ class CallMachine(RuleBasedStateMachine):
 
     @rule(lie=st.sampled_from([-1, 1, 2]))
     def totals_lie(self, lie: int) -> None:
-        """Let totals be false at rest, when hidden calls are shown: earlier nobody could notice."""
+        """Make totals false at rest, after hidden calls are shown; before, no client could notice."""
         source = self.practice.source
         source.sorting, source.lie, source.deepest = "listed", lie, None
 

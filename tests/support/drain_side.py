@@ -41,7 +41,7 @@ class Side:
         return drain(self.inbox, self.warehouse, "run-1")[1]
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.warehouse._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage] - one file
+        return self.warehouse._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage] - it is one file
 
     def close(self) -> None:
         self.inbox.close()

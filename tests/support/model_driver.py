@@ -31,7 +31,7 @@ Fiber = Generator[None, None, Any]
 
 
 class Killed(Exception):
-    """The process ends here, at any point of its work. Raised by a source."""
+    """The process ends here; a source raises this at any point of its work."""
 
 
 class Driver:
