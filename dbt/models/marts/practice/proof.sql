@@ -201,6 +201,9 @@ select
     coalesce(restated.restated_rows, 0) as restated_rows,
     coalesce(quarantined.quarantined_rows, 0) as quarantined_rows,
     told.source_counted_at,
+    {{ proof_comparison(
+        'coalesce(held.warehouse_count, 0)', 'told.source_count', 'coalesce(quarantined.quarantined_rows, 0)'
+    ) }} as comparison,
     lists_read.read_at
 from known
 left join {{ ref('int_lists_read') }} as lists_read
