@@ -27,6 +27,7 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (2, overview.practice_weekly),
     (4, overview.report_revisions),
     (3, demand.demand_contacts),
+    (3, demand.first_responses_daily),
     (1, practice.practices),
     (2, practice.practice_days),
     (4, practice.unknown_values),

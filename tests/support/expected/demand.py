@@ -1,12 +1,13 @@
 """The marts of demand: the ledger of episodes, their contacts, the leaks, and the list of clients to call."""
 
 from collections import defaultdict
-from collections.abc import Callable
-from datetime import date, timedelta
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from support.cells import hours
+from support.attribution import HOUR
+from support.cells import hours, median_of
 from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Contact, Demand, Episode
 from support.mart_inputs import Expected, Known
 from support.zones import on_the_wall
@@ -211,4 +212,44 @@ def cohort(source: Known, of_day: list[Episode]) -> dict[str, Any]:
         "anonymous": len(nobody),
         "anonymous_leaked": sum(one.booking is None for one in nobody),
         "is_mature": all(closed) and all(source.now - one.contacts[0].at > TWO_WEEKS for one in of_day),
+    }
+
+
+def first_responses_daily(source: Known) -> Expected:
+    """Return how soon the practice reacted to contacts of known people that booked nothing."""
+    waits: dict[tuple[Any, ...], list[float | None]] = defaultdict(list)
+    for practice, demand in demands(source).items():
+        acts = acts_of(demand)
+        for contact in demand.contacts():
+            party = demand.party(contact.client_id, contact.phone)
+            if contact.begun_by == "client" and not contact.booked_at and party:
+                local = on_the_wall(contact.at, source.zone_of(practice))
+                since = [hours(contact.at, at) or 0.0 for at in acts[party] if at >= contact.at]
+                wait = min((value for value in since if value <= TWO_WEEKS / HOUR), default=None)
+                waits[practice, local.date() if local else None, contact.channel].append(wait)
+    return {key: responses(values) for key, values in waits.items()}
+
+
+def acts_of(demand: Demand) -> Mapping[str, list[datetime]]:
+    """Return the times of outbound calls, first outreach messages and tasks, by client or number."""
+    acts: dict[str, list[datetime]] = defaultdict(list)
+    told = [(demand.caller(row), row["called_at"]) for row in demand.calls if row["direction"] == "outbound"]
+    told += [(demand.contacted(row), row["contacted_at"]) for row in demand.requests]
+    told += [((row["client_id"] or None, None), row["created_at"]) for row in demand.tasks]
+    for person, at in told:
+        party = demand.party(*person)
+        if party and at:
+            acts[party].append(at)
+    return acts
+
+
+def responses(waits: list[float | None]) -> dict[str, Any]:
+    taken = [wait for wait in waits if wait is not None]
+    return {
+        "contacts": len(waits),
+        "responded_within_5_minutes": sum(wait * 60 <= 5 for wait in taken),
+        "responded_within_1_hour": sum(wait <= 1 for wait in taken),
+        "responded_within_1_day": sum(wait <= 24 for wait in taken),
+        "responded": len(taken),
+        "median_hours_to_response": median_of(taken),
     }

@@ -95,7 +95,8 @@ def leaks_by_week(marts: Marts) -> Answer:
 
 
 def refills(marts: Marts) -> Answer:
-    old = {row["practice_id"]: row["today"] - timedelta(days=14) for row in marts("practices")}
+    read = [row for row in marts("practices") if row["today"]]
+    old = {row["practice_id"]: row["today"] - timedelta(days=14) for row in read}
     days = [
         row
         for row in marts("outreach_outcomes_daily")
@@ -303,6 +304,14 @@ def emergencies(marts: Marts) -> Answer:
     ]
 
 
+def first_responses(marts: Marts) -> Answer:
+    counts = ("contacts", "responded_within_5_minutes", "responded_within_1_hour", "responded_within_1_day")
+    return [
+        (practice, *(total(rows, name) for name in (*counts, "responded")))
+        for (practice,), rows in grouped(marts("first_responses_daily"), "practice_id").items()
+    ]
+
+
 ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "missed-hours": missed_by_hour,
     "campaigns": campaigns,
@@ -326,5 +335,6 @@ ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "no-shows": missed_visits,
     "after-hours": after_hours,
     "emergencies": emergencies,
+    "first-response": first_responses,
 }
 """The functions by the names of the questions."""

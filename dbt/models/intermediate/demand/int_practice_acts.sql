@@ -1,0 +1,23 @@
+-- What the practice did towards a client or number: an outbound call, a first outreach message, a staff task.
+select
+    practice_id,
+    party,
+    called_at as acted_at
+from {{ ref('int_calls_identified') }}
+where direction = 'outbound'
+union all
+select
+    practice_id,
+    party,
+    contacted_at as acted_at
+from {{ ref('int_requests_identified') }}
+where contacted_at is not null
+union all
+select
+    practice_id,
+    {{ party('client_id', 'null', 'null') }} as party,
+    created_at as acted_at
+from {{ ref('stg_partner__staff_tasks') }}
+where
+    client_id is not null
+    and created_at is not null
