@@ -1,4 +1,5 @@
--- depends_on: {{ ref('stg_control__changes') }}, {{ ref('int_calls_identified') }}, {{ ref('stg_partner__phone_calls') }}
+-- depends_on: {{ ref('stg_control__changes') }}, {{ ref('int_calls_identified') }}
+-- depends_on: {{ ref('stg_partner__phone_calls') }}
 {{ config(
     materialized='incremental' if target.type == 'duckdb' else 'table',
     incremental_strategy='append',
