@@ -32,7 +32,10 @@ DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
 """Of the tests those of what is published; the others are tagged in dbt_project.yml (decision 0408)."""
-CHANGED_ONLY = (*PUBLISHED_ONLY, "config.materialized:view", "catalogue", "--indirect-selection", "empty")
+CHANGED_ONLY = (
+    *(*PUBLISHED_ONLY, "config.materialized:view", "catalogue", "metrics"),
+    *("--indirect-selection", "empty"),
+)
 """Nor what another text or other variables alone would change. Tests of it are run; Dagster has assets of it."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
