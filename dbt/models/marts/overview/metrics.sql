@@ -19,6 +19,7 @@
                 {
                     'aggregation': measure.agg, 'expression': measure.expr, 'dimensions': dimensions,
                     'lists': meta.lists,
+                    'needs': meta.get('overlap_by', []) if measure.name not in meta.get('do_not_overlap', []) else [],
                 },
             ]) -%}
         {%- endfor -%}
