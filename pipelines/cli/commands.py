@@ -8,8 +8,8 @@ from typer.core import TyperCommand
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-WITHOUT_SETTINGS = frozenset(("demo", "init", "metric", "query", "sandbox serve", "verify"))
-"""Commands that run in any folder. `query`, `metric` and `verify` decide themselves whether they need settings."""
+WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "metric", "query", "sandbox serve", "verify"))
+"""Commands that run in any folder. `query` and those about figures decide themselves whether they need settings."""
 
 EXAMPLES = {
     "build": """
@@ -30,6 +30,10 @@ EXAMPLES = {
         vetl doctor
         vetl doctor --write
         vetl doctor --practice loc-001 --endpoint phone_calls --all""",
+    "explain": """
+        vetl explain
+        vetl explain booking_intent_daily.missed_intent_calls --practice loc-001 --day 2026-01-12
+        vetl explain practice_daily.calls --practice loc-001 --day 2026-01-12 --format csv""",
     "forget": "vetl forget --practice loc-001 --client 10000001",
     "init": """
         vetl init

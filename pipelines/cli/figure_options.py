@@ -1,4 +1,4 @@
-"""The arguments of the commands about figures and their proof: `vetl metric`, `vetl verify`."""
+"""The arguments of the commands about figures and their proof: `vetl explain`, `vetl metric`, `vetl verify`."""
 
 from datetime import datetime
 from pathlib import Path
@@ -65,3 +65,28 @@ def verify(
     from pipelines.cli import verify as command
 
     return command.verify(file, practice, day and day.date(), as_json=as_json)
+
+
+def explain(
+    figure: Annotated[
+        str | None, typer.Argument(metavar="MART.COLUMN", help="The figure; omit to list what can be explained.")
+    ] = None,
+    practice: Annotated[str | None, typer.Option("--practice", metavar="ID", help="Of this practice.")] = None,
+    day: Annotated[
+        datetime | None,
+        typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of this day, or its week."),
+    ] = None,
+    where: Where = None,
+    file: OtherFile = None,
+    style: Style = "table",
+    as_json: AsJson = False,
+) -> int:
+    """Show the rows that a figure counts, and what proves them."""
+    from dataclasses import replace
+
+    from pipelines.cli import explain as command
+
+    if figure is None:
+        return command.list_columns(file, as_json=as_json)
+    question = replace(command.question_about(figure, practice), day=day and day.date(), where=where or ())
+    return command.explain_cell(file, question, as_csv=style == "csv", as_json=as_json)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pipelines.cli.terminal import print_aside, print_json, print_line, print_table, short
 from pipelines.core.text import cell, text
-from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
-from pipelines.loading.published.figures.catalogue import metrics_of
+from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
 from pipelines.loading.published.figures.evidence import Evidence
 from pipelines.settings import load_settings, require_settings
 
@@ -25,7 +24,7 @@ def published_file(file: Path | None) -> Path:
 
 def list_metrics(file: Path | None, *, as_json: bool) -> int:
     """Run `vetl metric` without a name: list the metrics of the file."""
-    metrics = metrics_of(published_file(file))
+    metrics = list_of(published_file(file))
     if as_json:
         print_json({"exit_code": 0, "metrics": [asdict(metric) for metric in metrics.values()]})
         return 0

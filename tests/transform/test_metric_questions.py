@@ -1,4 +1,4 @@
-"""The answers of `vetl metric`, from the file alone, compared with the marts; and the questions that it refuses."""
+"""The answers of `vetl metric`, from the file alone, compared with the marts; and the refused questions."""
 
 import shutil
 from pathlib import Path

@@ -1,9 +1,9 @@
 """Keep a digest for each mart, practice and day in the published file, and recompute it (`vetl verify`).
 
-The digest of a day is the sum of the hashes of its rows, so it does not depend on their order, and a publication of
-changes adds the hashes of new rows and subtracts those of rows that it takes out. DuckDB's own hash takes 0.8 s for
-a million calls of 31 columns on two cores; md5 of the same rows as text takes 31 s. The hash finds accidents and
-edits; it does not stop somebody who also rewrites the digests, who is found by a root noted elsewhere.
+The digest of a day is the sum of the hashes of its rows, so it does not depend on their order, and a publication
+of changes adds the hashes of new rows and subtracts those of rows that it takes out. DuckDB's own hash takes 0.8 s
+for a million calls of 31 columns on two cores; md5 of the same rows as text takes 31 s. The hash finds accidents
+and edits; it does not stop somebody who also rewrites the digests, who is found by a root noted elsewhere.
 """
 
 import hashlib
@@ -17,7 +17,8 @@ import duckdb
 from pipelines.core.errors import WarehouseError
 from pipelines.loading.connection import literal, quoted
 from pipelines.loading.published.marts import Columns
-from pipelines.loading.published.query import query, tables_and_columns
+from pipelines.loading.published.figures.catalogue import columns_of
+from pipelines.loading.published.query import Read, reading
 
 DIGESTS = "digests"
 """The table beside the marts. vetl writes it while it publishes; no model of dbt makes it."""
@@ -26,13 +27,13 @@ _TABLE = f"target.marts.{DIGESTS}"
 _PROBE = (
     "hash(hash(row(1, 2.5, 'three', true, date '2026-01-02', timestamptz '2026-01-02 03:04:05Z', null)), 'probe')"
 )
-"""The hash of a known row: another one means that this DuckDB hashes in another way than the one that published."""
+"""The hash of a known row: if it differs, this DuckDB hashes in another way than the one that published."""
 _DAYS = ("day", "week")
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The rows of a mart that have one digest. `practice_id` and `day` are `None` if the mart has no such column."""
+    """The rows of a mart with one digest. `practice_id` and `day` are `None` if the mart has no such column."""
 
     mart: str
     practice_id: str | None
@@ -101,28 +102,29 @@ def verify(file: Path, practice: str | None = None, day: date | None = None) -> 
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or has no digests that this DuckDB can recompute.
     """
-    marts = _typed(file)
-    if DIGESTS not in marts:
-        raise WarehouseError(f"{file}: has no digests: an older vetl published it; `vetl build` publishes them")
-    del marts[DIGESTS]
-    _refuse_other_hash(file)
-    kept = _kept(file, _narrowed("practice_id", "day", practice, day))
-    now: dict[Leaf, tuple[int, int]] = {}
-    for mart, columns in marts.items():
-        if (practice is None or "practice_id" in columns) and (day is None or _day_of(columns) != _NO_DAY):
-            chosen = _narrowed("practice_id", _day_of(columns), practice, day)
-            rows = query(file, _leaves(columns, f"(from marts.{quoted(mart)} where {chosen})")).rows
-            now.update({Leaf(mart, *leaf): (count, digest) for *leaf, count, digest in rows})
-    different = {leaf for leaf in kept.keys() | now.keys() if kept.get(leaf) != now.get(leaf)}
-    different |= {Leaf(mart, None, None) for mart in {leaf.mart for leaf in kept} - marts.keys()}
-    return Verification(len(marts), len(kept), root_of(file), tuple(sorted(different, key=_order)))
+    with reading(file) as read:
+        marts = columns_of(read)
+        if DIGESTS not in marts:
+            raise WarehouseError(
+                f"{file}: has no digests: an older vetl published it; `vetl build` publishes them"
+            )
+        del marts[DIGESTS]
+        _refuse_other_hash(read, file)
+        kept = _kept(read, _narrowed("practice_id", "day", practice, day))
+        now: dict[Leaf, tuple[int, int]] = {}
+        for mart, columns in marts.items():
+            if (practice is None or "practice_id" in columns) and (day is None or _day_of(columns) != _NO_DAY):
+                chosen = _narrowed("practice_id", _day_of(columns), practice, day)
+                rows = read(_leaves(columns, f"(from marts.{quoted(mart)} where {chosen})")).rows
+                now.update({Leaf(mart, *leaf): (count, digest) for *leaf, count, digest in rows})
+        different = {leaf for leaf in kept.keys() | now.keys() if kept.get(leaf) != now.get(leaf)}
+        different |= {Leaf(mart, None, None) for mart in {leaf.mart for leaf in kept} - marts.keys()}
+        return Verification(len(marts), len(kept), _root(read), tuple(sorted(different, key=_order)))
 
 
-def root_of(file: Path) -> str:
-    """Return the digest of all digests of a published file."""
-    lines = query(
-        file, f"select concat_ws(' ', mart, practice_id, day, rows, digest) from marts.{DIGESTS} order by all"
-    )
+def _root(read: Read) -> str:
+    """Return the digest of all digests."""
+    lines = read(f"select concat_ws(' ', mart, practice_id, day, rows, digest) from marts.{DIGESTS} order by all")
     return hashlib.sha256("\n".join(line for (line,) in lines.rows).encode()).hexdigest()
 
 
@@ -134,7 +136,7 @@ def _day_of(columns: Columns) -> str:
 
 
 def _leaves(columns: Columns, relation: str) -> str:
-    """Return SQL for the digests of a relation with these columns. A renamed or retyped column changes them all."""
+    """Return SQL for the digests of a relation with these columns. A renamed column changes them all."""
     practice = "practice_id" if "practice_id" in columns else "cast(null as varchar)"
     row = ", ".join(quoted(name) for name in columns)
     named = literal("; ".join(f"{name} {kind}" for name, kind in columns.items()))
@@ -151,32 +153,19 @@ def _narrowed(practice_column: str, day_column: str, practice: str | None, day: 
     return " and ".join(chosen) or "true"
 
 
-def _kept(file: Path, chosen: str) -> dict[Leaf, tuple[int, int]]:
-    rows = query(file, f"select mart, practice_id, day, rows, digest from marts.{DIGESTS} where {chosen}").rows
+def _kept(read: Read, chosen: str) -> dict[Leaf, tuple[int, int]]:
+    rows = read(f"select mart, practice_id, day, rows, digest from marts.{DIGESTS} where {chosen}").rows
     return {Leaf(*leaf): (count, int(digest)) for *leaf, count, digest in rows}
 
 
-def _typed(file: Path) -> dict[str, Columns]:
-    tables_and_columns(file)
-    marts: dict[str, dict[str, str]] = {}
-    rows = query(
-        file,
-        "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
-        " and database_name = current_database() order by table_name, column_index",
-    ).rows
-    for table, column, kind in rows:
-        marts.setdefault(table, {})[column] = kind
-    return dict(marts)
-
-
-def _refuse_other_hash(file: Path) -> None:
+def _refuse_other_hash(read: Read, file: Path) -> None:
     """Return if this DuckDB hashes as the one that published the file.
 
     Raises:
         WarehouseError: it does not, so no digest could agree.
     """
-    ((comment, probe),) = query(
-        file, f"select (select comment from duckdb_tables() where table_name = '{DIGESTS}'), {_PROBE}"
+    ((comment, probe),) = read(
+        f"select (select comment from duckdb_tables() where table_name = '{DIGESTS}'), {_PROBE}"
     ).rows
     if re.findall(r"Probe (\d+)", comment or "") != [str(probe)]:
         raise WarehouseError(

@@ -15,7 +15,7 @@ from pipelines.loading.connection import literal, quoted
 from pipelines.loading.published.figures.catalogue import Metric, metric_named, metrics_of
 from pipelines.loading.published.figures.comparisons import Comparison, conditions, parsed, refuse_unknown
 from pipelines.loading.published.figures.evidence import Evidence, evidence_of
-from pipelines.loading.published.query import query
+from pipelines.loading.published.query import reading
 
 _PRACTICE = {
     "practice": "practice_id",
@@ -26,8 +26,9 @@ _TIME = {
     "day": "day",
     "week": "cast(date_trunc('week', day) as date)",
     "month": "cast(date_trunc('month', day) as date)",
+    "weekday": "cast(isodow(day) as integer)",
 }
-_FRAME = {**_PRACTICE, **_TIME}
+FRAME = {**_PRACTICE, **_TIME}
 """The dimensions of every metric, as SQL over rows with a practice and a day."""
 
 
@@ -64,21 +65,33 @@ def ask(file: Path, question: MetricQuestion) -> MetricAnswer:
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
-    metrics = metrics_of(file)
-    metric = metric_named(metrics, question.metric)
-    parts = _parts(metrics, metric)
-    dimensions = {**_FRAME, **parts["value" if "value" in parts else "numerator"].dimensions}
-    for name in question.by:
-        refuse_unknown(name, dimensions, "--by")
-    where = parsed(question.where, tuple(dimensions))
-    _refuse_wrong_kind(metric, parts, question.by, where)
-    if metric.aggregation == "people":
-        statement, columns = _people(metric, question, where)
-    else:
-        statement, columns = _counted(metric, parts, question, where, dimensions)
-    answer = query(file, statement)
-    practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
-    return MetricAnswer(metric, columns, answer.rows, evidence_of(file, metric.lists, practices))
+    with reading(file) as read:
+        metrics = metrics_of(read, file)
+        metric = metric_named(metrics, question.metric)
+        parts = parts_of(metrics, metric)
+        dimensions = {**FRAME, **parts["value" if "value" in parts else "numerator"].dimensions}
+        for name in question.by:
+            refuse_unknown(name, dimensions, "--by")
+        where = parsed(question.where, tuple(dimensions))
+        _refuse_wrong_kind(metric, parts, question.by, where)
+        if metric.aggregation == "people":
+            statement, columns = _people(metric, question, where)
+        else:
+            statement, columns = _counted(metric, parts, question, where, dimensions)
+        answer = read(statement)
+        practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
+        return MetricAnswer(metric, columns, answer.rows, evidence_of(read, metric.lists, practices))
+
+
+def list_of(file: Path) -> dict[str, Metric]:
+    """Return the metrics of a published file, by name.
+
+    Raises:
+        WarehouseBusy: another process holds the file.
+        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
+    """
+    with reading(file) as read:
+        return metrics_of(read, file)
 
 
 def dimensions_of(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, ...]:
@@ -86,10 +99,10 @@ def dimensions_of(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, .
     if metric.aggregation == "people":
         return (*_PRACTICE, *metric.by)
     part = metrics[metric.numerator] if metric.numerator else metric
-    return (*_FRAME, *part.dimensions)
+    return (*FRAME, *part.dimensions)
 
 
-def _parts(metrics: Mapping[str, Metric], metric: Metric) -> dict[str, Metric]:
+def parts_of(metrics: Mapping[str, Metric], metric: Metric) -> dict[str, Metric]:
     """Return the counts that are computed, by column: of a rate two, of the same mart."""
     if metric.aggregation != "ratio":
         return {"value": metric}
@@ -138,7 +151,7 @@ def _counted(
     values = [f"{part.aggregation}(part_{name}) as {quoted(name)}" for name, part in parts.items()]
     if metric.aggregation == "ratio":
         values.append("numerator / nullif(denominator, 0) as value")
-    frame = [name for name in question.by if name in _FRAME]
+    frame = [name for name in question.by if name in FRAME]
     keys = [quoted(f"by {name}") for name in question.by]
     same = " and ".join(
         f"counts.{key} is not distinct from days.{key}" for key in (quoted(f"by {name}") for name in frame)
@@ -148,8 +161,8 @@ def _counted(
         f" {_list(_named(question.by, dimensions))}{', '.join(expressions)}"
         f" from marts.{quoted(mart)} as counted where {_chosen(question, where, dimensions)})"
         f" group by all),"
-        f" days as (select {_list(_named(frame, _FRAME))}count(*) as days, bool_and(is_final) as is_final"
-        f" from marts.practice_days as counted where {_chosen(question, where, _FRAME)} group by all)"
+        f" days as (select {_list(_named(frame, FRAME))}count(*) as days, bool_and(is_final) as is_final"
+        f" from marts.practice_days as counted where {_chosen(question, where, FRAME)} group by all)"
         f" select {_list(f'counts.{key} as {quoted(name)}' for key, name in zip(keys, question.by, strict=True))}"
         f"{', '.join(f'counts.{quoted(name)}' for name in _columns(metric))},"
         " coalesce(days.days, 0) as days, coalesce(days.is_final, false) as is_final"

@@ -8,7 +8,7 @@ from typing import Any
 
 from pipelines.core.errors import WarehouseError
 from pipelines.loading.published.figures.comparisons import refuse_unknown
-from pipelines.loading.published.query import query, tables_and_columns
+from pipelines.loading.published.query import Read
 
 _COLUMNS = ("metric", "words", "unit", "better", "additive", "maturity", "definition", "mart", "counting")
 
@@ -39,15 +39,14 @@ class Metric:
     lists: tuple[str, ...]
 
 
-def metrics_of(file: Path) -> dict[str, Metric]:
-    """Return the metrics of a published file, by name.
+def metrics_of(read: Read, file: Path) -> dict[str, Metric]:
+    """Return the metrics of a published file, which `read` reads, by name.
 
     Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
+        WarehouseError: an older vetl published the file.
     """
-    refuse_older(file, "metrics", "metric")
-    answer = query(file, f"select {', '.join(_COLUMNS)} from marts.metrics order by metric")
+    refuse_older(read, file, "metrics", "metric")
+    answer = read(f"select {', '.join(_COLUMNS)} from marts.metrics order by metric")
     return {row[0]: _metric(dict(zip(_COLUMNS, row, strict=True))) for row in answer.rows}
 
 
@@ -61,14 +60,24 @@ def metric_named(metrics: Mapping[str, Metric], name: str) -> Metric:
     return metrics[name]
 
 
-def refuse_older(file: Path, mart: str, column: str) -> None:
+def columns_of(read: Read) -> dict[str, dict[str, str]]:
+    """Return the columns of every mart of the open file with their types, in order."""
+    marts: dict[str, dict[str, str]] = {}
+    for mart, column, kind in read(
+        "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
+        " and database_name = current_database() order by table_name, column_index"
+    ).rows:
+        marts.setdefault(mart, {})[column] = kind
+    return marts
+
+
+def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
     """Return if the published file has this column of this mart.
 
     Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or lacks the column.
+        WarehouseError: it does not.
     """
-    if column not in tables_and_columns(file).get(mart, ()):
+    if column not in columns_of(read).get(mart, ()):
         raise WarehouseError(f"{file}: has no marts.{mart}.{column}: an older vetl published it; run `vetl build`")
 
 

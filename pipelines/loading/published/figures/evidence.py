@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from pipelines.loading.connection import literal
-from pipelines.loading.published.query import query
+from pipelines.loading.published.query import Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,10 @@ class Evidence:
     last_reconcile_at: datetime | None
 
 
-def evidence_of(file: Path, lists: Sequence[str], practices: str = "true") -> list[Evidence]:
+def evidence_of(read: Read, lists: Sequence[str], practices: str = "true") -> list[Evidence]:
     """Return the evidence for these lists, of the practices that the SQL condition `practices` chooses."""
     named = ", ".join(literal(name) for name in lists)
-    rows = query(
-        file,
+    rows = read(
         "select practice_id, endpoint, as_of, certified_through, evidence, source_count, warehouse_count,"
         " quarantined_rows, restated_rows, last_reconcile_at"
         f" from marts.proof join marts.practices using (practice_id)"
