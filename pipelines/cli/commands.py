@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "metric", "query", "sandbox serve", "verify"))
-"""Commands that run in any folder. `query` and those about figures decide themselves whether they need settings."""
+"""Commands that run in any folder. `query` and those about figures decide themselves whether they need any."""
 
 EXAMPLES = {
     "build": """

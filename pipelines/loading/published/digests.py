@@ -16,8 +16,8 @@ import duckdb
 
 from pipelines.core.errors import WarehouseError
 from pipelines.loading.connection import literal, quoted
-from pipelines.loading.published.marts import Columns
 from pipelines.loading.published.figures.catalogue import columns_of
+from pipelines.loading.published.marts import Columns
 from pipelines.loading.published.query import Read, reading
 
 DIGESTS = "digests"

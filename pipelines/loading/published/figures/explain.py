@@ -4,7 +4,7 @@ The marts' yml files name the metric that a column shows (`counted_as`), and the
 metric counts. Both are in the published file (`marts.catalogue`, `marts.metrics`); no count is defined here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -140,7 +140,7 @@ def _counted_as(read: Read, mart: str) -> dict[str, str]:
         f"select column_name, counted_as from marts.catalogue where table_name = {literal(mart)}"
         " and column_name is not null and counted_as is not null",
     ).rows
-    return {column: counted_as for column, counted_as in rows}
+    return dict(rows)
 
 
 def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
@@ -150,7 +150,7 @@ def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
     return f"{column}: its rows are not declared; of {question.mart} these are: {', '.join(declared)}"
 
 
-def _of_the_mart(columns: Sequence[str], shown: Mapping[str, str], counted: Mapping[str, str]) -> dict[str, str]:
+def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Mapping[str, str]) -> dict[str, str]:
     """Return the dimensions that the mart and the counted rows share, as SQL over the mart."""
     names = {"practice": "practice_id", **{of: column for column, of in shown.items() if of in counted}}
     held = {name: names.get(name, name) for name in counted}
@@ -210,7 +210,8 @@ def _recounted(read: Read, metric: Metric, parts: Mapping[str, Metric], chosen: 
     """Return the value that the counted rows give."""
     values = [
         read(
-            f"select {part.aggregation}({part.expression}) from marts.{quoted(part.mart)} as counted where {chosen}",
+            f"select {part.aggregation}({part.expression})"
+            f" from marts.{quoted(part.mart)} as counted where {chosen}",
         ).rows[0][0]
         for part in parts.values()
     ]
