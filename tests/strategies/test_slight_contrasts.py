@@ -8,7 +8,7 @@ from support.model_driver import Driver, reading_of
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
-from pipelines.core.capabilities import Result
+from pipelines.core.capabilities import Capabilities, Key, Result
 from pipelines.core.endpoint import QueryNames
 from pipelines.discovery.examination import discover
 from pipelines.endpoints import by_name
@@ -59,3 +59,37 @@ def test_a_row_that_comes_or_goes_makes_no_ignored_start_work(rows: int, moment:
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_parameters_that_work_are_found_on_a_short_list(rows: int) -> None:
     assert found(QueryNames(), rows, comes=None, goes=None) == (Result.HONOURED, Result.HONOURED)
+
+
+def of_sizes_and_statuses(names: QueryNames, rows: int, moves: tuple[int, ...]) -> Capabilities:
+    """Return the findings about a list of tasks whose last row goes, or comes again, before these requests."""
+    source = ModelSource(Random(4), Manners(names=names, order="updated_desc"))
+    for number in range(rows):
+        source.add(START - timedelta(days=3, hours=number))
+    source.move = lambda: _go_or_come(source, rows) if source.requests in moves else None
+    reading = reading_of(by_name("booking_sessions"), source, ModelStore())
+    return Driver(source, ModelStore(), source.rng).run(discover(reading)).capabilities
+
+
+def _go_or_come(source: ModelSource, rows: int) -> None:
+    if len(source.rows) == rows:
+        source.remove(next(iter(source.rows)))
+    else:
+        source.add(source.now - timedelta(minutes=10))
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("moment", range(1, 30))
+def test_a_row_that_comes_or_goes_makes_no_ignored_size_or_status_work(rows: int, moment: int) -> None:
+    names = QueryNames(per_page=UNKNOWN, status=UNKNOWN)
+
+    for moves in ((moment,), (moment, moment + 1), (moment, moment + 2)):
+        capabilities = of_sizes_and_statuses(names, rows, moves)
+
+        assert capabilities.result("per_page") is not Result.HONOURED, moves
+        assert capabilities.result("status") is not Result.HONOURED, moves
+
+
+@pytest.mark.parametrize(("rows", "key"), [(2, "per_page"), (1, "status"), (2, "status")])
+def test_a_size_and_a_status_that_work_are_found_on_a_short_list(rows: int, key: Key) -> None:
+    assert of_sizes_and_statuses(QueryNames(), rows, ()).result(key) is Result.HONOURED
