@@ -219,9 +219,8 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
         knowledge.names = replace(knowledge.names, end=name)
         knowledge.whole = {**start, name: late}
         knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
-        return (
-            f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}{TWICE if slight else ''}"
-        )
+        evidence = f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
+        return evidence + TWICE if slight else evidence
     return None
 
 
