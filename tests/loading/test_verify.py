@@ -48,7 +48,8 @@ VALUES = {
 
 def contract_of(mart: Path) -> dict[str, str]:
     columns = yaml.safe_load(mart.read_text("utf-8"))["models"][0]["columns"]
-    return {column["name"]: TYPES.get(column["data_type"], column["data_type"]) for column in columns}
+    kinds: dict[str, str] = {column["name"]: column["data_type"] for column in columns}
+    return {name: TYPES.get(kind, kind) for name, kind in kinds.items()}
 
 
 def value_of(column: str, kind: str) -> str:
