@@ -30,21 +30,14 @@ MOST = {"where": 2.8, "tell": 0.3, "what": 2.5, "anew": 0.0}
 
 NOT_YET: Mapping[str, Mapping[str, float]] = {
     "pipelines/cli": {"where": 13.5, "tell": 4.5, "what": 20.5},
-    "pipelines/core": {"where": 5.5, "tell": 4.0, "what": 18.5, "anew": 1.0},
-    "pipelines/jobs": {"where": 12.0, "tell": 6.0, "what": 22.0, "anew": 2.0},
-    "pipelines/partner": {"where": 7.5, "tell": 3.5, "what": 11.0, "anew": 0.5},
-    "pipelines/reading": {"where": 9.0, "tell": 5.0, "what": 15.0},
-    "pipelines/receiving": {"where": 7.5, "tell": 6.5, "what": 11.0},
-    "pipelines/settings": {"where": 10.5, "tell": 3.0, "what": 17.5},
-    "pipelines/strategies": {"where": 11.5, "tell": 4.5, "what": 14.0, "anew": 1.0},
     "tests": {"tell": 2.0, "what": 6.0, "anew": 0.5},
     "docs": {"tell": 1.0, "what": 3.5, "anew": 1.0},
 }
 """Higher limits of packages that are still to be rewritten. A number here may only fall."""
 
 IF_OR_WHEN = re.compile(r"\b(?:if|when)\b")
-LEAST_CONDITIONS = 2.0
-"""The least "if" and "when" per 1,000 words of pipelines. It may only rise: 5.0 once all is rewritten."""
+LEAST_CONDITIONS = 5.0
+"""The least "if" and "when" per 1,000 words of pipelines."""
 
 
 def python_lines(module: Path) -> Iterator[tuple[int, str]]:

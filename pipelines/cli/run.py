@@ -18,7 +18,7 @@ from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
 from pipelines.jobs.drain import run_drain
-from pipelines.jobs.forget import go_on
+from pipelines.jobs.forget import finish_forgettings
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.sync import chosen_practices, run_sync
 from pipelines.loading.control.activity import recorded
@@ -144,7 +144,7 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
 def _go_on_forgetting(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[int]:
     """Go on with what `vetl forget` could not finish."""
     try:
-        done = go_on(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
+        done = finish_forgettings(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
     except VetlError as error:
         say(f"vetl: {error}")
         report["error"] = str(error)

@@ -124,7 +124,7 @@ def show_drain(result: DrainResult) -> None:
     """What the inbox brought, and what could not be caught up."""
     changes = result.changes
     print_line(
-        f"Drained {count(result.deliveries, 'webhook')}, asked for {result.asked:,} by id:"
+        f"Drained {count(result.deliveries, 'webhook')}, asked for {result.requested:,} by id:"
         f" {count(changes.inserted, 'row')} new, {changes.updated:,} changed, {changes.unchanged:,} unchanged,"
         f" {changes.quarantined:,} quarantined"
     )

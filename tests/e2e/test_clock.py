@@ -51,7 +51,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
 
     assert result.exit_code == 3
     (line,) = result.doubts
-    assert line.startswith(f"the platform's clock tells {now + timedelta(days=DAYS):%Y-%m-%d}")
+    assert line.startswith(f"the platform's clock shows {now + timedelta(days=DAYS):%Y-%m-%d}")
     assert all(item.certified_through <= now + timedelta(minutes=5) for item in result.results)
     practices.settings = straight
     practices.platform.advance(timedelta(hours=3))

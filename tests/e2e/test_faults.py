@@ -168,7 +168,7 @@ def test_totals_that_lie_end_uncertified_and_say_so(opened: Opened, lie: int) ->
 
     assert result.exit_code == 3
     assert {item.endpoint for item in result.results if item.state != "certified"} == {"staff_tasks"}
-    assert "rows where its own total of" in reasons(result)["staff_tasks"]
+    assert "rows, but its own total of" in reasons(result)["staff_tasks"]
     assert practices.differences() == []
 
 

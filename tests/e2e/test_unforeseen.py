@@ -28,17 +28,17 @@ def test_an_error_that_nobody_foresaw_ends_one_list_of_one_practice(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(practices=2, calls=60, days=6)
-    plan, failed = engine.plan, [practices.settings.practices[0].id]
+    read_list, failed = engine.read_list, [practices.settings.practices[0].id]
 
     def spoiled(reading: Any) -> Plan[Any]:
-        outcome = yield from plan(reading)
+        outcome = yield from read_list(reading)
         if reading.endpoint.name == "staff_tasks" and failed:
             failed.pop()
             yield Flush()
             raise Unforeseen(VALUE)
         return outcome
 
-    monkeypatch.setattr(engine, "plan", spoiled)
+    monkeypatch.setattr(engine, "read_list", spoiled)
 
     ((_, name), reason), *others = ended(practices).items()
 

@@ -64,12 +64,12 @@ def test_the_largest_body_goes_and_small_ones_stay() -> None:
         budget.add(body, b"x" * 100)
 
     assert [large.evicted, *(body.evicted for body in small)] == [True, *[False] * 9]
-    assert (budget.held, len(large.data)) == (900, 0)
+    assert (budget.received, len(large.data)) == (900, 0)
     with pytest.raises(Exhausted):
         budget.add(large, b"more of it")
     for body in (large, *small):
         budget.release(body)
-    assert budget.held == 0
+    assert budget.received == 0
 
 
 def test_a_body_that_had_to_go_is_asked_for_again(receiver: Opened) -> None:

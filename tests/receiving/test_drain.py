@@ -16,7 +16,7 @@ from support.examples import examples
 
 from pipelines.core.errors import InboxError
 from pipelines.core.pages import Changes
-from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, rank, read, row
+from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
 from pipelines.partner.webhooks import message as message_of
 from pipelines.receiving.drain import intakes
 from pipelines.receiving.inbox import Entry, Inbox, WaitingDelivery
@@ -254,7 +254,7 @@ VALUES = st.recursive(
 
 @given(body=st.binary(max_size=60) | VALUES.map(json.dumps).map(str.encode), channel=st.sampled_from(Channel))
 def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel) -> None:
-    delivery = read(channel, body)
+    delivery = parse_delivery(channel, body)
 
     assert intakes([WaitingDelivery(1, Entry(channel, "loc-001", body, NOW))])
     if not delivery.problem:

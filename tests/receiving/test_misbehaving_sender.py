@@ -145,7 +145,7 @@ def test_statuses_that_were_never_told_are_caught_up(opened: Opened) -> None:
     announced = {item.payload["id"] for item in side.told("messages")}
     assert side.platform.webhook_faults.hits["lost"]
 
-    assert drained(side).asked > 0
+    assert drained(side).requested > 0
 
     assert (
         side.truth([(practice, identity) for practice, identity in sent if identity in announced])

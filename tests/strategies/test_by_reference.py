@@ -72,5 +72,5 @@ def test_a_row_of_another_id_than_was_asked_for_is_not_taken_in_and_the_list_is_
     outcome = sync(source, store)
 
     assert not outcome.certified
-    assert outcome.reason == "clients: 1 of 2 rows came back under another id than they were asked for by"
+    assert outcome.reason == "clients: 1 of 2 rows came back under another id than the requested one"
     assert set(store.rows) == {"a"}

@@ -39,7 +39,7 @@ def sync(
         cursor=dict(store.cursor),
         details=details,
     )
-    return Driver(source, store, rng).run(date_windows.plan(reading, DateWindows(csv_page_size=40)))
+    return Driver(source, store, rng).run(date_windows.read(reading, DateWindows(csv_page_size=40)))
 
 
 def ring(source: ModelCalls, rng: Random, day: date | None = None) -> None:
@@ -154,7 +154,7 @@ def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
     outcome = sync(source, store, rng)
 
     assert not outcome.certified
-    assert "page 0 holds 41 rows where its own total of 40 promises 40" in outcome.reason
+    assert "page 0 holds 41 rows, but its own total of 40 promises 40" in outcome.reason
     assert mirrored(source, store)
 
 

@@ -14,7 +14,7 @@ from support.moving_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practic
 from pipelines.reading import coverage
 from pipelines.strategies.cursors import DaysCursor
 from pipelines.strategies.phone_calls.crowded_days import PASSES
-from pipelines.strategies.phone_calls.date_windows import FILLED, LONGEST
+from pipelines.strategies.phone_calls.date_windows import FILLED, MOST_DAYS
 
 motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])
@@ -136,4 +136,4 @@ def requests_at_rest(practice: Practice) -> int:
     tail = 1 if source.rows(practice.today(), practice.today()).total() < page else 3
     per_day = Counter(source.day(call) for call in source.calls).values()
     passes = sum(2 * (calls // (practice.json_page - 1) + 1) for calls in per_day if calls >= page)
-    return 2 + days // LONGEST + int(2 * len(source.calls) / (FILLED * page)) + tail + passes
+    return 2 + days // MOST_DAYS + int(2 * len(source.calls) / (FILLED * page)) + tail + passes

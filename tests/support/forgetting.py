@@ -26,7 +26,7 @@ from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.jobs import dbt_process
-from pipelines.jobs.forget import Forgetting, build_in_full, forget_person, go_on
+from pipelines.jobs.forget import Forgetting, build_in_full, finish_forgettings, forget_person
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings, WebhooksSettings
@@ -96,7 +96,7 @@ def forget(settings: Settings, person: Mapping[str, str]) -> Forgetting:
 def finish(settings: Settings) -> list[Forgetting]:
     """Go on as the next run does."""
     with untested():
-        return go_on(settings, build_in_full)
+        return finish_forgettings(settings, build_in_full)
 
 
 def _forget_and_exit(settings: Settings, person: Mapping[str, str], address: str, ended: Path, most: int) -> None:

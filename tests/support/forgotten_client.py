@@ -9,7 +9,7 @@ from support.warehouse_with_rows import Filled, call_line, call_record
 from pipelines.core.pages import Changes
 from pipelines.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
 from pipelines.loading.received import Intake
-from pipelines.partner.webhooks import Channel, read, row
+from pipelines.partner.webhooks import Channel, parse_delivery, row
 
 NAME, PHONE, MAIL = "Jané Dœ-Smith", "+12125550199", "jane.doe@example.com"
 ID, REMOTE = "7f3c2a10-jane", "remote-4471"
@@ -65,7 +65,7 @@ def tell(filled: Filled) -> Changes:
 
 def _receive(filled: Filled, channel: Channel, endpoint: Any, payload: dict[str, Any]) -> Changes:
     received_at = datetime.fromisoformat("2025-06-01T00:00:00Z")
-    rows = [row(read(channel, json.dumps(payload).encode()), received_at)]
+    rows = [row(parse_delivery(channel, json.dumps(payload).encode()), received_at)]
     return filled.warehouse.take_in("run", [Intake(filled.practice.id, endpoint, rows, received_at)])
 
 

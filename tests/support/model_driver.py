@@ -25,7 +25,7 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
-from pipelines.strategies import plan
+from pipelines.strategies import read_list
 
 Fiber = Generator[None, None, Any]
 
@@ -120,4 +120,4 @@ def reading_of(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Rea
 
 def sync(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
     """Run one sync of a list."""
-    return Driver(source, store, source.rng).run(plan(reading_of(endpoint, source, store, **given)))
+    return Driver(source, store, source.rng).run(read_list(reading_of(endpoint, source, store, **given)))

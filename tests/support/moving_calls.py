@@ -114,7 +114,7 @@ class Practice:
             reconcile=reconcile,
         )
         try:
-            return Driver(source, witness, self.rng).run(date_windows.plan(reading, strategy))
+            return Driver(source, witness, self.rng).run(date_windows.read(reading, strategy))
         except (Killed, VetlError):
             return None
         finally:

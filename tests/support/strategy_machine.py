@@ -25,7 +25,7 @@ from support.model_store import ModelStore
 from pipelines.core.endpoint import Endpoint, QueryNames
 from pipelines.core.list_read import Outcome, Reading, Reconcile
 from pipelines.core.pages import Certificate, Row
-from pipelines.strategies import plan
+from pipelines.strategies import read_list
 
 Event = tuple[str, int]
 """A kind of event, and its row or its amount."""
@@ -198,7 +198,7 @@ class StrategyMachine(RuleBasedStateMachine):
         store.missing, source.asked = set(), Asked()
         outcome = None
         with suppress(Killed):
-            outcome = Driver(source, store, Random(turns)).run(plan(reading))
+            outcome = Driver(source, store, Random(turns)).run(read_list(reading))
         source.move = lambda: None
         if store.cursor != cursor:
             self.moved_at = reading.now
