@@ -66,7 +66,7 @@ def test_parameters_that_work_are_found_on_a_short_list(rows: int) -> None:
 
 
 def is_believed(check: str, names: QueryNames, rows: int, moves: tuple[int, ...]) -> bool:
-    """Return whether a check of a list believes a name; a row goes, or comes again, before the requests `moves`."""
+    """Return whether a check believes a name; a row goes, or comes again, before the requests `moves`."""
     source = ModelSource(Random(4), Manners(names=names, order="updated_desc"))
     for number in range(rows):
         source.add(START - timedelta(days=3, hours=number), status="active")
