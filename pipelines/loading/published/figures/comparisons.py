@@ -62,7 +62,7 @@ def _parsed(text: str, known: Collection[str], option: str) -> Comparison:
         raise WrongUse(
             f"{option} {text}: must be a dimension, one of = != < <= > >=, and a value: direction=inbound"
         )
-    name, operator, value = match[1], match[2], match[3].strip()
+    name, operator, value = match.groups()
     refuse_unknown(name, known, option)
     if value == _NULL and operator not in {"=", "!="}:
         raise WrongUse(f"{option} {text}: null can only be compared by = and !=")
