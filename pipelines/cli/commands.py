@@ -8,8 +8,8 @@ from typer.core import TyperCommand
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-WITHOUT_SETTINGS = frozenset(("demo", "init", "query", "sandbox serve"))
-"""Commands that run in any folder. `query` decides itself, because `vetl query --list` needs no settings."""
+WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "metric", "query", "sandbox serve", "verify"))
+"""Commands that run in any folder. `query` and those about figures decide themselves whether they need any."""
 
 EXAMPLES = {
     "build": """
@@ -30,11 +30,19 @@ EXAMPLES = {
         vetl doctor
         vetl doctor --write
         vetl doctor --practice loc-001 --endpoint phone_calls --all""",
+    "explain": """
+        vetl explain
+        vetl explain booking_intent_daily.missed_intent_calls --practice loc-001 --day 2026-01-12
+        vetl explain practice_daily.calls --practice loc-001 --day 2026-01-12 --format csv""",
     "forget": "vetl forget --practice loc-001 --client 10000001",
     "init": """
         vetl init
         vetl -C practices init""",
     "lake export": "vetl lake export",
+    "metric": """
+        vetl metric
+        vetl metric intent_conversion_rate --by practice,week --where direction=inbound
+        vetl metric calls --by day --since 2026-01-01 --format csv""",
     "notebook": """
         vetl notebook
         vetl notebook calls.py --open""",
@@ -73,6 +81,9 @@ EXAMPLES = {
         vetl sync
         vetl sync --practice loc-001 --endpoint phone_calls
         vetl sync --since 2026-01-01""",
+    "verify": """
+        vetl verify
+        vetl verify analytics.duckdb --practice loc-001 --day 2026-01-12""",
     "webhooks drain": """
         vetl webhooks drain
         vetl webhooks drain --message msg-1""",

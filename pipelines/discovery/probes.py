@@ -20,6 +20,8 @@ LARGEST = 100
 """Most rows on a page of JSON (contract: Limits)."""
 SLIGHT = 2
 """Difference in rows between two answers up to which both are requested once more."""
+TWICE = ", seen there and back"
+"""The end of the evidence of a slight contrast, which was seen twice in turn: A, B, A, B."""
 VALIDATION = (400, 422)
 """HTTP statuses of a validation error; the contract shows 400 only."""
 NO_SUCH_NAME = "vetl_doctor"

@@ -16,6 +16,7 @@ from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
 from pipelines.discovery.parameter_names import DATE_RANGE_NAMES
 from pipelines.discovery.probes import (
+    TWICE,
     ListKnowledge,
     ask,
     bisected,
@@ -212,12 +213,14 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
         queries = {**start, name: late}, {**early_start, name: format_bound(early, form)}
-        if is_slight(wide, narrow) and not (yield from still_contrasts(knowledge, *queries, rises=False)):
+        slight = is_slight(wide, narrow)
+        if slight and not (yield from still_contrasts(knowledge, *queries, rises=False)):
             continue
         knowledge.names = replace(knowledge.names, end=name)
         knowledge.whole = {**start, name: late}
         knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
-        return f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
+        evidence = f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
+        return evidence + TWICE if slight else evidence
     return None
 
 

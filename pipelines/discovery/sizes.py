@@ -7,7 +7,7 @@ from functools import partial
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
 from pipelines.discovery.parameter_names import SIZE_NAMES
-from pipelines.discovery.probes import LARGEST, ListKnowledge, ask, bisected, name_finding, recall
+from pipelines.discovery.probes import LARGEST, SLIGHT, TWICE, ListKnowledge, ask, bisected, name_finding, recall
 from pipelines.discovery.report import Finding
 
 SMALLER = (50, 25, 20, 10)
@@ -22,20 +22,20 @@ def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     if plain is None or plain.total_count < 2:  # noqa: PLR2004 - pages of one and two rows are compared
         return [Finding(knowledge.endpoint, "per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
-    name = yield from _name(knowledge, fixed=fixed)
+    name = yield from _name(knowledge, plain, fixed=fixed)
     if name is None:
         knowledge.page_size = min(default, LARGEST)
         return [_ignored(knowledge, default)]
-    evidence = "pages of 1 and of 2 rows hold 1 and 2"
+    evidence = f"pages of 1 and of 2 rows hold 1 and 2{TWICE if plain.total_count <= SLIGHT else ''}"
     return [
         name_finding(knowledge, "per_page", configured, evidence),
         (yield from _limits(knowledge, name, default)),
     ]
 
 
-def _name(knowledge: ListKnowledge, *, fixed: bool) -> Plan[str | None]:
+def _name(knowledge: ListKnowledge, plain: Page, *, fixed: bool) -> Plan[str | None]:
     configured = knowledge.names.per_page
-    if (yield from _is_proven(knowledge, configured)):
+    if (yield from _is_proven(knowledge, plain, configured)):
         return configured
     any_works = yield from _any_holds_one(knowledge, SIZE_NAMES)
     if fixed or any_works is False:
@@ -43,15 +43,22 @@ def _name(knowledge: ListKnowledge, *, fixed: bool) -> Plan[str | None]:
     others = list(SIZE_NAMES)
     names = (yield from bisected(others, partial(_any_holds_one, knowledge))) if any_works else others
     for name in names:
-        if name != configured and (yield from _is_proven(knowledge, name)):
+        if name != configured and (yield from _is_proven(knowledge, plain, name)):
             return name
     return None
 
 
-def _is_proven(knowledge: ListKnowledge, name: str) -> Plan[bool]:
-    """Return whether a name gives pages of one row and of two rows; store a proven name in `knowledge`."""
+def _is_proven(knowledge: ListKnowledge, plain: Page, name: str) -> Plan[bool]:
+    """Return whether a name gives pages of one row and of two rows; store a proven name in `knowledge`.
+
+    On a list of two rows both pages are requested once more: a page also holds one row if the other row has gone.
+    """
     contrast = _holds if knowledge.thorough else _holds_more
     if not ((yield from _holds(knowledge, name, 1)) and (yield from contrast(knowledge, name, 2))):
+        return False
+    if plain.total_count <= SLIGHT and not (
+        (yield from _holds(knowledge, name, 1)) and (yield from _holds(knowledge, name, 2))
+    ):
         return False
     knowledge.names = replace(knowledge.names, per_page=name)
     knowledge.proven.add("per_page")

@@ -8,7 +8,7 @@ from functools import partial
 from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
 from pipelines.discovery.parameter_names import STATUS_NAMES
-from pipelines.discovery.probes import ListKnowledge, ask, bisected, name_finding, recall
+from pipelines.discovery.probes import SLIGHT, TWICE, ListKnowledge, ask, bisected, name_finding, recall
 from pipelines.discovery.report import Finding
 
 NO_STATUS = "vetl_doctor"
@@ -25,7 +25,7 @@ def check_statuses(
     if plain is None or not plain.total_count:
         return [Finding(knowledge.endpoint, "status", "unknown", configured, "the list is empty")]
     tried = _contrasting(plain, statuses, column)
-    evidence = yield from _evidence(knowledge, configured, tried, column)
+    evidence = yield from _evidence(knowledge, plain, configured, tried, column)
     if (
         evidence is None
         and not fixed
@@ -33,7 +33,7 @@ def check_statuses(
     ):
         works = partial(_any_works, knowledge, plain, tried[-1])
         for name in (yield from bisected(STATUS_NAMES, works)):
-            if name != configured and (evidence := (yield from _evidence(knowledge, name, tried, column))):
+            if name != configured and (evidence := (yield from _evidence(knowledge, plain, name, tried, column))):
                 knowledge.names = replace(knowledge.names, status=name)
                 break
     if evidence is None:
@@ -49,16 +49,32 @@ def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]
     return sorted(statuses, key=lambda status: -counts[status])[:2]
 
 
-def _evidence(knowledge: ListKnowledge, name: str, tried: Sequence[str], column: str) -> Plan[str | None]:
-    """Return the row counts by status; `None` if a status is refused, gives rows of another, or both give none."""
+def _evidence(
+    knowledge: ListKnowledge, plain: Page, name: str, tried: Sequence[str], column: str
+) -> Plan[str | None]:
+    """Return the row counts by status; `None` if a status is refused, gives rows of another, or both give none.
+
+    On a list of one or two rows both statuses are requested once more: an ignored filter also shows no row of the
+    second status if the only row has gone meanwhile.
+    """
+    totals = yield from _totals(knowledge, name, tried, column)
+    if totals is None or not any(totals):
+        return None
+    shown = " + ".join(f"{total} {status}" for total, status in zip(totals, tried, strict=True))
+    if plain.total_count > SLIGHT:
+        return f"{shown} rows"
+    return f"{shown} rows{TWICE}" if (yield from _totals(knowledge, name, tried, column)) == totals else None
+
+
+def _totals(knowledge: ListKnowledge, name: str, tried: Sequence[str], column: str) -> Plan[list[int] | None]:
+    """Return the total of each status; `None` if one is refused or gives rows of another."""
     totals: list[int] = []
     for status in tried:
         page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: status})
         if page is None or any(row.get(column) != status for row in page.rows):
             return None
         totals.append(page.total_count)
-    shown = " + ".join(f"{total} {status}" for total, status in zip(totals, tried, strict=True))
-    return f"{shown} rows" if any(totals) else None
+    return totals
 
 
 def _any_works(knowledge: ListKnowledge, plain: Page, status: str, names: Sequence[str]) -> Plan[bool | None]:

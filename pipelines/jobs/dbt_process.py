@@ -32,8 +32,11 @@ DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests have rows of their own: they test the models and not the data, so they belong to the test suite."""
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
 """Only the tests of published models; other tests have a tag in dbt_project.yml (decision 0408)."""
-CHANGED_ONLY = (*PUBLISHED_ONLY, "config.materialized:view", "catalogue", "--indirect-selection", "empty")
-"""Without views and `catalogue`, which only change with the project or its variables; their tests are run."""
+CHANGED_ONLY = (
+    *(*PUBLISHED_ONLY, "config.materialized:view", "catalogue", "metrics"),
+    *("--indirect-selection", "empty"),
+)
+"""Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
 _MESSAGE_LENGTH = 300

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 from pipelines.core.privacy import Treatment, Treatments
+from pipelines.loading.published.digests import verify
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
 from pipelines.loading.published.record import Build, PublicationRecord, how_to_publish, read_record, write_record
@@ -222,3 +223,4 @@ def test_whatever_the_builds_did_it_shows_the_last(
 
     published_and_copied, whole = marts.published_and_copied()
     assert published_and_copied == whole
+    assert verify(marts.target).different == ()

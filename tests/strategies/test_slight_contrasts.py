@@ -11,9 +11,13 @@ from support.model_store import ModelStore
 from pipelines.core.capabilities import Result
 from pipelines.core.endpoint import QueryNames
 from pipelines.discovery.examination import discover
+from pipelines.discovery.probes import ListKnowledge
+from pipelines.discovery.sizes import check_size
+from pipelines.discovery.statuses import check_statuses
 from pipelines.endpoints import by_name
 
 UNKNOWN = "a_name_that_nobody_tries"
+STATUSES = ("active", "completed", "abandoned")
 
 
 def found(names: QueryNames, rows: int, *, comes: int | None, goes: int | None) -> tuple[Result, Result]:
@@ -59,3 +63,39 @@ def test_a_row_that_comes_or_goes_makes_no_ignored_start_work(rows: int, moment:
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_parameters_that_work_are_found_on_a_short_list(rows: int) -> None:
     assert found(QueryNames(), rows, comes=None, goes=None) == (Result.HONOURED, Result.HONOURED)
+
+
+def is_believed(check: str, names: QueryNames, rows: int, moves: tuple[int, ...]) -> bool:
+    """Return whether a check believes a name; a row goes, or comes again, before the requests `moves`."""
+    source = ModelSource(Random(4), Manners(names=names, order="updated_desc"))
+    for number in range(rows):
+        source.add(START - timedelta(days=3, hours=number), status="active")
+    source.move = lambda: _go_or_come(source, rows) if source.requests in moves else None
+    reading = reading_of(by_name("booking_sessions"), source, ModelStore())
+    start, end = (at.isoformat() for at in (START - timedelta(days=30), source.now + timedelta(days=2)))
+    knowledge = ListKnowledge(reading, QueryNames(), whole={names.start: start, names.end: end})
+    plan = check_size(knowledge) if check == "per_page" else check_statuses(knowledge, STATUSES)
+    findings = Driver(source, ModelStore(), source.rng).run(plan)
+    return findings[0].state in {"ok", "contradicts"}
+
+
+def _go_or_come(source: ModelSource, rows: int) -> None:
+    if len(source.rows) == rows:
+        source.remove(next(iter(source.rows)))
+    else:
+        source.add(source.now - timedelta(minutes=10), status="active")
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("moment", range(1, 12))
+@pytest.mark.parametrize("check", ["per_page", "status"])
+def test_a_row_that_comes_or_goes_makes_no_ignored_parameter_work(check: str, rows: int, moment: int) -> None:
+    names = QueryNames(per_page=UNKNOWN, status=UNKNOWN)
+
+    for moves in ((moment,), (moment, moment + 1), (moment, moment + 2)):
+        assert not is_believed(check, names, rows, moves), moves
+
+
+@pytest.mark.parametrize(("check", "rows"), [("per_page", 2), ("status", 1), ("status", 2)])
+def test_a_size_and_a_status_that_work_are_believed_on_a_short_list(check: str, rows: int) -> None:
+    assert is_believed(check, QueryNames(), rows, ())

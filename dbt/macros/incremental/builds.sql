@@ -52,7 +52,7 @@
     {%- set follows = run_query("select previous_id from control.building").columns[0].values()[0] is not none -%}
     {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') -%}
     {%- set wanted = models | rejectattr('config.materialized', 'equalto', 'view' if follows else none)
-        | rejectattr('name', 'equalto', 'catalogue' if follows else none) | map(attribute='unique_id') | list -%}
+        | rejectattr('name', 'in', ['catalogue', 'metrics'] if follows else []) | map(attribute='unique_id') | list -%}
     {%- set built = results | selectattr('status', 'equalto', 'success') | map(attribute='node.unique_id') | list -%}
     {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
     {%- if wanted | reject('in', built) | list == [] and not failed -%}

@@ -18,6 +18,9 @@ NOTES = "changed_in_"
 """The prefix of tables with the last build's changes: `control.changed_in_<mart>` (dbt/macros/incremental)."""
 
 
+GONE, NEW = "gone_rows", "new_rows"
+
+
 _MASKED = "masked "
 """The prefix of values that are published instead of a value that may name a person."""
 
@@ -149,18 +152,28 @@ def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Column
 def copy_changes(
     connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, grain: tuple[str, ...]
 ) -> None:
-    """Copy the changes of the last build to the target. `grain` are the columns that identify a row."""
+    """Copy the changes of the last build to the target. `grain` are the columns that identify a row.
+
+    The temporary tables `GONE` and `NEW` have the rows that were taken out of the target and put into it.
+    """
     target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(NOTES + mart)}"
     alike = " and ".join(
         f"held.{quoted(name)} is not distinct from ({masking.published_column(name, columns[name], table='gone')})"
         for name in grain
     )
+    taken_out = f"exists (from {notes} as gone where gone.weight = -1 and {alike})"
+    parameters = masking.parameters(alike)
     connection.execute(
-        f"delete from {target} as held using {notes} as gone where gone.weight = -1 and {alike}",
-        masking.parameters(alike),
+        f"create or replace temp table {GONE} as from {target} as held where {taken_out}", parameters
+    )
+    connection.execute(
+        f"delete from {target} as held using {notes} as gone where gone.weight = -1 and {alike}", parameters
     )
     shown, parameters = masking.select(mart, columns)
-    connection.execute(f"insert into {target} select {shown} from {notes} where weight = 1", parameters)
+    connection.execute(
+        f"create or replace temp table {NEW} as select {shown} from {notes} where weight = 1", parameters
+    )
+    connection.execute(f"insert into {target} from {NEW}")
 
 
 def noted_marts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:

@@ -19,7 +19,10 @@ from pipelines.drafts import draft_for
 from pipelines.loading.connection import literal
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.migrate import refuse_newer
+from pipelines.loading.published import digests
 from pipelines.loading.published.marts import (
+    GONE,
+    NEW,
     Columns,
     Masking,
     copy_changes,
@@ -169,18 +172,28 @@ def _bring(
     connection.execute("create schema if not exists target.marts")
     set_mark(connection, "marts")
     noted, held = noted_marts(connection), marts_of(connection, "target")
+    has_digests = digests.begin(connection)
     for name, columns in marts.items():
-        if name in grains and name in noted and held.get(name) == columns:
+        brings_changes = name in grains and name in noted and held.get(name) == columns
+        if brings_changes:
             copy_changes(connection, name, columns, masking, grains[name])
         else:
             copy_whole(connection, name, columns, masking)
+        if brings_changes and has_digests:
+            digests.digest_changes(connection, name, columns, gone=GONE, new=NEW)
+        else:
+            digests.digest_whole(connection, name, columns)
 
 
 def _check(draft: Path, result: Published) -> None:
     """Open the new file again and compare its numbers of rows."""
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(draft))} as target (read_only)")
-        tables = {name: count(connection, "target", name) for name in marts_of(connection, "target")}
+        tables = {
+            name: count(connection, "target", name)
+            for name in marts_of(connection, "target")
+            if name != digests.DIGESTS
+        }
     if tables != result.tables:
         raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
 

@@ -49,6 +49,10 @@ class QueryResult:
     rows: Rows
 
 
+Read = Callable[[str], QueryResult]
+"""Run a statement on an open file and fetch all its rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """The first rows of a statement, drawn. `columns` has the number of columns if some are left out.
@@ -79,6 +83,23 @@ def query(file: Path, sql: str) -> QueryResult:
     """
     with streamed(file, sql) as stream:
         return QueryResult(stream.columns, [row for batch in stream.batches for row in batch])
+
+
+@contextmanager
+def reading(file: Path) -> Generator[Read]:
+    """Open a file once for several statements; yield the function that runs one of them.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with _opened(file, None) as connection:
+
+        def read(sql: str) -> QueryResult:
+            with _run(connection, file, sql) as statement:
+                rows = statement.run(lambda: connection.execute(sql).fetchall())
+                return QueryResult(tuple(column[0] for column in connection.description or ()), rows)
+
+        yield read
 
 
 @contextmanager
@@ -250,10 +271,16 @@ class _Statement:
 def _statement(
     file: Path, sql: str, *, writes_to: Path | None = None
 ) -> Generator[tuple[duckdb.DuckDBPyConnection, _Statement]]:
-    with _opened(file, writes_to) as connection, ThreadPoolExecutor(1, "query") as thread:
+    with _opened(file, writes_to) as connection, _run(connection, file, sql) as statement:
+        yield connection, statement
+
+
+@contextmanager
+def _run(connection: duckdb.DuckDBPyConnection, file: Path, sql: str) -> Generator[_Statement]:
+    with ThreadPoolExecutor(1, "query") as thread:
         _only_reads(connection, sql)
         try:
-            yield connection, _Statement(connection, file, thread)
+            yield _Statement(connection, file, thread)
         finally:
             # A signal between the start of work and the `try` of `run` leaves work that must be ended here.
             idle = thread.submit(int)

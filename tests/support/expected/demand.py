@@ -43,7 +43,7 @@ def episodes(source: Known) -> Episodes:
 
 
 def demand_ledger(source: Known) -> Expected:
-    return {(practice, one.id): ledger_row(source, one) for practice, one in episodes(source)}
+    return {(practice, one.id): ledger_row(source, practice, one) for practice, one in episodes(source)}
 
 
 def is_anonymous(episode: Episode) -> bool:
@@ -54,7 +54,7 @@ def is_lost(source: Known, episode: Episode) -> bool:
     return episode.booking is None and source.now - episode.contacts[-1].at > LOST_AFTER
 
 
-def ledger_row(source: Known, episode: Episode) -> dict[str, Any]:
+def ledger_row(source: Known, practice: str, episode: Episode) -> dict[str, Any]:
     first, last, booking = episode.contacts[0], episode.contacts[-1], episode.booking
     status = (episode.appointment or {}).get("status") or None
     return {
@@ -71,6 +71,8 @@ def ledger_row(source: Known, episode: Episode) -> dict[str, Any]:
         "begun_by": first.begun_by,
         "appointment_status": status,
         "is_kept": KEPT.get(status or ""),
+        "day": day_of(source, practice, episode),
+        "is_leaking": booking is None and why_not(source, episode) is None,
     }
 
 

@@ -1,20 +1,34 @@
 -- Written once, when it is published.
 {{ config(materialized='view' if target.type == 'duckdb' else 'table') }}
 
+with leaks as (
+    select
+        practice_id,
+        episode_id
+    from {{ ref('int_leaks') }}
+    where is_actionable
+)
+
 select
-    practice_id,
-    episode_id,
-    client_id,
-    first_channel,
-    first_at,
-    contacts,
-    booked_via,
-    booked_at,
-    appointment_id,
-    attribution,
-    hours_to_booking,
-    lost_at,
-    begun_by,
-    appointment_status,
-    is_kept
-from {{ ref('int_demand_episodes') }}
+    episodes.practice_id,
+    episodes.episode_id,
+    episodes.client_id,
+    episodes.first_channel,
+    episodes.first_at,
+    episodes.contacts,
+    episodes.booked_via,
+    episodes.booked_at,
+    episodes.appointment_id,
+    episodes.attribution,
+    episodes.hours_to_booking,
+    episodes.lost_at,
+    episodes.begun_by,
+    episodes.appointment_status,
+    episodes.is_kept,
+    episodes.day,
+    leaks.episode_id is not null as is_leaking
+from {{ ref('int_demand_episodes') }} as episodes
+left join leaks
+    on
+        episodes.practice_id = leaks.practice_id
+        and episodes.episode_id = leaks.episode_id

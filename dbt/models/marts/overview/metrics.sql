@@ -1,0 +1,74 @@
+{#- From the semantic models and metrics of dbt/models/metrics, and from the columns of marts that count people. -#}
+{%- set models = {} -%}
+{%- set rows = [] -%}
+{%- if execute -%}
+    {%- for model in graph.semantic_models.values() if model.measures -%}
+        {%- set meta = model.config.meta -%}
+        {%- set mart = model.node_relation.alias -%}
+        {%- set dimensions = {} -%}
+        {%- for dimension in model.dimensions if dimension.type == 'categorical' -%}
+            {%- do dimensions.update({dimension.name: dimension.expr or dimension.name}) -%}
+        {%- endfor -%}
+        {%- set better = meta.get('better', {}) -%}
+        {%- for measure in model.measures -%}
+            {%- do models.update({measure.name: model}) -%}
+            {%- do rows.append([
+                measure.name, measure.label, metric_unit(measure.name, measure.agg), dimensions | join(', '),
+                graph.nodes['model.vetl.' ~ mart].config.meta.grain, better_direction(better, measure.name),
+                measure.agg in ['count', 'sum'], metric_maturity(), measure.description, mart,
+                {
+                    'aggregation': measure.agg, 'expression': measure.expr, 'dimensions': dimensions,
+                    'lists': meta.lists,
+                    'needs': meta.get('overlap_by', []) if measure.name not in meta.get('do_not_overlap', []) else [],
+                },
+            ]) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {%- for metric in graph.metrics.values() if metric.type == 'ratio' -%}
+        {%- set model = models[metric.type_params.numerator.name] -%}
+        {%- set meta = model.config.meta -%}
+        {%- do rows.append([
+            metric.name, metric.label, metric_unit(metric.name, 'ratio'), none, none,
+            better_direction(meta.get('better', {}), metric.name), false, metric_maturity(), metric.description,
+            model.node_relation.alias,
+            {
+                'aggregation': 'ratio', 'numerator': metric.type_params.numerator.name,
+                'denominator': metric.type_params.denominator.name, 'lists': meta.lists,
+            },
+        ]) -%}
+    {%- endfor -%}
+    {%- for model in graph.nodes.values() if model.resource_type == 'model' and model.config.meta.get('people_by') -%}
+        {%- for column in model.columns.values() if column.config.meta.get('counts_people') -%}
+            {%- do rows.append([
+                column.name, column.config.meta.counts_people, 'people', none, model.config.meta.grain,
+                column.config.meta.get('better'), false, metric_maturity(), column.description, model.name,
+                {'aggregation': 'people', 'by': model.config.meta.people_by, 'lists': model.config.meta.people_in},
+            ]) -%}
+        {%- endfor -%}
+    {%- endfor -%}
+{%- endif -%}
+
+{%- set names = [
+    'metric', 'words', 'unit', 'dimensions', 'grain', 'better', 'additive', 'maturity', 'definition', 'mart', 'counting',
+] -%}
+with listed as (
+    select *
+    from (
+        values
+        {%- for row in rows | sort(attribute='0') or [[none] * 11] %}
+        (
+            {%- for value in row -%}
+                {{ text_literal(tojson(value, sort_keys=true) if value is mapping or value is boolean else value) }}
+                {{- ', ' if not loop.last }}
+            {%- endfor -%}
+        ){{ ',' if not loop.last }}
+        {%- endfor %}
+    ) as listed ({{ names | join(', ') }})
+)
+
+select
+    {%- for name in names %}
+    cast({{ name }} as {{ 'boolean' if name == 'additive' else 'string' }}) as {{ name }}{{ ',' if not loop.last }}
+    {%- endfor %}
+from listed
+where metric is not null

@@ -1,0 +1,109 @@
+"""`vetl explain`: the rows behind a cell of a mart, and the evidence for them."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pipelines.cli.metric import published_file, show_evidence
+from pipelines.cli.terminal import count, print_aside, print_json, print_line, print_table, say
+from pipelines.core.errors import WarehouseBusy, WrongUse
+from pipelines.core.text import cell, text
+from pipelines.loading.published.figures.explain import CellQuestion, Explanation, explain, explainable
+from pipelines.loading.published.figures.reads import WindowRead, reads_of
+from pipelines.settings import load_settings
+
+_SHOWN = 40
+"""Rows of the table; `--format csv` and `--json` have all."""
+
+
+WINDOWS = ("list", "kind", "from", "to", "total", "rows", "state", "evidence", "read at")
+
+
+def list_columns(file: Path | None, *, as_json: bool) -> int:
+    """Run `vetl explain` without a column: list the columns that it can explain."""
+    columns = explainable(published_file(file))
+    if as_json:
+        print_json({"exit_code": 0, "columns": [{"mart": mart, "column": name} for mart, name in columns]})
+    else:
+        print_table("", ("mart", "column"), columns)
+    return 0
+
+
+def question_about(figure: str, practice: str | None) -> CellQuestion:
+    """Return the question about a figure such as `booking_intent_daily.calls`.
+
+    Raises:
+        WrongUse: it is not a mart and a column.
+    """
+    mart, dot, column = figure.removeprefix("marts.").partition(".")
+    if not (mart and dot and column):
+        raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
+    return CellQuestion(mart, column, practice)
+
+
+def explain_cell(file: Path | None, question: CellQuestion, *, as_csv: bool, as_json: bool) -> int:
+    """Run `vetl explain MART.COLUMN`; the exit code is 1 if the rows do not give the value."""
+    found = explain(published_file(file), question)
+    reads = [] if file else _reads(question, found)
+    code = 0 if agrees(found) else 1
+    if as_json:
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        print_json({"exit_code": code, **asdict(found), "rows": rows, "reads": [asdict(read) for read in reads]})
+    elif as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(found.columns)
+        writer.writerows([cell(value) for value in row] for row in found.rows)
+    else:
+        _show(found, reads)
+    if code:
+        say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
+    return code
+
+
+def agrees(found: Explanation) -> bool:
+    """Return whether the rows give the value of the mart; a sum of numbers may differ in its last bits."""
+    value, recounted = found.value, found.recounted
+    if isinstance(value, float) and isinstance(recounted, float):
+        return abs(value - recounted) <= 1e-9 * max(1.0, abs(value))
+    return value == recounted
+
+
+def _reads(question: CellQuestion, found: Explanation) -> list[WindowRead]:
+    """Return the reads behind a figure of a day; none if the private file is not here or is in use."""
+    private = load_settings().warehouse.path
+    if question.practice is None or question.day is None or not private.exists():
+        return []
+    try:
+        return reads_of(private, found.metric.lists, question.practice, question.day)
+    except WarehouseBusy as busy:
+        say(f"the reads are not shown: {busy}")
+        return []
+
+
+def _show(found: Explanation, reads: Sequence[WindowRead]) -> None:
+    print_line(f"{found.mart}.{found.column}: {text(found.value)} ({found.unit})")
+    print_aside(found.definition)
+    title = f"{count(len(found.rows), 'row')} of marts.{found.metric.mart} give {text(found.recounted)}"
+    hidden = f" ({_SHOWN} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
+    print_table(title + hidden, found.columns, found.rows[:_SHOWN])
+    show_evidence(found.certificates)
+    if reads:
+        cells = [
+            (
+                *(item.endpoint, item.kind, item.window_start, item.window_end, item.total, item.rows),
+                *("certified" if item.is_certified else "uncertified", item.reason, item.finished_at),
+            )
+            for item in reads
+        ]
+        print_table("The windows that were read for this day", WINDOWS, cells)
+    for item in found.revisions:
+        said = (
+            "no report was possible"
+            if item.reported is None
+            else f"a report the day after could show {item.reported:,}"
+        )
+        print_aside(f"{item.day}: {said}, now {item.now:,}")
+    for line in found.may_change or ("nothing that vetl knows of will change it",):
+        print_aside(line)

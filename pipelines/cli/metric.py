@@ -1,0 +1,79 @@
+"""`vetl metric`: answer a question by metric from a published file."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+
+from pipelines.cli.terminal import print_aside, print_json, print_line, print_table, short
+from pipelines.core.text import cell, text
+from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
+from pipelines.loading.published.figures.evidence import Evidence
+from pipelines.settings import load_settings, require_settings
+
+
+def published_file(file: Path | None) -> Path:
+    """Return the file that was named, or the published file of the settings."""
+    if file:
+        return file
+    require_settings()
+    return load_settings().warehouse.published
+
+
+def list_metrics(file: Path | None, *, as_json: bool) -> int:
+    """Run `vetl metric` without a name: list the metrics of the file."""
+    metrics = list_of(published_file(file))
+    if as_json:
+        print_json({"exit_code": 0, "metrics": [asdict(metric) for metric in metrics.values()]})
+        return 0
+    rows = [
+        (metric.name, metric.words, metric.unit, metric.better, ", ".join(dimensions_of(metrics, metric)))
+        for metric in metrics.values()
+    ]
+    print_table("", ("metric", "words", "unit", "better", "split by"), rows)
+    return 0
+
+
+def metric(file: Path | None, question: MetricQuestion, *, as_csv: bool, as_json: bool) -> int:
+    """Run `vetl metric NAME`: print the values, and below them their definition and their evidence."""
+    published = published_file(file)
+    answer = ask(published, question)
+    if as_json:
+        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+        document = {**asdict(answer), "columns": answer.columns, "rows": rows}
+        print_json({"exit_code": 0, "file": str(published), **document})
+    elif as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(answer.columns)
+        writer.writerows([cell(value) for value in row] for row in answer.rows)
+    else:
+        _show(published, question, answer)
+    return 0
+
+
+def _show(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
+    asked = answer.metric
+    print_table(
+        f"{asked.words} ({asked.unit}){_period(question.since, question.until)}", answer.columns, answer.rows
+    )
+    print_line(f"{asked.name}: {asked.definition}")
+    adding = "" if asked.additive else "; values do not add up"
+    print_aside(f"{short(file)}; {asked.maturity}{adding}")
+    show_evidence(answer.evidence)
+
+
+def show_evidence(evidence: Sequence[Evidence]) -> None:
+    """Print a line for each list: its freshness and its certificate."""
+    for item in evidence:
+        through = (
+            f"certified through {text(item.certified_through)}" if item.certified_through else "not certified"
+        )
+        held = f", {item.quarantined_rows:,} in quarantine" if item.quarantined_rows else ""
+        counts = f"{item.warehouse_count:,} rows{held}"
+        print_aside(f"{item.practice_id} {item.endpoint}: as of {text(item.as_of)}, {through}, {counts}")
+
+
+def _period(since: date | None, until: date | None) -> str:
+    return f"{f' since {since}' if since else ''}{f' until {until}' if until else ''}"

@@ -1,0 +1,266 @@
+"""Explain a cell of a mart: the rows that it counts, the evidence for them, and what may still change it.
+
+The marts' yml files name the metric that a column shows (`counted_as`), and the semantic models say which rows the
+metric counts. Both are in the published file (`marts.catalogue`, `marts.metrics`); no count is defined here.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pipelines.core.errors import WrongUse
+from pipelines.loading.connection import literal, quoted
+from pipelines.loading.published.figures.ask import FRAME, parts_of
+from pipelines.loading.published.figures.catalogue import (
+    Metric,
+    columns_of,
+    metric_named,
+    metrics_of,
+    refuse_older,
+)
+from pipelines.loading.published.figures.comparisons import conditions, parsed, refuse_unknown
+from pipelines.loading.published.figures.evidence import Evidence, evidence_of
+from pipelines.loading.published.query import Read, reading
+
+_TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+
+
+@dataclass(frozen=True, slots=True)
+class CellQuestion:
+    """A column of a mart, and the rows of the mart whose value is asked for."""
+
+    mart: str
+    column: str
+    practice: str | None = None
+    day: date | None = None
+    where: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The count that a report 24 hours after the day's end could show, and the count now, of all its rows."""
+
+    day: date
+    reported: int | None
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A cell and all that it rests on.
+
+    `recounted` is the value that the `rows` give; it agrees with `value`, which the mart holds. Each row begins
+    with the `count` that it is in: `value`, or the `numerator` or `denominator` of a rate.
+    """
+
+    mart: str
+    column: str
+    value: Any
+    recounted: Any
+    definition: str
+    unit: str
+    metric: Metric
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    certificates: list[Evidence]
+    revisions: list[Revision]
+    is_final: bool
+    may_change: tuple[str, ...]
+
+
+def explain(file: Path, question: CellQuestion) -> Explanation:
+    """Explain a cell from a published file.
+
+    Raises:
+        WrongUse: there is no such column, or the rows behind it are not declared.
+        WarehouseBusy: another process holds the file.
+        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
+    """
+    with reading(file) as read:
+        refuse_older(read, file, "catalogue", "counted_as")
+        marts = columns_of(read)
+        refuse_unknown(question.mart, marts, "mart")
+        refuse_unknown(question.column, marts[question.mart], question.mart)
+        shown = _counted_as(read, question.mart)
+        metrics = metrics_of(read, file)
+        if shown.get(question.column) not in metrics:
+            raise WrongUse(_undeclared(question, [name for name, of in shown.items() if of in metrics]))
+        metric = metric_named(metrics, shown[question.column])
+        parts = parts_of(metrics, metric)
+        counted = {**FRAME, **next(iter(parts.values())).dimensions}
+        held = _of_the_mart(marts[question.mart], shown, counted)
+        where = parsed(_where(question, held), tuple(held))
+        rows_of = [(part, metric_rows(read, one, conditions(where, counted))) for part, one in parts.items()]
+        value = _cell(read, question, metric, parts, shown, conditions(where, held))
+        frame = conditions(where, FRAME)
+        certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
+        is_final = _is_final(read, frame)
+        description, definition, unit = _described(read, question)
+        return Explanation(
+            *(question.mart, question.column, value, _recounted(read, metric, parts, conditions(where, counted))),
+            *(definition or description, unit, metric),
+            *_with_their_count(rows_of),
+            *(certificates, _revisions(read, question, where_has_more=len(where) > _plain(question))),
+            *(is_final, tuple(_changes(metric, certificates, is_final=is_final))),
+        )
+
+
+def explainable(file: Path) -> list[tuple[str, str]]:
+    """Return the marts and columns that can be explained."""
+    with reading(file) as read:
+        refuse_older(read, file, "catalogue", "counted_as")
+        rows = read(
+            "select table_name, column_name from marts.catalogue"
+            " where counted_as in (select metric from marts.metrics) order by all"
+        ).rows
+    return [(mart, column) for mart, column in rows]
+
+
+def metric_rows(read: Read, metric: Metric, chosen: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Return the rows that a count is made of: their ids, times and dimensions, and the value of each."""
+    kinds = read(
+        "select column_name, data_type from duckdb_columns() where database_name = current_database() and"
+        f" schema_name = 'marts' and table_name = {literal(metric.mart)} order by column_index",
+    ).rows
+    plain = {expression for name, expression in metric.dimensions.items() if name == expression}
+    names = [name for name, kind in kinds if name.endswith(("_id", "_key")) or kind in _TIMES or name in plain]
+    statement = (
+        f"select {', '.join(quoted(name) for name in names)}, ({metric.expression}) as counts"
+        f" from marts.{quoted(metric.mart)} as counted"
+        f" where ({chosen}) and ({metric.expression}) is not null order by all"
+    )
+    answer = read(statement)
+    return answer.columns, answer.rows
+
+
+def _counted_as(read: Read, mart: str) -> dict[str, str]:
+    rows = read(
+        f"select column_name, counted_as from marts.catalogue where table_name = {literal(mart)}"
+        " and column_name is not null and counted_as is not null",
+    ).rows
+    return dict(rows)
+
+
+def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
+    column = f"{question.mart}.{question.column}"
+    if not declared:
+        return f"{column}: its rows are not declared; `vetl explain` lists the columns that it can explain"
+    return f"{column}: its rows are not declared; of {question.mart} these are: {', '.join(declared)}"
+
+
+def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Mapping[str, str]) -> dict[str, str]:
+    """Return the dimensions that the mart and the counted rows share, as SQL over the mart."""
+    names = {"practice": "practice_id", **{of: column for column, of in shown.items() if of in counted}}
+    held = {name: names.get(name, name) for name in counted}
+    return {name: quoted(column) for name, column in held.items() if column in columns}
+
+
+def _where(question: CellQuestion, held: Mapping[str, str]) -> list[str]:
+    """Return the comparisons of a question. Its day chooses a week in a mart of weeks."""
+    where = list(question.where)
+    if question.practice is not None:
+        where.append(f"practice={question.practice}")
+    if question.day is not None:
+        if "day" not in held and "week" not in held:
+            raise WrongUse(f"{question.mart}: has no days, so --day chooses nothing")
+        week = date.fromordinal(question.day.toordinal() - question.day.weekday())
+        where.append(f"day={question.day}" if "day" in held else f"week={week}")
+    return where
+
+
+def _plain(question: CellQuestion) -> int:
+    """Return the number of comparisons that --practice and --day add."""
+    return (question.practice is not None) + (question.day is not None)
+
+
+def _cell(
+    read: Read,
+    question: CellQuestion,
+    metric: Metric,
+    parts: Mapping[str, Metric],
+    shown: Mapping[str, str],
+    chosen: str,
+) -> Any:  # noqa: ANN401 - the value of any column
+    """Return the value of the mart: of one row as it is, of several rows counts added up and rates of the sums.
+
+    Raises:
+        WrongUse: no row is chosen, or the values of several rows do not add up.
+    """
+    column, source = quoted(question.column), f"marts.{quoted(question.mart)} where {chosen}"
+    values = read(f"select {column} from {source}").rows
+    if not values:
+        raise WrongUse(f"{question.mart}: no row is chosen; look at --practice, --day and --where")
+    if len(values) == 1:
+        return values[0][0]
+    by_metric = {of: name for name, of in shown.items()}
+    if metric.additive:
+        return read(f"select cast(sum({column}) as bigint) from {source}").rows[0][0]
+    if metric.aggregation == "ratio" and all(part.name in by_metric for part in parts.values()):
+        top, bottom = (quoted(by_metric[part.name]) for part in parts.values())
+        return read(f"select sum({top}) / nullif(sum({bottom}), 0) from {source}").rows[0][0]
+    raise WrongUse(
+        f"{question.mart}.{question.column}: {len(values)} rows are chosen, and its values do not add up;"
+        " choose one row by --practice, --day and --where"
+    )
+
+
+def _recounted(read: Read, metric: Metric, parts: Mapping[str, Metric], chosen: str) -> Any:  # noqa: ANN401 - as `_cell`
+    """Return the value that the counted rows give."""
+    values = [
+        read(
+            f"select {part.aggregation}({part.expression})"
+            f" from marts.{quoted(part.mart)} as counted where {chosen}",
+        ).rows[0][0]
+        for part in parts.values()
+    ]
+    if metric.aggregation != "ratio":
+        return values[0]
+    return values[0] / values[1] if values[1] else None
+
+
+def _with_their_count(
+    rows_of: Sequence[tuple[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]],
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    columns = ("count", *rows_of[0][1][0])
+    return columns, [(part, *row) for part, (_, rows) in rows_of for row in rows]
+
+
+def _is_final(read: Read, chosen: str) -> bool:
+    rows = read(f"select bool_and(is_final) from marts.practice_days as counted where {chosen}").rows
+    return bool(rows[0][0])
+
+
+def _described(read: Read, question: CellQuestion) -> tuple[str, str | None, str]:
+    ((description, definition, unit),) = read(
+        "select description, definition, unit from marts.catalogue"
+        f" where table_name = {literal(question.mart)} and column_name = {literal(question.column)}",
+    ).rows
+    return description, definition, unit
+
+
+def _revisions(read: Read, question: CellQuestion, *, where_has_more: bool) -> list[Revision]:
+    """Return the revisions of a day's count; they are kept for whole days of a practice."""
+    if question.practice is None or question.day is None or where_has_more:
+        return []
+    rows = read(
+        f"select day, reported, now from marts.report_revisions where mart = {literal(question.mart)}"
+        f" and measure = {literal(question.column)} and practice_id = {literal(question.practice)}"
+        f" and day = date {literal(question.day.isoformat())}",
+    ).rows
+    return [Revision(*row) for row in rows]
+
+
+def _changes(metric: Metric, certificates: Sequence[Evidence], *, is_final: bool) -> list[str]:
+    """Return what may still change the cell."""
+    lines = [] if is_final else [f"not final: {metric.maturity}"]
+    for item in certificates:
+        name = f"{item.practice_id} {item.endpoint}"
+        if item.certified_through is None:
+            lines.append(f"{name}: no certificate yet")
+        if item.quarantined_rows:
+            lines.append(f"{name}: {item.quarantined_rows:,} rows in quarantine are not counted")
+        if item.last_reconcile_at is None:
+            lines.append(f"{name}: not reconciled yet, so late changes may be unseen")
+    return lines

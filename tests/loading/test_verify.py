@@ -1,0 +1,201 @@
+"""`verify` finds each value of a published file that is not as it was published, and names the place."""
+
+import shutil
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.examples import examples
+
+from pipelines.bundled import dbt_project
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.published.descriptions import personal_columns
+from pipelines.loading.published.digests import DIGESTS, Leaf, verify
+from pipelines.loading.published.publish import publish
+from pipelines.settings.privacy import PrivacySettings
+
+OTHER = {
+    "VARCHAR": "coalesce({0}, '') || 'x'",
+    "BOOLEAN": "not coalesce({0}, false)",
+    "DATE": "coalesce({0}, date '2026-01-01') + 1",
+    "TIMESTAMP": "coalesce({0}, timestamp '2026-01-01') + interval 1 second",
+    "TIMESTAMP WITH TIME ZONE": "coalesce({0}, timestamptz '2026-01-01 00:00:00Z') + interval 1 second",
+}
+"""SQL for another value of a column, by type; a number becomes the next one."""
+
+
+TYPES = {
+    "string": "varchar",
+    "{{ var('instant') }}": "timestamptz",
+    "{{ var('local_time') }}": "timestamp",
+}
+"""The types of the contracts that DuckDB spells in another way."""
+
+VALUES = {
+    "varchar": "concat('value ', i)",
+    "boolean": "i % 2 = 0",
+    "date": "date '2026-01-01' + cast(i as integer)",
+    "timestamp": "timestamp '2026-01-01' + i * interval 1 day",
+    "timestamptz": "timestamptz '2026-01-01 00:00:00Z'",
+}
+"""SQL for the value of a column in row `i`, by type; a number is `i`."""
+
+
+def contract_of(mart: Path) -> dict[str, str]:
+    columns = yaml.safe_load(mart.read_text("utf-8"))["models"][0]["columns"]
+    kinds: dict[str, str] = {column["name"]: column["data_type"] for column in columns}
+    return {name: TYPES.get(kind, kind) for name, kind in kinds.items()}
+
+
+def value_of(column: str, kind: str) -> str:
+    return "concat('loc-00', i % 2)" if column == "practice_id" else VALUES.get(kind, "i")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Provide a published file of every mart with the columns of its contract, and six rows in each."""
+    folder = tmp_path_factory.mktemp("published")
+    private, target = folder / "vetl.duckdb", folder / "analytics.duckdb"
+    with duckdb.connect(str(private)) as connection:
+        connection.execute("create schema marts")
+        for mart in (dbt_project() / "models" / "marts").rglob("*.yml"):
+            columns = contract_of(mart)
+            values = ", ".join(
+                f'cast({value_of(name, kind)} as {kind}) as "{name}"' for name, kind in columns.items()
+            )
+            connection.execute(f"create table marts.{mart.stem} as select {values} from range(6) as rows (i)")
+    treatments = PrivacySettings().treatments(personal_columns(dbt_project()))
+    publish(private, target, pii=treatments, pii_key="k" * 40)
+    return target
+
+
+@pytest.fixture
+def file(published: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(published, tmp_path))
+
+
+def columns_of(file: Path) -> dict[str, list[tuple[str, str]]]:
+    columns: dict[str, list[tuple[str, str]]] = {}
+    with duckdb.connect(str(file), read_only=True) as connection:
+        for table, name, kind in connection.execute(
+            "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
+        ).fetchall():
+            columns.setdefault(table, []).append((name, kind))
+    columns.pop(DIGESTS)
+    return columns
+
+
+def change(file: Path, *statements: str) -> None:
+    with duckdb.connect(str(file)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def flipped(mart: str, column: str, kind: str) -> str:
+    other = OTHER.get(kind, "coalesce({0}, 0) + 1").format(f'"{column}"')
+    return f'update marts.{mart} set "{column}" = {other} where rowid = (select min(rowid) from marts.{mart})'
+
+
+def test_a_file_as_it_was_published_is_whole(published: Path) -> None:
+    found = verify(published)
+
+    assert found.different == ()
+    assert found.marts == len(columns_of(published))
+    assert found.leaves > found.marts
+    assert verify(published).root == found.root
+
+
+def test_a_flipped_value_in_any_column_of_any_mart_is_found(published: Path, tmp_path: Path) -> None:
+    """Each round flips one value of another column of each mart with rows."""
+    columns = columns_of(published)
+    with duckdb.connect(str(published), read_only=True) as connection:
+        filled = {mart for mart in columns if connection.execute(f"from marts.{mart} limit 1").fetchone()}
+    for number in range(max(len(names) for names in columns.values())):
+        file = Path(shutil.copy(published, tmp_path))
+        change(
+            file,
+            *(flipped(mart, *names[number % len(names)]) for mart, names in columns.items() if mart in filled),
+        )
+
+        assert {leaf.mart for leaf in verify(file).different} == filled, number
+
+
+def test_the_mart_the_practice_and_the_day_are_named(file: Path) -> None:
+    day = date(2026, 1, 6)
+    change(file, f"update marts.practice_daily set calls = calls + 1 where day = date '{day}'")
+
+    assert verify(file).different == (Leaf("practice_daily", "loc-001", day),)
+    assert verify(file, "loc-001", day).different == (Leaf("practice_daily", "loc-001", day),)
+    assert verify(file, "loc-000").different == ()
+    assert verify(file, None, date(2026, 1, 5)).different == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "mart"),
+    [
+        ("delete from marts.staff_tasks where rowid = 0", "staff_tasks"),
+        ("insert into marts.staff_tasks from marts.staff_tasks limit 1", "staff_tasks"),
+        ("alter table marts.staff_tasks rename column status to state", "staff_tasks"),
+        ("alter table marts.staff_tasks add column more varchar", "staff_tasks"),
+        ("drop table marts.clients", "clients"),
+        ("create table marts.another as select 1 as one", "another"),
+        ("update marts.digests set digest = digest || '1' where mart = 'proof'", "proof"),
+        ("delete from marts.digests where mart = 'proof'", "proof"),
+    ],
+)
+def test_other_rows_columns_tables_and_digests_are_found(statement: str, mart: str, file: Path) -> None:
+    change(file, statement)
+
+    assert {leaf.mart for leaf in verify(file).different} == {mart}
+
+
+def test_a_changed_digest_changes_the_root(file: Path) -> None:
+    before = verify(file).root
+    change(file, "update marts.digests set digest = digest || '1' where mart = 'proof'")
+
+    assert verify(file).root != before
+
+
+def test_a_file_of_an_older_vetl_or_of_another_hash_gets_a_clear_line(file: Path) -> None:
+    change(file, "comment on table marts.digests is 'Probe 1.'")
+    with pytest.raises(WarehouseError, match="made by another version of DuckDB"):
+        verify(file)
+
+    change(file, "drop table marts.digests")
+    with pytest.raises(WarehouseError, match="has no digests: an older vetl published it"):
+        verify(file)
+
+
+values = st.one_of(st.none(), st.text(max_size=3))
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(
+    rows=st.lists(st.tuples(values, values), min_size=2, max_size=4),
+    data=st.data(),
+)
+def test_rows_that_differ_as_a_multiset_have_other_digests(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[Any, Any]], data: st.DataObject
+) -> None:
+    """Values may move between rows and columns, and rows between places: only the last changes nothing."""
+    folder = tmp_path_factory.mktemp("multiset")
+    private, target = folder / "vetl.duckdb", folder / "analytics.duckdb"
+    with duckdb.connect(str(private)) as connection:
+        connection.execute("create schema marts; create table marts.pairs (one varchar, other varchar)")
+        connection.executemany("insert into marts.pairs values (?, ?)", rows)
+    publish(private, target, pii={"pairs": {}}, pii_key=None)
+    places = [(row, column) for row in range(len(rows)) for column in (0, 1)]
+    first, second = data.draw(st.sampled_from(places)), data.draw(st.sampled_from(places))
+    moved = [list(row) for row in rows]
+    moved[first[0]][first[1]], moved[second[0]][second[1]] = moved[second[0]][second[1]], moved[first[0]][first[1]]
+    with duckdb.connect(str(target)) as connection:
+        connection.execute("delete from marts.pairs")
+        connection.executemany("insert into marts.pairs values (?, ?)", moved[::-1])
+
+    is_same = sorted(map(repr, map(tuple, moved))) == sorted(map(repr, rows))
+    assert (verify(target).different == ()) is is_same
