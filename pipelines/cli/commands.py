@@ -12,6 +12,11 @@ WITHOUT_SETTINGS = frozenset(("demo", "init", "query", "sandbox serve"))
 """Commands that run in any folder. `query` decides itself, because `vetl query --list` needs no settings."""
 
 EXAMPLES = {
+    "act apply": "vetl act apply 0123456789abcdef",
+    "act plan": """
+        vetl act plan
+        vetl act plan --practice loc-001 --json""",
+    "act status": "vetl act status",
     "build": """
         vetl build
         vetl build --full-refresh""",

@@ -63,7 +63,7 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
         "master",
     }:
         return
-    if key in {"path", "published", "inbox", "marts", "scratch"} and isinstance(default, str):
+    if key in {"path", "published", "inbox", "marts", "scratch", "ledger", "stop_file"} and isinstance(default, str):
         assert default.endswith(str(documented))
     else:
         assert default == documented
