@@ -94,7 +94,7 @@ def serve(
         int | None, typer.Option(min=1, help="About how many phone calls, all practices together.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed makes the same data.")] = 1,
-    faults: Annotated[str, typer.Option(help="Faults to inject: none, flaky or drifting.")] = "none",
+    faults: Annotated[str, typer.Option(help="Faults to inject: none, flaky, drifting or unsafe_writes.")] = "none",
     as_json: AsJson = False,
 ) -> int:
     """Serve a made-up platform until interrupted; print how to use it."""

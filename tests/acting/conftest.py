@@ -1,6 +1,8 @@
-"""A platform that the tests of acting share, at rest before each."""
+"""A platform that the tests of acting share, at rest before each, and a warehouse that is synced with it."""
 
+import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,13 +11,24 @@ from support.act_world import DAYS, ActWorld, act_world
 import sandbox
 
 
+@dataclass(frozen=True)
+class Synced:
+    """A platform, and a folder with a warehouse that is synced with it."""
+
+    platform: sandbox.Handle
+    folder: Path
+
+
 @pytest.fixture(scope="session")
-def act_platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=2, days=DAYS, calls=30, seed=5, frozen=True) as handle:
-        yield handle
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synced]:
+    folder = tmp_path_factory.mktemp("synced")
+    with sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
+        act_world(platform, folder).sync()
+        yield Synced(platform, folder)
 
 
 @pytest.fixture
-def world(act_platform: sandbox.Handle, tmp_path: Path) -> ActWorld:
-    act_platform.reset()
-    return act_world(act_platform, tmp_path)
+def world(synced: Synced, tmp_path: Path) -> ActWorld:
+    synced.platform.reset()
+    shutil.copytree(synced.folder, tmp_path, dirs_exist_ok=True)
+    return act_world(synced.platform, tmp_path)

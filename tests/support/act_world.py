@@ -11,6 +11,8 @@ from support.sandbox_settings import at, settings_for
 
 import sandbox
 from pipelines.acting.codes import codes_in
+from pipelines.core.list_read import Reconcile
+from pipelines.core.results import SyncResult
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
@@ -88,9 +90,15 @@ class ActWorld:
                     [leak.practice_id, leak.episode_id, last if leak.booked else None],
                 )
 
+    def read(self, reconcile: Reconcile = "no") -> SyncResult:
+        """Sync all lists, whatever comes of it."""
+        return run_sync(
+            self.settings, practices=None, endpoints=None, since=None, progress=lambda _: None, reconcile=reconcile
+        )
+
     def sync(self) -> None:
         """Sync all lists."""
-        result = run_sync(self.settings, practices=None, endpoints=None, since=None, progress=lambda _: None)
+        result = self.read()
         assert result.exit_code == 0, result
 
     def codes(self) -> list[str]:
@@ -114,10 +122,8 @@ class ActWorld:
 
 
 def act_world(platform: sandbox.Handle, folder: Path, **act: Any) -> ActWorld:
-    """Return a synced world in which acting is on, without caps that matter."""
+    """Return a world in which acting is on, without caps that matter."""
     base = settings_for(platform, folder, DAYS)
     wanted = {"enabled": True, "practices": (PRACTICE,), "per_practice_per_day": 10_000, "per_day": 10_000}
     own = ActSettings(ledger=folder / "acts.sqlite", stop_file=folder / "act.stop").model_copy(update=wanted | act)
-    world = ActWorld(platform, base.model_copy(update={"act": own}))
-    world.sync()
-    return world
+    return ActWorld(platform, base.model_copy(update={"act": own}))
