@@ -258,6 +258,8 @@ def test_caps_hold_over_several_plans_of_a_day(world: ActWorld) -> None:
 
     first, second = world.plan_and_apply(capped), world.plan_and_apply(capped)
     world.platform.advance(timedelta(days=1))
+    world.sync()
+    world.build(leaks(5))
     third = world.plan_and_apply(capped)
 
     assert (first.sent, second.sent, third.sent) == (2, 0, 2)
