@@ -1,4 +1,4 @@
-"""Exactly once, although appliers are killed and answers are lost; `make chaos` tells the story with 1,000 wishes."""
+"""Exactly once, although appliers are killed and answers are lost. `make chaos` does it with 1,000 wishes."""
 
 from pathlib import Path
 
