@@ -286,15 +286,29 @@ def test_the_kill_switch_is_a_setting_and_a_file(world: ActWorld) -> None:
     assert posts(world) == 0
 
 
-def test_the_kill_switch_stops_an_applier_at_work(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+class Stopper(Faults):
+    """Makes the file that stops acting, as a person does, while the first task is being made."""
+
+    def __init__(self, world: ActWorld) -> None:
+        super().__init__()
+        self._file = world.settings.act.stop_file
+
+    def strike(self, path: str, event: str, /) -> Fault | None:
+        """Return no fault."""
+        del event
+        if path.startswith("POST ") and path.endswith("/staff_tasks"):
+            self._file.touch()
+        return None
+
+
+def test_the_kill_switch_stops_an_applier_at_work(world: ActWorld) -> None:
     world.build(leaks(3))
     digest = plan_acts(world.settings, None).digest
-    asked = iter([None] * 4)
-    monkeypatch.setattr(jobs_act, "_obstacle", lambda _: next(asked, "stopped"))
+    world.platform.platform.faults = Stopper(world)
 
     result = apply_acts(world.settings, digest)
 
-    assert 0 < len(result.held_back) < 3
+    assert (result.sent, len(result.held_back)) == (1, 2)
     assert {held.reason for held in result.held_back} == {"stopped"}
 
 

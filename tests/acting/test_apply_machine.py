@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -31,6 +32,10 @@ SETTLE = timedelta(minutes=15)
 ENDS = ("answer", "lost", "failed", "late", "refused", "forbidden", "killed before", "killed after")
 LATEST = timedelta(minutes=14)
 """How late a task may appear: a little less than the time to settle."""
+
+
+troubles = st.lists(st.sampled_from(ENDS), max_size=6)
+certainties = st.sampled_from([True, True, True, False])
 
 
 class KilledError(BaseException):
@@ -114,6 +119,7 @@ class Acting(RuleBasedStateMachine):
         for _ in range(3):
             self.desk.now += SETTLE + timedelta(minutes=1)
             self.apply()
+            self.no_wish_has_two_tasks()
         with self.ledger() as ledger:
             refused = {entry.act.episode_id for entry in ledger.entries() if entry.state is ActState.REFUSED}
             assert not [entry for entry in ledger.entries() if entry.state in OPEN]
@@ -144,10 +150,6 @@ class Acting(RuleBasedStateMachine):
     def wait(self, minutes: int) -> None:
         self.desk.now += timedelta(minutes=minutes)
 
-    @rule(ends=st.lists(st.sampled_from(ENDS), max_size=6), certified=st.sampled_from([True, True, True, False]))
-    def trouble(self, ends: list[str], certified: bool) -> None:  # noqa: FBT001 - drawn
-        self.desk.ends, self.desk.certified = ends, certified
-
     @rule(pick=st.integers(0, 40), words=st.sampled_from(["title", "description"]))
     def edit(self, pick: int, words: str) -> None:
         """A person rewrites a task: its code may be gone, its reference time stays."""
@@ -169,11 +171,16 @@ class Acting(RuleBasedStateMachine):
                 file.unlink()
             self.digest = ""
 
-    @rule()
-    def apply_the_same(self) -> None:
+    @rule(ends=troubles, certified=certainties)
+    def apply_the_same(self, ends: list[str], certified: bool) -> None:  # noqa: FBT001 - drawn
+        self.desk.ends, self.desk.certified = ends, certified
         self.run(self.digest)
 
-    @rule()
+    @rule(ends=troubles, certified=certainties)
+    def apply_another(self, ends: list[str], certified: bool) -> None:  # noqa: FBT001 - drawn
+        self.desk.ends, self.desk.certified = ends, certified
+        self.apply()
+
     def apply(self) -> None:
         """Plan and apply."""
         rules, wishes, facts = self.inputs()
@@ -225,5 +232,18 @@ def facts_with(facts: ActFacts, ledger: Ledger) -> ActFacts:
     return ActFacts(entries=ledger.entries(), booked=facts.booked)
 
 
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("certified", [True, False])
+def test_a_request_that_ends_badly_is_not_sent_again_at_once(end: str, certified: bool) -> None:  # noqa: FBT001
+    machine = Acting()
+    machine.begin(3)
+    machine.apply_another([end], certified=True)
+    machine.apply_the_same([end], certified=certified)
+    machine.apply_another([], certified=certified)
+
+    machine.no_wish_has_two_tasks()
+    machine.teardown()
+
+
 TestActing = Acting.TestCase
-TestActing.settings = settings(stateful_step_count=10, max_examples=examples(12))
+TestActing.settings = settings(stateful_step_count=10, max_examples=examples(15))

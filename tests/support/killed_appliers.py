@@ -9,6 +9,7 @@ from support.act_world import ActWorld, leaks
 from support.killed_sync import impatient, processes
 
 import sandbox
+from pipelines.acting.applying import ApplyResult
 from pipelines.core.errors import VetlError
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.settings import Settings
@@ -16,6 +17,10 @@ from pipelines.settings import Settings
 LATER = timedelta(minutes=16)
 LOST = sandbox.Fault("closed", path="POST */staff_tasks", share=0.2, in_a_row=None)
 """The answer is lost after the task was made."""
+
+
+ROUNDS = 10
+"""Applies that are left alone in the end. Several may be needed, because answers go on being lost."""
 
 
 def apply_and_exit(settings: Settings, digest: str, ended: Path) -> None:
@@ -47,13 +52,12 @@ def tell_story(world: ActWorld, folder: Path, *, wishes: int, kills: int, seed: 
         assert len(world.codes()) == len(set(world.codes())), f"a wish has two tasks; seed {seed}"
         if rng.random() < 0.7:
             world.platform.advance(LATER)
-    for _ in range(10):
+    results: list[ApplyResult] = []
+    while len(results) < ROUNDS and not (results and results[-1].exit_code == 0 and not results[-1].held_back):
         world.platform.advance(LATER)
-        result = apply_acts(settings, plan.digest)
-        if not result.unknown and not result.held_back:
-            break
+        results.append(apply_acts(settings, plan.digest))
 
-    assert result.exit_code == 0, (seed, result)
+    assert results[-1].exit_code == 0, (seed, results)
     codes = world.codes()
     assert sorted(codes) == sorted(wanted), f"{len(codes)} tasks for {len(wanted)} wishes; seed {seed}"
 
