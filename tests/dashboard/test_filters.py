@@ -73,7 +73,7 @@ def test_the_channel_narrows_outreach(opened: Open, ask: Ask, today: date) -> No
     assert str(page.metric[0].value) == f"{expected[0][0]:,}"
 
 
-def test_what_no_filter_knows_is_left_out(opened: Open) -> None:
+def test_unknown_filters_are_ignored(opened: Open) -> None:
     """An address may be old, or written by hand."""
     strange = {"practice": "nobody", "group": "none", "period": "for ever", "channel": "smoke", "from": "x"}
 

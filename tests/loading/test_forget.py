@@ -1,4 +1,4 @@
-"""What a forgotten client leaves in the private file: rows under pseudonyms that join as before, and no bytes."""
+"""A forgotten client in the private file: rows under pseudonyms that still join, and no bytes of the client."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,7 @@ from support.warehouse_with_rows import DAY, Filled, call_line, call_record
 
 from pipelines.core.errors import WrongUse
 from pipelines.loading.compact import rewrite
+from pipelines.loading.residue import elsewhere
 
 JANE, JANES_PHONE, JANES_MAIL = "Jané Dœ-Smith", "+12125550199", "jane.doe@example.com"
 JANES_ID, HER_REMOTE = "7f3c2a10-jane", "remote-4471"
@@ -18,7 +19,7 @@ TOLD = (JANE, JANES_PHONE, JANES_MAIL, JANES_ID, HER_REMOTE, json.dumps(JANE)[1:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Filled:
-    """Jane in calls, tasks, clients, pets, appointments, history and quarantine, and Max, who speaks of her."""
+    """Provide Jane in calls, tasks, clients, pets, appointments, history, quarantine, and Max, who names her."""
     filled = Filled(tmp_path / "vetl.duckdb")
     jane: dict[str, Any] = {"id": JANES_ID, "name": JANE, "email": JANES_MAIL, "phone": JANES_PHONE}
     filled.replace_days(
@@ -96,8 +97,8 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert ask(filled, "select pseudonym, rows from control.forgotten") == [(name, sum(forgotten.rows.values()))]
 
 
-def test_what_is_merged_again_is_a_change_and_nothing_else_is(filled: Filled) -> None:
-    """`_row_hash` is of the row as it is now: an equal row makes no version."""
+def test_a_row_that_is_merged_again_unchanged_makes_no_version(filled: Filled) -> None:
+    """`_row_hash` is computed from the row with pseudonyms, so an equal row makes no version."""
     forget(filled)
 
     assert filled.merge("clients", {"id": "max-id", "name": "Max"}).updated == 0
@@ -131,3 +132,21 @@ def test_a_number_that_another_client_has_too_stays_that_ones(filled: Filled) ->
 def test_nobody_is_forgotten_for_an_id_that_no_row_names(filled: Filled) -> None:
     with pytest.raises(WrongUse, match="no row of practice p1 names this client"):
         filled.warehouse.people.look_up("p1", "nobody")
+
+
+def test_the_name_of_a_pet_is_not_a_name_of_its_client(filled: Filled) -> None:
+    """Pets of other clients have the same name; the text of their rows stays."""
+    assert "Rex of Jane" not in filled.warehouse.people.look_up("p1", JANES_ID).names
+
+
+def test_a_name_that_another_practice_has_in_json_is_found_there(filled: Filled) -> None:
+    """JSON writes the quotation marks of the name with backslashes."""
+    name = 'Jane "The Tank" Doe'
+    filled.merge("clients", {"id": JANES_ID, "name": name})
+    person = filled.warehouse.people.look_up("p1", JANES_ID)
+    filled.another_practice()
+    filled.merge("clients", {"id": "other-id", "name": "Max", "patients": [{"id": "pet-2", "name": name}]})
+    filled.warehouse.close()
+
+    assert name in person.names
+    assert elsewhere(filled.path, person, {name, JANES_MAIL}, lock_wait_seconds=0) == {name}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.mart_builds import build_marts_untested
-from support.run_once import once, shared_folder
+from support.run_once import shared_folder, shared_result
 from support.sandbox_settings import settings_for
 
 import sandbox
@@ -18,7 +18,7 @@ DAYS = 75
 
 def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of two practices of one group; all test processes of a run share it, none may change it."""
-    return once(shared_folder(factory, config), "published", publish_small)
+    return shared_result(shared_folder(factory, config), "published", publish_small)
 
 
 def publish_small(folder: Path) -> Path:

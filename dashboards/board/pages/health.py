@@ -9,7 +9,7 @@ from board.words import named
 
 HERE = "practice_id in (select unnest($practices))"
 PROOF = f"""
-    select practices.name as practice, endpoint as list, warehouse_count as rows, source_count,
+    select practices.name as practice, endpoint as list, warehouse_count as rows, source_count, comparison,
            timezone(practices.time_zone, certified_through) as certified_through, evidence,
            timezone(practices.time_zone, last_reconcile_at) as last_reconcile, restated_rows, quarantined_rows,
            date_diff('hour', certified_through, practices.as_of) as hours_behind
@@ -69,7 +69,14 @@ def _proof(view: View) -> None:
         says="Each list of each practice: rows, until when it is certain, and by which evidence",
         defined_by=[
             ("proof", name)
-            for name in ("source_count", "warehouse_count", "certified_through", "evidence", "quarantined_rows")
+            for name in (
+                "source_count",
+                "warehouse_count",
+                "comparison",
+                "certified_through",
+                "evidence",
+                "quarantined_rows",
+            )
         ],
     )
 
