@@ -22,6 +22,9 @@ Kind = Literal[
     "missing_field",
     "wrong_type",
     "new_value",
+    "failed_late",
+    "id_missing",
+    "edited",
 ]
 KINDS: Final = get_args(Kind)
 
@@ -31,12 +34,13 @@ class Fault:
     """One rule: which requests go wrong, how, and how often.
 
     Attributes:
-        kind: `status` (5xx), `rate_limited` (429), `closed` (the connection, in the middle of the body),
+        kind: `status` (5xx, or 403), `rate_limited` (429), `closed` (the connection, in the middle of the body),
             `truncated_csv` (200 with half the bytes), `login_page` (200 with HTML), `token_revoked` (401, and
             every token is gone), `slow` (the answer comes `wait_seconds` later), `rows_move` (a row of the list
             changes just before), `csv_*` (another shape of the CSV), and in the first record of a JSON answer
-            `unknown_field`, `missing_field`, `wrong_type` or `new_value`.
-        path: A pattern of paths, such as `*/phone_calls`.
+            `unknown_field`, `missing_field`, `wrong_type`, `new_value` or `id_missing`. `failed_late` answers 5xx
+            after the change was made; `edited`: just after a task was created, a person rewrites it.
+        path: A pattern of paths, such as `*/phone_calls`, or of method and path, such as `POST */staff_tasks`.
         share: The part of matching requests that it hits.
         most: Hits in all; None for no end.
         in_a_row: Hits of the same request (method, path, query, practice), so that a patient client
@@ -52,7 +56,7 @@ class Fault:
     share: float = 1.0
     most: int | None = None
     in_a_row: int | None = 2
-    status: Literal[500, 502, 503, 504] = 503
+    status: Literal[403, 500, 502, 503, 504] = 503
     body: Literal["json", "html"] = "json"
     retry_after: Literal["seconds", "date", "none"] = "seconds"
     wait_seconds: float = 1
@@ -80,7 +84,14 @@ DRIFTING: Final = (
     Fault("wrong_type", share=0.01),
     Fault("new_value", share=0.02),
 )
-PRESETS: Final = {"none": (), "flaky": FLAKY, "drifting": DRIFTING}
+UNSAFE_WRITES: Final = (
+    Fault("closed", path="POST */staff_tasks", share=0.1, in_a_row=None),
+    Fault("status", path="POST */staff_tasks", share=0.05, in_a_row=None),
+    Fault("failed_late", path="POST */staff_tasks", share=0.05, in_a_row=None),
+    Fault("id_missing", path="POST */staff_tasks", share=0.05, in_a_row=None),
+    Fault("edited", path="POST */staff_tasks", share=0.05, in_a_row=None),
+)
+PRESETS: Final = {"none": (), "flaky": FLAKY, "drifting": DRIFTING, "unsafe_writes": UNSAFE_WRITES}
 
 
 class Faults(Strikes[Fault]):

@@ -23,14 +23,14 @@ ONLY_IMPORTER = {
     "rich": ("cli",),
     "starlette": ("receiving",),
     "uvicorn": ("receiving",),
-    "sqlite3": ("receiving",),
+    "sqlite3": ("receiving", "acting"),
     "pyspark": ("jobs/spark_session.py",),
 }
 """Third-party packages, and the parts of `pipelines` that may import each of them (path prefixes)."""
 
 FLOW = (
     *("core", "settings", "partner", "reading", "discovery", "strategies", "endpoints", "loading", "engine"),
-    *("receiving", "jobs", "cli", "orchestration"),
+    *("receiving", "acting", "jobs", "cli", "orchestration"),
 )
 """The packages in the direction of the data flow: each may import only packages before it."""
 
@@ -45,11 +45,12 @@ IMPORTS = {
     "loading": {"core", "partner", "endpoints", "bundled", "drafts"},
     "engine": {"core", "reading", "discovery", "strategies", "endpoints"},
     "receiving": {"core", "settings", "partner", "endpoints", "loading", "engine"},
+    "acting": {"core", "partner", "reading", "discovery", "receiving"},
     "jobs": {
-        *("core", "settings", "partner", "discovery", "endpoints", "loading", "engine", "receiving", "bundled"),
-        "drafts",
+        *("core", "settings", "partner", "discovery", "endpoints", "loading", "engine", "receiving", "acting"),
+        *("bundled", "drafts"),
     },
-    "cli": {"core", "settings", "discovery", "endpoints", "loading", "receiving", "jobs", "bundled"},
+    "cli": {"core", "settings", "discovery", "endpoints", "loading", "receiving", "acting", "jobs", "bundled"},
     "orchestration": {"core", "settings", "endpoints", "loading", "receiving", "jobs", "bundled"},
 }
 """Each package, and exactly the other parts of `pipelines` that it imports."""

@@ -15,7 +15,7 @@ from pipelines.cli import process_exit
 from pipelines.cli.commands import Commands
 from pipelines.cli.figure_options import explain, metric, verify
 from pipelines.cli.forget_options import forget
-from pipelines.cli.groups import lake_app, quarantine_app, sandbox_app, webhooks_app
+from pipelines.cli.groups import act_app, lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
@@ -45,6 +45,7 @@ app = Commands(
     "Sync the platform's API into DuckDB, verify completeness, build reporting tables.",
     pretty_exceptions_enable=False,
 )
+app.add_typer(act_app, name="act")
 app.add_typer(lake_app, name="lake")
 app.add_typer(quarantine_app, name="quarantine")
 app.add_typer(sandbox_app, name="sandbox")

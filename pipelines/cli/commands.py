@@ -12,6 +12,11 @@ WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "metric", "query", "san
 """Commands that run in any folder. `query` and those about figures decide themselves whether they need any."""
 
 EXAMPLES = {
+    "act apply": "vetl act apply 0123456789abcdef",
+    "act plan": """
+        vetl act plan
+        vetl act plan --practice loc-001 --json""",
+    "act status": "vetl act status",
     "build": """
         vetl build
         vetl build --full-refresh""",

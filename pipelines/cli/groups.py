@@ -1,4 +1,4 @@
-"""The commands in groups: `lake`, `quarantine`, `sandbox`, `webhooks`."""
+"""The commands in groups: `act`, `lake`, `quarantine`, `sandbox`, `webhooks`."""
 
 from typing import Annotated
 
@@ -7,10 +7,39 @@ import typer
 from pipelines.cli.commands import Commands
 from pipelines.cli.options import AsJson, Lists, Practices, Verbose
 
+act_app = Commands("Turn unbooked requests into staff tasks, exactly once.", group="act")
 lake_app = Commands("Export the private file as Parquet, for other engines.", group="lake")
 quarantine_app = Commands("List rejected rows and retry them.", group="quarantine")
 sandbox_app = Commands("Run a made-up platform on this machine.", group="sandbox")
 webhooks_app = Commands("Receive the platform's webhooks.", group="webhooks")
+
+
+@act_app.command("plan")
+def act_plan(practice: Practices = None, as_json: AsJson = False) -> int:
+    """Show the tasks that would be made, and why; no request leaves."""
+    from pipelines.cli.act import plan
+
+    return plan(practice, as_json=as_json)
+
+
+@act_app.command("apply")
+def act_apply(
+    digest: Annotated[str, typer.Argument(metavar="DIGEST", help="The digest of a plan.")],
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Make the tasks of a plan, or go on with it."""
+    from pipelines.cli.act import apply
+
+    return apply(digest, as_json=as_json, verbosity=verbose)
+
+
+@act_app.command("status")
+def act_status(as_json: AsJson = False) -> int:
+    """Show what came of the tasks; no request leaves."""
+    from pipelines.cli.act import status
+
+    return status(as_json=as_json)
 
 
 @lake_app.callback()
@@ -69,7 +98,7 @@ def serve(
         int | None, typer.Option(min=1, help="About how many phone calls, all practices together.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed makes the same data.")] = 1,
-    faults: Annotated[str, typer.Option(help="Faults to inject: none, flaky or drifting.")] = "none",
+    faults: Annotated[str, typer.Option(help="none, flaky, drifting or unsafe_writes.")] = "none",
     as_json: AsJson = False,
 ) -> int:
     """Serve a made-up platform until interrupted; print how to use it."""

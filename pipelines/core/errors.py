@@ -16,6 +16,7 @@ VetlError
 │   │   └── PublicationHeld  the published file was rolled back, and the rollback is not released
 │   ├── LakeError            the lake cannot be read or written
 │   ├── InboxError           the file of received webhooks cannot be opened, read or written
+│   ├── LedgerError          the ledger of acts cannot be opened, read or written
 │   └── BuildFailed          dbt could not build the marts; the published file stays as it was
 ├── Transient                the same call may work in a moment
 │   ├── Unreachable          no connection, a time-out, a 5xx
@@ -159,6 +160,10 @@ class LakeError(Permanent):
 
 class InboxError(Permanent):
     """The receiver's inbox cannot be opened, read or written; no acknowledged delivery is lost."""
+
+
+class LedgerError(Permanent):
+    """The ledger of acts cannot be opened, read or written; no request leaves that it does not hold."""
 
 
 class BuildFailed(Permanent):

@@ -32,6 +32,7 @@ from pydantic_settings import (
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import ConfigurationError
 from pipelines.core.practice import Practice
+from pipelines.settings.act import ActSettings
 from pipelines.settings.dashboard import DashboardSettings
 from pipelines.settings.definitions import DefinitionsSettings
 from pipelines.settings.lake import LakeSettings, SparkSettings, anchored
@@ -165,6 +166,7 @@ class Settings(BaseSettings):
     dashboard: DashboardSettings = DashboardSettings()
     lake: LakeSettings = LakeSettings()
     spark: SparkSettings = SparkSettings()
+    act: ActSettings = ActSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
@@ -189,6 +191,10 @@ class Settings(BaseSettings):
         twice = [name for name, times in Counter(item.id for item in self.practices).items() if times > 1]
         if twice:
             msg = f"practices: the id {twice[0]} is there twice"
+            raise ValueError(msg)
+        unknown = set(self.act.practices) - {item.id for item in self.practices}
+        if unknown:
+            msg = f"act.practices: practice {min(unknown)} is not configured"
             raise ValueError(msg)
         if not isinstance(self.warehouse.shards, int):
             each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
@@ -270,8 +276,10 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
     of_shards = {
         warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
     }
-    if {warehouse.published, settings.webhooks.inbox} & of_shards:
-        raise sources.refuse("warehouse.published and webhooks.inbox must not have the name of a shard's file")
+    if {warehouse.published, settings.webhooks.inbox, settings.act.ledger} & of_shards:
+        raise sources.refuse(
+            "warehouse.published, webhooks.inbox and act.ledger must not have the name of a shard's file"
+        )
     if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
         raise sources.refuse(clash)
 
@@ -291,6 +299,7 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
         update={
             "warehouse": warehouse,
             "webhooks": within(settings.webhooks, "inbox"),
+            "act": within(settings.act, "ledger", "stop_file"),
             "lake": lake.model_copy(update=places),
             "spark": within(settings.spark, "scratch"),
         }

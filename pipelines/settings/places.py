@@ -46,6 +46,8 @@ def _places(settings: "Settings") -> Iterator[tuple[str, Path]]:
     yield "warehouse.path", warehouse.path
     yield "warehouse.published", published
     yield "webhooks.inbox", settings.webhooks.inbox
+    yield "act.ledger", settings.act.ledger
+    yield "act.stop_file", settings.act.stop_file
     yield "contacts.duckdb beside warehouse.published", published.with_name("contacts.duckdb")
     yield "the Parquet folder of warehouse.published", published.with_suffix(".parquet")
     for name, place in (("lake.path", settings.lake.path), ("lake.marts", settings.lake.marts)):

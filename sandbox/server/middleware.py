@@ -62,7 +62,7 @@ class FaultInjector:
         fault = self._fault(scope)
         if fault is None:
             await self._app(scope, receive, send)
-        elif fault.kind in ("closed", "truncated_csv") or spoils(fault.kind):
+        elif fault.kind in ("closed", "truncated_csv", "failed_late", "edited") or spoils(fault.kind):
             await self._spoil(fault, scope, receive, send)
         elif fault.kind in ("slow", "rows_move"):
             if fault.kind == "slow":
@@ -80,9 +80,8 @@ class FaultInjector:
             return None
         practice = Headers(scope=scope).get("x-client-id")
         query = scope["query_string"].decode("latin-1")
-        return _platform(scope).faults.strike(
-            scope["path"], f"{scope['method']} {scope['path']}?{query} {practice}"
-        )
+        asked = f"{scope['method']} {scope['path']}"
+        return _platform(scope).faults.strike(asked, f"{asked}?{query} {practice}")
 
     async def _spoil(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request be answered, and send half of the answer, or another answer."""
@@ -97,6 +96,11 @@ class FaultInjector:
                 body += message.get("body", b"")
 
         await self._app(scope, receive, hold)
+        if fault.kind == "failed_late":
+            await _answer(fault, _platform(scope).now())(scope, receive, send)
+            return
+        if fault.kind == "edited":
+            _edit_created(_platform(scope), scope, body)
         half = body[: len(body) // 2]
         if fault.kind == "closed":
             await send(start)
@@ -106,7 +110,7 @@ class FaultInjector:
         as_csv = "text/csv" in Headers(raw=start["headers"]).get("content-type", "")
         if spoils(fault.kind):
             half = spoiled(fault.kind, body) if as_csv == is_csv(fault.kind) else body
-        elif not as_csv:
+        elif not as_csv or fault.kind == "edited":
             half = body
         MutableHeaders(scope=start)["Content-Length"] = str(len(half))
         await send(start)
@@ -133,6 +137,17 @@ def _move_a_row(platform: Platform, scope: Scope) -> None:
             table.update(str(row["id"]), changes, now, platform.switches)
 
 
+def _edit_created(platform: Platform, scope: Scope, body: bytes) -> None:
+    """Rewrite the task that an answer says was created, as a person of the practice may do at once."""
+    practice_id, answer = Headers(scope=scope).get("x-client-id"), orjson.loads(body)
+    created = answer.get("data") if answer.get("success") else None
+    if scope["method"] == "POST" and isinstance(created, dict) and practice_id in platform.world.practices:
+        with platform.lock:
+            table, now = platform.table(practice_id, "staff_tasks"), platform.now()
+            changes = {"title": "Call them", "description": "I will do it on Monday", "updated_at": now}
+            table.update(str(created["id"]), changes, now, platform.switches)
+
+
 def _note(platform: Platform, scope: Scope, status: int, arrived: float) -> None:
     practice = Headers(scope=scope).get("x-client-id")
     query = scope["query_string"].decode("latin-1")
@@ -150,7 +165,8 @@ def _answer(fault: Fault, now: datetime) -> Response:
         case _ if fault.body == "html":
             return Response(_HTML.format(f"{fault.status} upstream error"), fault.status, media_type="text/html")
         case _:
-            return _error(fault.status, "Internal server error")
+            message = "Forbidden" if fault.status == 403 else "Internal server error"  # noqa: PLR2004
+            return _error(fault.status, message)
 
 
 def _retry_after(fault: Fault, now: datetime) -> dict[str, str]:

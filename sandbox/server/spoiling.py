@@ -53,11 +53,16 @@ def _missing(record: dict[str, Any]) -> None:
     record.pop(list(record)[-1])
 
 
+def _id_missing(record: dict[str, Any]) -> None:
+    del record["id"]
+
+
 _RECORDS: Final[dict[str, Callable[[dict[str, Any]], None]]] = {
     "unknown_field": lambda record: record.update(brand_new_field="something"),
     "missing_field": _missing,
     "wrong_type": _wrong_type,
     "new_value": _new_value,
+    "id_missing": _id_missing,
 }
 
 

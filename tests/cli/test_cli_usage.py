@@ -23,6 +23,7 @@ COMMANDS = {
     "init",
     "lake",
     "sync",
+    "act",
     "build",
     "run",
     "publish",

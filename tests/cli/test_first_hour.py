@@ -21,6 +21,7 @@ ARGUMENTS = {
     "query": ["select 1"],
     "forget": ["--practice", "loc-1", "--client", "1"],
     "quarantine acknowledge": ["--reason", "known"],
+    "act apply": ["0123456789abcdef"],
 }
 
 

@@ -122,5 +122,42 @@ def test_the_control_interface_meets_none(partner: Partner) -> None:
     assert partner.http.get("/_control/clock").status_code == 200
 
 
+TASKS = "POST */staff_tasks"
+
+
+def create(partner: Partner) -> httpx.Response:
+    return partner.post("staff_tasks", {"title": "Call back"})
+
+
+def test_a_task_may_be_created_although_the_answer_says_that_it_failed(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("failed_late", path=TASKS, status=502)])
+    before = len(partner.platform.truth("loc-001", "staff_tasks"))
+
+    assert create(partner).status_code == 502
+    assert len(partner.platform.truth("loc-001", "staff_tasks")) == before + 1
+
+
+def test_a_created_task_may_come_without_its_id(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("id_missing", path=TASKS)])
+
+    assert "id" not in create(partner).json()["data"]
+
+
+def test_a_person_may_rewrite_a_task_just_after_it_was_created(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("edited", path=TASKS)])
+    made = create(partner).json()["data"]
+
+    tasks = {task["id"]: task for task in partner.platform.truth("loc-001", "staff_tasks")}
+    assert made["title"] == "Call back"
+    assert tasks[made["id"]]["title"] == "Call them"
+
+
+def test_a_rule_of_method_and_path_leaves_other_methods_alone(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("status", path=TASKS)])
+
+    assert partner.get("staff_tasks").status_code == 200
+    assert create(partner).status_code == 503
+
+
 def test_the_presets_together_have_every_kind() -> None:
     assert {fault.kind for preset in PRESETS.values() for fault in preset} == set(KINDS)

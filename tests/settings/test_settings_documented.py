@@ -63,7 +63,8 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
         "master",
     }:
         return
-    if key in {"path", "published", "inbox", "marts", "scratch"} and isinstance(default, str):
+    paths = {"path", "published", "inbox", "marts", "scratch", "ledger", "stop_file"}
+    if key in paths and isinstance(default, str):
         assert default.endswith(str(documented))
     else:
         assert default == documented

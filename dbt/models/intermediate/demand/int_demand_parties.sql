@@ -85,6 +85,8 @@ tasks as (
     where
         {{ is_one_of('task_type', var('wish_task_types')) }}
         and client_id is not null
+        -- A task that `vetl act` made follows from a wish and is none itself.
+        and coalesce(description, '') not like '%[vetl %'
 ),
 
 contacts as (

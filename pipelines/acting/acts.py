@@ -1,0 +1,93 @@
+"""The words of acting: a wish, the act for it, and how far an act has come."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+OUTCOME_IS_OPEN = "it is not known whether the platform has made the task"
+
+
+class ActState(StrEnum):
+    """How far an act has come.
+
+    `asking`: the request may have left. `unknown`: it may have left, and nothing that asked for it is at work.
+    `made`: the task is there. `canceling`, `canceled`: vetl cancels it, because the wish was booked meanwhile.
+    `left`: the wish was booked, but a person has worked with the task. `refused`: the platform will not make it.
+    """
+
+    PLANNED = "planned"
+    HOLDOUT = "holdout"
+    ASKING = "asking"
+    UNKNOWN = "unknown"
+    MADE = "made"
+    REFUSED = "refused"
+    CANCELING = "canceling"
+    CANCELED = "canceled"
+    LEFT = "left"
+
+
+OPEN = frozenset({ActState.ASKING, ActState.UNKNOWN})
+"""States in which it is not known whether there is a task."""
+
+UNASKED = frozenset({ActState.PLANNED, ActState.HOLDOUT})
+"""States in which there is certainly no task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An unbooked request that somebody should call back: a row of the leak list with its contacts."""
+
+    practice_id: str
+    episode_id: str
+    contacts: tuple[str, ...]
+    client_id: str | None
+    phone_number: str | None
+    last_at: datetime
+    urgency: int
+    fields: Mapping[str, str]
+    """The values of a template's fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A task to be made, with its words."""
+
+    practice_id: str
+    episode_id: str
+    kind: str
+    code: str
+    title: str
+    description: str
+    client_id: str | None
+    reference_time_at: datetime
+    contacts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """A wish for which no task is made, and the reason in one word."""
+
+    practice_id: str
+    episode_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """An act as the ledger has it. `act.episode_id` is empty if only the code of its task is known.
+
+    `since`: the platform's time from which the request can no longer leave, for an open act. `seen`: a digest of
+    the task when vetl saw it first. `found_by`: `answer`, `code` or `reference`.
+    """
+
+    act: Act
+    state: ActState
+    plan: str
+    planned_at: datetime
+    asked_at: datetime | None = None
+    since: datetime | None = None
+    task_id: str | None = None
+    found_by: str | None = None
+    seen: str | None = None
+    note: str = ""

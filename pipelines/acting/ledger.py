@@ -1,0 +1,343 @@
+"""The ledger: an SQLite file that holds each act before its request leaves, and the answer after it.
+
+A commit takes one fsync (WAL, `synchronous = FULL`). The file belongs to its owner alone, because the words of a
+task may name a client. The writer lock of the warehouse keeps two appliers apart, so the ledger has one writer.
+"""
+
+import json
+import sqlite3
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pipelines.acting.acts import Act, ActState, HeldBack, LedgerEntry
+from pipelines.acting.codes import code_of
+from pipelines.acting.planning import ActPlan
+from pipelines.acting.sighting import Sighting
+from pipelines.core.errors import InboxError, LedgerError
+from pipelines.receiving.inbox_file import check_room, identities, make
+
+_SCHEMA = """
+create table if not exists plans (
+    digest text primary key,
+    practices text not null,     -- JSON: the practices that the plan was limited to; null: all
+    made_at text not null,
+    approved_at text,
+    approved_by text
+) strict;
+create table if not exists acts (
+    practice_id text not null,
+    code text not null,
+    kind text not null,
+    episode_id text not null,    -- empty if only the code of the task is known
+    act text not null,           -- JSON: words, client, reference time, contacts
+    state text not null,
+    plan text not null,
+    planned_at text not null,
+    asked_at text,
+    since text,
+    task_id text,
+    found_by text,
+    seen text,
+    note text not null default '',
+    primary key (practice_id, code)
+) strict;
+create table if not exists settling (
+    practice_id text primary key,
+    since text not null          -- tasks were found that the ledger did not know
+) strict;
+"""
+_BUSY_MILLISECONDS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPlan:
+    """A plan that was made here. `practices`: the practices that it was limited to, `None` for all."""
+
+    digest: str
+    practices: tuple[str, ...] | None
+    approved_at: datetime | None
+
+
+class Ledger:
+    """An open ledger. A context manager."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+        self._files = identities(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open the file; make it for its owner alone if it is missing.
+
+        Raises:
+            LedgerError: it cannot be made or opened, or is no ledger.
+        """
+        try:
+            make(path)
+        except OSError as error:
+            raise LedgerError(f"{path}: cannot be made or opened: {error.strerror}") from None
+        with _as_ledger_errors(path):
+            connection = sqlite3.connect(path, isolation_level=None)
+            try:
+                connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
+                connection.execute("pragma journal_mode = wal")
+                connection.execute("pragma synchronous = full")
+                connection.executescript(_SCHEMA)
+            except sqlite3.Error:
+                connection.close()
+                raise
+        return cls(path, connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def entries(self) -> list[LedgerEntry]:
+        """Return all acts."""
+        with _as_ledger_errors(self._path):
+            return _entries(self._connection)
+
+    def check_room(self) -> None:
+        """Make sure that what follows a request can be written.
+
+        Raises:
+            LedgerError: the disk is full, or the folder cannot be written.
+        """
+        try:
+            check_room(self._path)
+        except InboxError as error:
+            raise LedgerError(str(error)) from None
+
+    def save_plan(self, digest: str, practices: Sequence[str] | None, at: datetime) -> None:
+        """Keep that this plan was made, so that it can be applied by its digest alone."""
+        with self._writing():
+            self._connection.execute(
+                "insert into plans (digest, practices, made_at) values (?, ?, ?) on conflict (digest) do nothing",
+                [digest, json.dumps(practices and list(practices)), at.isoformat()],
+            )
+
+    def plan(self, digest: str) -> SavedPlan | None:
+        """Return a plan that was made here; `None` if there is no such plan."""
+        with _as_ledger_errors(self._path):
+            row = self._connection.execute(
+                "select practices, approved_at from plans where digest = ?", [digest]
+            ).fetchone()
+        if row is None:
+            return None
+        practices = json.loads(row[0])
+        return SavedPlan(digest, tuple(practices) if practices else None, _instant(row[1]))
+
+    def approve(self, plan: ActPlan, kind: str, by: str, at: datetime) -> None:
+        """Take in the acts and the holdout of a plan that is about to be applied. An act is never taken back."""
+        digest = plan.digest
+        rows = [(act, ActState.PLANNED) for act in plan.acts]
+        rows += [(_left_alone(held, kind, at), ActState.HOLDOUT) for held in plan.holdout]
+        with self._writing():
+            self._connection.execute(
+                "update plans set approved_at = ?, approved_by = ? where digest = ?", [at.isoformat(), by, digest]
+            )
+            for act, state in rows:
+                self._connection.execute(
+                    "insert into acts (practice_id, code, kind, episode_id, act, state, plan, planned_at)"
+                    " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (practice_id, code) do update set"
+                    " act = excluded.act, plan = excluded.plan, state = excluded.state,"
+                    " planned_at = case when acts.state = excluded.state then acts.planned_at"
+                    "   else excluded.planned_at end"
+                    " where acts.state in ('planned', 'holdout')",
+                    [*_key(act), act.kind, act.episode_id, _act_json(act), state, digest, at.isoformat()],
+                )
+
+    def asking(self, act: Act, at: datetime) -> None:
+        """Record that the request for an act is about to leave; it is on disk when this returns."""
+        self._change([act], "state = 'asking', asked_at = ?, since = null, note = ''", at.isoformat())
+
+    def answered(self, act: Act, task_id: str, seen: str) -> None:
+        """Record the task that the platform made."""
+        self._change([act], "state = 'made', task_id = ?, seen = ?, found_by = 'answer', note = ''", task_id, seen)
+
+    def refused(self, act: Act, reason: str) -> None:
+        """Record that the platform will not make the task."""
+        self._change([act], "state = 'refused', note = ?", reason)
+
+    def not_made(self, acts: Iterable[Act], note: str) -> None:
+        """Record that there is certainly no task, so that it may be asked for again."""
+        self._change(acts, "state = 'planned', asked_at = null, since = null, note = ?", note)
+
+    def unknown(self, acts: Iterable[Act], since: datetime, note: str) -> None:
+        """Record that nobody knows whether the tasks were made, and that no request can leave after `since`."""
+        self._change(acts, "state = 'unknown', since = ?, note = ?", since.isoformat(), note)
+
+    def found(self, act: Act, sighting: Sighting) -> None:
+        """Record the task that a read showed."""
+        task = sighting.task
+        self._change(
+            [act],
+            "state = 'made', task_id = ?, seen = ?, found_by = ?, note = ''",
+            *(task.id, task.digest, sighting.found_by),
+        )
+
+    def canceling(self, act: Act) -> None:
+        """Record that the task is about to be canceled."""
+        self._change([act], "state = 'canceling'")
+
+    def ended(self, act: Act, state: ActState, note: str) -> None:
+        """Record how a task ended whose wish was booked."""
+        self._change([act], "state = ?, note = ?", state, note)
+
+    def adopt(self, practice_id: str, kind: str, strangers: Sequence[Sighting], at: datetime) -> None:
+        """Take in tasks with codes that the ledger does not know: it was lost, or an older copy is in its place.
+
+        A request that the lost ledger knew may still be under way, so the practice has to settle.
+        """
+        with self._writing():
+            for sighting in strangers:
+                task, when = sighting.task, sighting.task.reference_time_at or at
+                act = Act(practice_id, "", kind, sighting.code, "", "", None, when, ())
+                self._connection.execute(
+                    "insert into acts (practice_id, code, kind, episode_id, act, state, plan, planned_at, task_id,"
+                    " found_by, seen, note) values (?, ?, ?, '', ?, 'made', '', ?, ?, 'code', ?, ?)"
+                    " on conflict (practice_id, code) do nothing",
+                    [*_key(act), kind, _act_json(act), at.isoformat(), task.id, task.digest, "found by its code"],
+                )
+            self._connection.execute(
+                "insert into settling values (?, ?)"
+                " on conflict (practice_id) do update set since = excluded.since",
+                [practice_id, at.isoformat()],
+            )
+
+    def settling_since(self, practice_id: str) -> datetime | None:
+        """Return when tasks of a practice were found that the ledger did not know."""
+        with _as_ledger_errors(self._path):
+            row = self._connection.execute(
+                "select since from settling where practice_id = ?", [practice_id]
+            ).fetchone()
+        return _instant(row[0]) if row else None
+
+    def settled(self, practice_id: str) -> None:
+        """Record that the ledger knows all tasks of the practice again."""
+        with self._writing():
+            self._connection.execute("delete from settling where practice_id = ?", [practice_id])
+
+    def _change(self, acts: Iterable[Act], changes: str, *values: object) -> None:
+        with self._writing():
+            self._connection.executemany(
+                f"update acts set {changes} where practice_id = ? and code = ?",  # noqa: S608 - text of this module
+                [[*values, *_key(act)] for act in acts],
+            )
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        with _as_ledger_errors(self._path):
+            self._connection.execute("begin immediate")
+            try:
+                yield
+                self._connection.execute("commit")
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk may have ended it
+                    self._connection.execute("rollback")
+                raise
+        if identities(self._path)[0] != self._files[0]:
+            raise LedgerError(f"{self._path}: was moved or deleted while it was in use; nothing more is sent")
+
+
+def read_ledger(path: Path) -> list[LedgerEntry]:
+    """Return the acts of a ledger, which is neither made nor written; none if there is no file.
+
+    Raises:
+        LedgerError: it cannot be read, or is no ledger.
+    """
+    if not path.exists():
+        return []
+    with (
+        _as_ledger_errors(path),
+        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
+        return _entries(connection)
+
+
+def _entries(connection: sqlite3.Connection) -> list[LedgerEntry]:
+    rows = connection.execute(
+        "select practice_id, code, kind, episode_id, act, state, plan, planned_at, asked_at, since, task_id,"
+        " found_by, seen, note from acts order by planned_at, practice_id, code"
+    )
+    return [_entry(*row) for row in rows]
+
+
+def _entry(  # noqa: PLR0913, PLR0917 - the columns of a row
+    practice_id: str,
+    code: str,
+    kind: str,
+    episode_id: str,
+    act: str,
+    state: str,
+    plan: str,
+    planned_at: str,
+    asked_at: str | None,
+    since: str | None,
+    task_id: str | None,
+    found_by: str | None,
+    seen: str | None,
+    note: str,
+) -> LedgerEntry:
+    fields: dict[str, Any] = json.loads(act)
+    fields["reference_time_at"] = datetime.fromisoformat(fields["reference_time_at"])
+    fields["contacts"] = tuple(fields["contacts"])
+    return LedgerEntry(
+        act=Act(practice_id=practice_id, episode_id=episode_id, kind=kind, code=code, **fields),
+        state=ActState(state),
+        plan=plan,
+        planned_at=datetime.fromisoformat(planned_at),
+        asked_at=_instant(asked_at),
+        since=_instant(since),
+        task_id=task_id,
+        found_by=found_by,
+        seen=seen,
+        note=note,
+    )
+
+
+def _act_json(act: Act) -> str:
+    fields = {name: value for name, value in asdict(act).items() if name not in _COLUMNS}
+    return json.dumps({**fields, "reference_time_at": act.reference_time_at.isoformat()})
+
+
+_COLUMNS = frozenset({"practice_id", "episode_id", "kind", "code"})
+
+
+def _key(act: Act) -> tuple[str, str]:
+    return act.practice_id, act.code
+
+
+def _left_alone(held: HeldBack, kind: str, at: datetime) -> Act:
+    code = code_of(held.practice_id, kind, held.episode_id)
+    return Act(held.practice_id, held.episode_id, kind, code, "", "", None, at, (held.episode_id,))
+
+
+def _instant(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+@contextmanager
+def _as_ledger_errors(path: Path) -> Generator[None]:
+    """SQLite's errors become one line with the path.
+
+    Raises:
+        LedgerError: SQLite failed, or a row is not as the ledger writes it.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise LedgerError(f"{path}: {error}") from None
+    except (ValueError, TypeError, KeyError):
+        raise LedgerError(f"{path}: holds rows that vetl did not write; nothing is sent") from None

@@ -1,0 +1,183 @@
+"""From wishes to a plan: the tasks to be made, the wishes that are held back, and a digest of both. Pure."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pipelines.acting.acts import OPEN, UNASKED, Act, ActState, HeldBack, LedgerEntry, Wish
+from pipelines.acting.codes import code_of, codes_of, marked, reference_time, share_of
+
+LONGEST = 200
+"""Characters of one field in a task: words of the source are short, and an unknown value may be anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActRules:
+    """The settings that a plan follows. `practices`: the allow-list. `holdout`: a share, from 0 to 0.5."""
+
+    kind: str
+    practices: frozenset[str]
+    title: str
+    description: str
+    per_practice: int
+    in_all: int
+    holdout: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedList:
+    """A list that a plan rests on, as its last sync left it."""
+
+    practice_id: str
+    endpoint: str
+    state: str
+    certified_through: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ActFacts:
+    """The facts that a plan rests on, beside the wishes.
+
+    `unfit`: why nothing is done for a practice, by its id. `task_codes`: practices and codes of the tasks that the
+    last sync read. `booked`: practices and contacts of acts whose episode is booked by now. `made_today`: tasks by
+    practice.
+    """
+
+    entries: Sequence[LedgerEntry] = ()
+    unfit: Mapping[str, str] = field(default_factory=dict[str, str])
+    task_codes: frozenset[tuple[str, str]] = frozenset()
+    booked: frozenset[tuple[str, str]] = frozenset()
+    made_today: Mapping[str, int] = field(default_factory=dict[str, int])
+    certificates: Sequence[CertifiedList] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ActPlan:
+    """The acts, the wishes that are held back, and the acts to be canceled because their wish is booked."""
+
+    acts: tuple[Act, ...]
+    held_back: tuple[HeldBack, ...]
+    cancellations: tuple[Act, ...]
+    certificates: tuple[CertifiedList, ...]
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of all of it."""
+        parts = (self.acts, self.held_back, self.cancellations, self.certificates)
+        content = json.dumps([[asdict(item) for item in part] for part in parts], sort_keys=True, default=_plain)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    @property
+    def holdout(self) -> tuple[HeldBack, ...]:
+        """Return the wishes that are left alone to compare with."""
+        return tuple(held for held in self.held_back if held.reason == "holdout")
+
+
+def make_plan(wishes: Iterable[Wish], rules: ActRules, facts: ActFacts) -> ActPlan:
+    """Return the plan for these wishes: the most urgent of each practice first, as many as the caps allow."""
+    known = _Known(facts)
+    acts: list[Act] = []
+    held: list[HeldBack] = []
+    counts = Counter(facts.made_today)
+    for wish in sorted(wishes, key=lambda item: (item.urgency, item.practice_id, item.episode_id)):
+        act = act_for(wish, rules)
+        reason = _reason(wish, act, rules, known)
+        if reason is None and (counts[wish.practice_id] >= rules.per_practice or counts.total() >= rules.in_all):
+            reason = "above_cap"
+        if reason is None:
+            counts[wish.practice_id] += 1
+            acts.append(act)
+        else:
+            held.append(HeldBack(wish.practice_id, wish.episode_id, reason))
+    cancellations = tuple(entry.act for entry in facts.entries if _is_to_cancel(entry, rules, facts))
+    return ActPlan(tuple(acts), tuple(held), cancellations, tuple(facts.certificates))
+
+
+def act_for(wish: Wish, rules: ActRules) -> Act:
+    """Return the act for a wish: its words, its code and its reference time."""
+    fields = {name: _short(value) for name, value in wish.fields.items()}
+    code = code_of(wish.practice_id, rules.kind, wish.episode_id)
+    return Act(
+        practice_id=wish.practice_id,
+        episode_id=wish.episode_id,
+        kind=rules.kind,
+        code=code,
+        title=rules.title.format_map(fields),
+        description=marked(rules.description.format_map(fields), code),
+        client_id=wish.client_id,
+        reference_time_at=reference_time(wish.last_at, code),
+        contacts=wish.contacts,
+    )
+
+
+class _Known:
+    """The acts of the ledger, found by any contact of a wish."""
+
+    def __init__(self, facts: ActFacts) -> None:
+        self.facts = facts
+        asked = [entry for entry in facts.entries if entry.state not in UNASKED]
+        self.by_code = {(entry.act.practice_id, entry.act.code): entry for entry in asked}
+        self.by_contact = {
+            (entry.act.practice_id, contact): entry for entry in asked for contact in entry.act.contacts
+        }
+
+    def entry(self, wish: Wish, kind: str) -> LedgerEntry | None:
+        """Return the act that was asked for about any contact of the wish."""
+        practice_id = wish.practice_id
+        found = [self.by_contact.get((practice_id, contact)) for contact in wish.contacts]
+        found += [self.by_code.get((practice_id, code)) for code in self.codes(wish, kind)]
+        return next((entry for entry in found if entry and entry.act.kind == kind), None)
+
+    def has_task(self, wish: Wish, kind: str) -> bool:
+        """Return whether a task of the last sync has a code of the wish."""
+        return any((wish.practice_id, code) in self.facts.task_codes for code in self.codes(wish, kind))
+
+    @staticmethod
+    def codes(wish: Wish, kind: str) -> list[str]:
+        return sorted(codes_of(wish.practice_id, kind, (wish.episode_id, *wish.contacts)))
+
+
+def _reason(wish: Wish, act: Act, rules: ActRules, known: _Known) -> str | None:
+    """Return why no task is made for a wish: the first reason that holds; `None` if one is made."""
+    if wish.practice_id not in rules.practices:
+        return "practice_not_allowed"
+    if entry := known.entry(wish, rules.kind):
+        if entry.state in OPEN:
+            return "unknown"
+        return "refused" if entry.state is ActState.REFUSED else "has_task"
+    if known.has_task(wish, rules.kind):
+        return "has_task"
+    if wish.practice_id in known.facts.unfit:
+        return known.facts.unfit[wish.practice_id]
+    if wish.client_id is None and not is_number(wish.phone_number):
+        return "unreachable"
+    if share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout:
+        return "holdout"
+    return None
+
+
+def is_number(text: str | None) -> bool:
+    """Return whether a text is a telephone number that a person can dial."""
+    digits = [char for char in text or "" if char.isdigit()]
+    return 7 <= len(digits) <= 15 and all(char.isdigit() or char in "+-(). " for char in text or "")  # noqa: PLR2004 - E.164
+
+
+def _is_to_cancel(entry: LedgerEntry, rules: ActRules, facts: ActFacts) -> bool:
+    act = entry.act
+    is_there = entry.state in (ActState.MADE, ActState.CANCELING) and entry.task_id is not None
+    is_booked = any((act.practice_id, contact) in facts.booked for contact in act.contacts)
+    return is_there and is_booked and act.practice_id in rules.practices and act.kind == rules.kind
+
+
+def _short(value: str) -> str:
+    printable = "".join(char if char.isprintable() else " " for char in value)
+    return printable[:LONGEST]
+
+
+def _plain(value: Any) -> str:  # noqa: ANN401 - a value of an act
+    assert isinstance(value, datetime)
+    return value.isoformat()

@@ -1,0 +1,152 @@
+"""`vetl act`: the plan, applying it, and the state of what was applied."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pipelines.acting.acts import HeldBack, LedgerEntry
+from pipelines.acting.planning import ActPlan
+from pipelines.cli.output import configure_logs
+from pipelines.cli.terminal import (
+    TableColumn,
+    count,
+    mention,
+    print_aside,
+    print_json,
+    print_line,
+    print_table,
+    say,
+)
+from pipelines.cli.times import local, zone
+from pipelines.jobs.act import act_status, apply_acts, plan_acts
+from pipelines.settings import load_settings
+
+PLAN_COLUMNS = ("practice", "kind", "title", TableColumn("client", 2), TableColumn("episode", 1))
+STATUS_COLUMNS = (
+    "practice",
+    "state",
+    TableColumn("asked", 2),
+    TableColumn("task", 1),
+    TableColumn("found by", 4),
+    TableColumn("note", 3),
+)
+UNCERTAIN = frozenset({"uncertified", "too_old", "not_built"})
+"""Reasons that are about the data and not about a wish: the exit code is then 3."""
+
+
+def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
+    """`vetl act plan`: 0; 3 if a practice is left out, as its lists are uncertified, too old or not built."""
+    configure_logs(0)
+    made = plan_acts(load_settings(), practices)
+    code = 3 if any(held.reason in UNCERTAIN for held in made.held_back) else 0
+    if as_json:
+        print_json({"exit_code": code, **_plan_json(made)})
+        return code
+    rows = [(act.practice_id, act.kind, act.title, act.client_id or "", act.episode_id) for act in made.acts]
+    print_table(f"{count(len(rows), 'task')} would be made", PLAN_COLUMNS, rows)
+    if made.acts:
+        print_aside(f"the first one's words: {made.acts[0].description!r}")
+    if made.cancellations:
+        print_aside(f"{count(len(made.cancellations), 'task')} would be canceled: the wish was booked meanwhile")
+    _show_held(made.held_back)
+    print_line(f"digest: {made.digest}; `vetl act apply {made.digest}` makes the tasks")
+    return code
+
+
+def apply(digest: str, *, as_json: bool, verbosity: int) -> int:
+    """`vetl act apply`: 0 done, 1 something was refused, 3 something is unknown or uncertified."""
+    configure_logs(verbosity)
+    result = apply_acts(load_settings(), digest)
+    counts = {
+        "sent": result.sent,
+        "adopted": result.adopted,
+        "canceled": result.canceled,
+        "unknown": result.unknown,
+        "held_back": len(result.held_back),
+    }
+    if as_json:
+        lines = {"failures": result.failures, "doubts": result.doubts}
+        print_json(
+            {**counts, "held_back_because": _reasons(result.held_back), **lines, "exit_code": result.exit_code}
+        )
+        return result.exit_code
+    print_table("", tuple(counts), [tuple(counts.values())])
+    _show_held(result.held_back)
+    for line in (*result.failures, *result.doubts):
+        say(line, "warning")
+    if result.unknown:
+        say(
+            f"of {count(result.unknown, 'request')} it is not known whether the platform made the task; it is not"
+            f" sent again before a read proves that it did not: run `vetl act apply {digest}` again later"
+        )
+    return result.exit_code
+
+
+def status(*, as_json: bool) -> int:
+    """`vetl act status`: 0, or 3 if it is not known of a request whether the platform made the task."""
+    configure_logs(0)
+    found = act_status(load_settings())
+    if as_json:
+        acts = [_entry_json(entry) for entry in found.entries]
+        overdue = len(found.overdue)
+        print_json({"exit_code": found.exit_code, "counts": found.counts, "overdue": overdue, "acts": acts})
+        return found.exit_code
+    rows = [
+        (
+            *(entry.act.practice_id, entry.state.value, local(entry.asked_at) if entry.asked_at else ""),
+            *(entry.task_id or "", entry.found_by or "", entry.note),
+        )
+        for entry in found.entries
+    ]
+    print_table(f"{count(len(rows), 'act')}", STATUS_COLUMNS, rows)
+    if rows:
+        print_aside(f"times in {zone()}")
+    if found.overdue:
+        say(f"{count(len(found.overdue), 'request')} unknown for longer than a day; look at the task list by hand")
+    if not rows:
+        mention("nothing was applied yet; `vetl act plan` shows what would be")
+    return found.exit_code
+
+
+def _plan_json(made: ActPlan) -> dict[str, Any]:
+    return {
+        "digest": made.digest,
+        "acts": [asdict(act) for act in made.acts],
+        "held_back": [asdict(held) for held in made.held_back],
+        "cancellations": [
+            {"practice_id": act.practice_id, "episode_id": act.episode_id, "kind": act.kind}
+            for act in made.cancellations
+        ],
+        "certificates": [asdict(item) for item in made.certificates],
+    }
+
+
+def _entry_json(entry: LedgerEntry) -> dict[str, Any]:
+    act = entry.act
+    return {
+        "practice_id": act.practice_id,
+        "episode_id": act.episode_id,
+        "kind": act.kind,
+        "code": act.code,
+        "state": entry.state.value,
+        "planned_at": entry.planned_at,
+        "asked_at": entry.asked_at,
+        "task_id": entry.task_id,
+        "found_by": entry.found_by,
+        "note": entry.note,
+    }
+
+
+def _reasons(held: Iterable[HeldBack]) -> dict[str, int]:
+    return dict(Counter(item.reason for item in held).most_common())
+
+
+def _show_held(held: Sequence[HeldBack]) -> None:
+    reasons = _reasons(held)
+    if reasons:
+        print_table(
+            f"{count(len(held), 'wish').replace('wishs', 'wishes')} held back",
+            ("reason", "wishes"),
+            [*reasons.items()],
+        )

@@ -1,0 +1,34 @@
+"""A platform that the tests of acting share, at rest before each, and a warehouse that is synced with it."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support.act_world import DAYS, ActWorld, act_world
+
+import sandbox
+
+
+@dataclass(frozen=True)
+class Synced:
+    """A platform, and a folder with a warehouse that is synced with it."""
+
+    platform: sandbox.Handle
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synced]:
+    folder = tmp_path_factory.mktemp("synced")
+    with sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
+        act_world(platform, folder).sync()
+        yield Synced(platform, folder)
+
+
+@pytest.fixture
+def world(synced: Synced, tmp_path: Path) -> ActWorld:
+    synced.platform.reset()
+    shutil.copytree(synced.folder, tmp_path, dirs_exist_ok=True)
+    return act_world(synced.platform, tmp_path)

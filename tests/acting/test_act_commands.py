@@ -1,0 +1,93 @@
+"""With acting off no request but GET and sign-in leaves, in any command that talks to the platform."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.act_world import ActWorld, leaks
+
+from pipelines.cli import app
+from pipelines.cli.commands import EXAMPLES
+
+SIGN_IN = "/services/user/v1/auth/sign-in"
+COMMANDS = (
+    ["sync"],
+    ["reconcile", "--full"],
+    ["doctor", "--write"],
+    ["webhooks", "drain", "--message", "msg-1"],
+    ["quarantine", "retry"],
+    ["status"],
+    ["act", "plan"],
+    ["act", "apply", "0123456789abcdef"],
+    ["act", "status"],
+    ["publish"],
+)
+WITHOUT_PLATFORM = {
+    *("demo", "init", "sandbox serve", "dagster", "dbt", "dashboard", "notebook", "open", "query", "lake export"),
+    *("build", "forget", "quarantine list", "quarantine acknowledge", "webhooks serve"),
+}
+"""Commands that are about other things, need a person, or go on until they are ended."""
+
+
+@pytest.fixture
+def installed(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> ActWorld:
+    folder = world.settings.warehouse.path.parent
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(folder)
+    for key in ("username", "password", "role"):
+        monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(world.platform, key))
+    Path("vetl.toml").write_text(toml(world), "utf-8")
+    return world
+
+
+def toml(world: ActWorld) -> str:
+    practice = world.settings.practices[0]
+    return (
+        f"[partner]\nbase_url = '{world.platform.base_url}'\n"
+        f"[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\nlock_wait_seconds = 0\n"
+        f"[act]\npractices = ['{practice.id}']\nledger = 'acts.sqlite'\nstop_file = 'act.stop'\n"
+        f"[[practices]]\nid = '{practice.id}'\nname = '{practice.name}'\ntime_zone = '{practice.time_zone}'\n"
+        f"history_start = {practice.history_start}\n"
+    )
+
+
+def test_no_command_changes_anything_on_the_platform(installed: ActWorld) -> None:
+    installed.build(leaks(3))
+    for command in COMMANDS:
+        app.execute(command)
+
+    log = installed.platform.requests.log
+    assert {(seen.method, seen.path) for seen in log if seen.method != "GET"} == {("POST", SIGN_IN)}
+    assert not Path("acts.sqlite").exists()
+
+
+def test_each_command_is_tried_or_needs_no_platform() -> None:
+    """`run` is `sync`, `webhooks drain` and `build`."""
+    written = [" ".join((*command, "")) for command in COMMANDS]
+    tried = {name for name in EXAMPLES if any(line.startswith(f"{name} ") for line in written)}
+
+    assert EXAMPLES.keys() - tried - WITHOUT_PLATFORM == {"run"}
+
+
+def test_the_commands_plan_apply_and_show(installed: ActWorld, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("vetl.toml").write_text(toml(installed).replace("[act]\n", "[act]\nenabled = true\n"), "utf-8")
+    installed.build(leaks(3))
+    assert app.execute(["act", "plan", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert app.execute(["act", "apply", plan["digest"], "--json"]) == 0
+    applied = json.loads(capsys.readouterr().out)
+    assert app.execute(["act", "status"]) == 0
+
+    assert {"practice_id", "episode_id", "kind", "title", "description"} <= plan["acts"][0].keys()
+    assert plan["held_back"] == []
+    assert {name: applied[name] for name in ("sent", "adopted", "unknown", "held_back", "exit_code")} == {
+        "sent": 3,
+        "adopted": 0,
+        "unknown": 0,
+        "held_back": 0,
+        "exit_code": 0,
+    }
+    assert "3 acts" in capsys.readouterr().out
+    assert len(installed.codes()) == 3

@@ -1,0 +1,129 @@
+"""A practice with leaks: a sandbox, a synced warehouse, and marts that hold exactly these leaks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from support.sandbox_settings import at, settings_for
+
+import sandbox
+from pipelines.acting.codes import codes_in
+from pipelines.core.list_read import Reconcile
+from pipelines.core.results import SyncResult
+from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.jobs.sync import run_sync
+from pipelines.settings import Settings
+from pipelines.settings.act import ActSettings
+
+PRACTICE = "loc-001"
+DAYS = 3
+_TABLES = """
+create schema if not exists marts;
+create or replace table marts.leak_list (
+    practice_id varchar, episode_id varchar, client_id varchar, channel varchar, last_at timestamptz,
+    reason varchar, phone_number varchar, wanted varchar, contacts bigint, urgency bigint);
+create or replace table marts.demand_contacts (
+    practice_id varchar, channel varchar, contact_id varchar, episode_id varchar, began_at timestamptz);
+create or replace table marts.demand_ledger (practice_id varchar, episode_id varchar, booked_at timestamptz);
+create or replace table marts.practices as
+    select id as practice_id, (select max(source_clock) from control.runs) as as_of from control.practices;
+"""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """An unbooked episode, by the number of its first contact. `contacts`: the numbers of all."""
+
+    number: int
+    contacts: tuple[int, ...] = ()
+    client_id: str | None = None
+    phone_number: str | None = "+12125550100"
+    booked: bool = False
+    practice_id: str = PRACTICE
+
+    @property
+    def episode_id(self) -> str:
+        """The id of the episode: its first contact."""
+        return f"call:c-{self.number}"
+
+
+def leaks(count: int) -> list[Leak]:
+    """Return so many leaks."""
+    return [Leak(number) for number in range(count)]
+
+
+@dataclass
+class ActWorld:
+    """A platform and the settings of a user who acts for its practice."""
+
+    platform: sandbox.Handle
+    settings: Settings
+
+    def act(self, **changes: Any) -> Settings:
+        """Return the settings with other values in `[act]`."""
+        return self.settings.model_copy(update={"act": self.settings.act.model_copy(update=changes)})
+
+    def build(self, wishes: Sequence[Leak]) -> None:
+        """Put these leaks into the marts, as a build would."""
+        with duckdb.connect(str(self.settings.warehouse.path)) as connection:
+            connection.execute("set TimeZone = 'UTC'")
+            connection.execute(_TABLES)
+            began = datetime(2026, 1, 5, 15, tzinfo=UTC)
+            for place, leak in enumerate(wishes):
+                last = began + timedelta(minutes=leak.number)
+                if not leak.booked:
+                    connection.execute(
+                        "insert into marts.leak_list"
+                        " values (?, ?, ?, 'call', ?, 'voicemail', ?, 'scheduling', 1, ?)",
+                        [leak.practice_id, leak.episode_id, leak.client_id, last, leak.phone_number, place + 1],
+                    )
+                for number in leak.contacts or (leak.number,):
+                    connection.execute(
+                        "insert into marts.demand_contacts values (?, 'call', ?, ?, ?)",
+                        [leak.practice_id, f"c-{number}", leak.episode_id, began],
+                    )
+                connection.execute(
+                    "insert into marts.demand_ledger values (?, ?, ?)",
+                    [leak.practice_id, leak.episode_id, last if leak.booked else None],
+                )
+
+    def read(self, reconcile: Reconcile = "no") -> SyncResult:
+        """Sync all lists, whatever comes of it."""
+        return run_sync(
+            self.settings, practices=None, endpoints=None, since=None, progress=lambda _: None, reconcile=reconcile
+        )
+
+    def sync(self) -> None:
+        """Sync all lists."""
+        result = self.read()
+        assert result.exit_code == 0, result
+
+    def codes(self) -> list[str]:
+        """Return the codes of vetl's tasks on the platform, one for each task."""
+        tasks = self.platform.truth(PRACTICE, "staff_tasks")
+        return [code for task in tasks for code in codes_in(task["description"])]
+
+    def tasks(self) -> list[dict[str, Any]]:
+        """Return vetl's tasks on the platform."""
+        tasks = self.platform.truth(PRACTICE, "staff_tasks")
+        return [task for task in tasks if codes_in(task["description"])]
+
+    def plan_and_apply(self, settings: Settings | None = None) -> Any:
+        """Plan and apply; return the result."""
+        settings = settings or self.settings
+        return apply_acts(settings, plan_acts(settings, None).digest)
+
+    def behind(self, base_url: str) -> "ActWorld":
+        """Return the same world, reached by another address."""
+        return replace(self, settings=at(self.settings, base_url))
+
+
+def act_world(platform: sandbox.Handle, folder: Path, **act: Any) -> ActWorld:
+    """Return a world in which acting is on, without caps that matter."""
+    base = settings_for(platform, folder, DAYS)
+    wanted = {"enabled": True, "practices": (PRACTICE,), "per_practice_per_day": 10_000, "per_day": 10_000}
+    own = ActSettings(ledger=folder / "acts.sqlite", stop_file=folder / "act.stop").model_copy(update=wanted | act)
+    return ActWorld(platform, base.model_copy(update={"act": own}))

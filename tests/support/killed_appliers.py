@@ -1,0 +1,92 @@
+"""Two appliers of one plan at once, each in a process of its own, which are killed in the middle."""
+
+import time
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+from support.act_world import ActWorld, leaks
+from support.killed_sync import impatient, processes
+
+import sandbox
+from pipelines.acting.applying import ApplyResult
+from pipelines.core.errors import VetlError
+from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.settings import Settings
+
+LATER = timedelta(minutes=16)
+LOST = sandbox.Fault("closed", path="POST */staff_tasks", share=0.2, in_a_row=None)
+"""The answer is lost after the task was made."""
+
+
+ROUNDS = 10
+"""Applies that are left alone in the end. Several may be needed, because answers go on being lost."""
+
+
+def apply_and_exit(settings: Settings, digest: str, ended: Path) -> None:
+    """Apply a plan. The exit code is written into a file, because a killed process leaves none."""
+    impatient()
+    try:
+        code = apply_acts(settings, digest).exit_code
+    except VetlError as error:
+        code = error.exit_code
+    ended.write_text(str(code), "utf-8")
+
+
+def tell_story(world: ActWorld, folder: Path, *, wishes: int, kills: int, seed: int) -> None:
+    """Apply a plan for so many wishes with so many kills; at rest each wish has one task, and none has two."""
+    rng = Random(seed)
+    settings = world.settings.model_copy(
+        update={"warehouse": world.settings.warehouse.model_copy(update={"lock_wait_seconds": 600})}
+    )
+    world.build(leaks(wishes))
+    plan = plan_acts(settings, None)
+    wanted = {act.code for act in plan.acts}
+    assert len(wanted) == wishes
+    world.platform.faults.set([LOST], seed=seed)
+    each = 3 * wishes // kills
+
+    killed = 0
+    while killed < kills:
+        killed += _kill_some(world, settings, plan.digest, folder, rng.randint(0, each), rng.uniform(0, 0.03))
+        assert len(world.codes()) == len(set(world.codes())), f"a wish has two tasks; seed {seed}"
+        if rng.random() < 0.7:
+            world.platform.advance(LATER)
+    results: list[ApplyResult] = []
+    while len(results) < ROUNDS and not (results and results[-1].exit_code == 0 and not results[-1].held_back):
+        world.platform.advance(LATER)
+        results.append(apply_acts(settings, plan.digest))
+
+    assert results[-1].exit_code == 0, (seed, results)
+    codes = world.codes()
+    assert sorted(codes) == sorted(wanted), f"{len(codes)} tasks for {len(wanted)} wishes; seed {seed}"
+
+
+def _kill_some(
+    world: ActWorld, settings: Settings, digest: str, folder: Path, requests: int, seconds: float
+) -> int:
+    """Start two appliers, and kill both after so many requests for a task. Return how many were at work."""
+    endings = [folder / "first", folder / "second"]
+    for ended in endings:
+        ended.unlink(missing_ok=True)
+    begun = _posts(world)
+    appliers = [processes.Process(target=apply_and_exit, args=(settings, digest, ended)) for ended in endings]
+    for applier in appliers:
+        applier.start()
+    deadline = time.monotonic() + 60
+    while (
+        any(applier.is_alive() for applier in appliers)
+        and _posts(world) - begun < requests
+        and time.monotonic() < deadline
+    ):
+        appliers[0].join(0.005)
+    appliers[0].join(seconds)
+    for applier in appliers:
+        applier.kill()
+        applier.join()
+    return sum(not ended.exists() for ended in endings)
+
+
+def _posts(world: ActWorld) -> int:
+    log = world.platform.requests.log
+    return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)
