@@ -9,10 +9,12 @@ from playwright.sync_api import Page, expect
 from support.dashboard_browser import Visit, drawn, serving
 
 PAGES = {
-    "overview": "Overview",
+    "": "Overview",
     "funnel": "Booking funnel",
     "calls": "Phone calls",
+    "appointments": "Appointments",
     "outreach": "Outreach",
+    "messages": "Messages",
     "tasks": "Staff tasks",
     "leaks": "Leaks",
     "health": "Data health",
@@ -73,7 +75,7 @@ def test_an_empty_practice_and_one_of_a_day_have_every_page(visit: Visit, publis
                 from marts.practices limit 1
             """)
         for name in ("Empty", "New"):
-            page = drawn(visit(f"/?practice={name}", at=running))
+            page = drawn(visit(f"/?practice={name.lower()}", at=running))
             for title in PAGES.values():
                 page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
                 expect(drawn(page, title).get_by_test_id("stMain").get_by_text(f"\u00b7 {name}")).to_be_visible()
