@@ -12,7 +12,9 @@ from babel.dates import get_day_names, get_month_names
 from board.words import Words, label, named
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
-HEIGHT = 280
+HEIGHT = 200
+_PLOT_KEEPS_ITS_HEIGHT = alt.AutoSizeParams(type="fit-x", contains="padding")
+"""A legend of four lines on a phone would leave 40 pixels for the plot."""
 _BAR = 26
 _TEXT = {"light": "#4a5552", "dark": "#b9c6c1"}
 """The colour of words on a chart: at least 7 to 1; Streamlit's own is 3.7 to 1."""
@@ -98,7 +100,7 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
     if by:
         order = table.get_column(by).unique(maintain_order=True).to_list()
         encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=_LEGEND)
-    return alt.Chart(table, height=HEIGHT).mark_line(point=True).encode(**encoded)
+    return alt.Chart(table, height=HEIGHT, autosize=_PLOT_KEEPS_ITS_HEIGHT).mark_line(point=True).encode(**encoded)
 
 
 def intervals(table: pl.DataFrame, by: str, others: float | None) -> Chart:

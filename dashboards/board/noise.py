@@ -1,7 +1,8 @@
 """The difference between a change and chance: 95 % intervals of shares, of differences and of counts.
 
-A difference has an arrow and a colour only if zero is outside of its interval. The intervals of shares are those of Wilson, and
-of their difference those of Newcombe, which stay sound for small counts. A count is taken for a Poisson count.
+A difference has an arrow and a colour only if zero is outside of its interval. The intervals of shares are those
+of Wilson, and of their difference those of Newcombe, which stay sound for small counts. A count is taken for a
+Poisson count.
 """
 
 from math import sqrt

@@ -28,6 +28,19 @@ TOO_WIDE = """() => {
 }"""
 
 
+CONTRASTS = """() => {
+    const light = colour => {
+        const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(part => part / 255)
+            .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    }
+    const back = light(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor)
+    return [...document.querySelectorAll('[data-testid=stVegaLiteChart] text')].filter(one => one.textContent)
+        .map(one => light(getComputedStyle(one).fill))
+        .map(front => (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05))
+}"""
+
+
 def findings(page: Page) -> list[str]:
     """Return the findings that axe calls serious or critical, with the first place of each."""
     violations = Axe().run(page).response["violations"]
@@ -61,6 +74,58 @@ def test_a_page_in_the_dark_on_a_phone(visit: Visit, path: str) -> None:
     assert page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor") == (
         "rgb(17, 24, 22)"
     )
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_chart_on_a_phone_is_large_enough_to_read(visit: Visit, path: str) -> None:
+    """A legend of four lines left 40 pixels, and long names left as few beside them."""
+    page = drawn(visit(f"/{path}", **PHONE))
+    plots = page.locator("[data-testid=stVegaLiteChart] path.background").all()
+    sizes = [box for plot in plots if (box := plot.bounding_box()) and box["width"] > 30]
+
+    assert all(box["width"] >= 150 for box in sizes)
+    assert all(box["height"] >= 40 for box in sizes)
+    assert [box for box in sizes if box["height"] > 120] or path in {"", "calls", "leaks", "health", "messages"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", "tasks"])
+def test_words_on_a_chart_stand_out(visit: Visit, path: str, scheme: str) -> None:
+    page = drawn(visit(f"/{path}", color_scheme=scheme))
+    contrasts = page.evaluate(CONTRASTS)
+
+    assert contrasts
+    assert min(contrasts) >= 4.5
+
+
+@pytest.mark.parametrize("path", ["", "calls", "tasks"])
+def test_an_axis_has_no_tick_twice(visit: Visit, path: str) -> None:
+    """A week of one practice counts three: its ticks were 0, 1, 1, 2, 2, 3, 3."""
+    page = drawn(visit(f"/{path}?practice=loc-001&period=7"))
+    for axis in page.locator("[data-testid=stVegaLiteChart] .role-axis-label").all():
+        labels = [text for text in axis.locator("text").all_inner_texts() if text]
+        assert len(labels) == len(set(labels))
+
+
+def test_sixty_practices_have_names_of_their_own(visit: Visit, published: Path, tmp_path: Path) -> None:
+    with serving(published, tmp_path) as running:
+        with duckdb.connect(running.file) as connection:
+            connection.execute("""
+                create temp table more as select 'loc-1' || lpad(n::varchar, 2, '0') as id, n
+                from range(58) as numbers (n);
+                insert into marts.practices by name
+                select practices.* replace (
+                    id as practice_id, 'Northern Companion Animal Hospital and Clinic ' || n as name
+                ) from marts.practices as practices cross join more where practice_id = 'loc-001';
+                insert into marts.practice_daily by name
+                select daily.* replace (id as practice_id)
+                from marts.practice_daily as daily cross join more where practice_id = 'loc-001'
+            """)
+        page = drawn(visit("/", at=running))
+        labels = page.locator("[data-testid=stVegaLiteChart]").first.locator("text").all_inner_texts()
+
+        names = [text for text in labels if text.startswith("Northern")]
+        assert len(names) == len(set(names)) == 58
 
 
 def test_an_empty_practice_and_one_of_a_day_have_every_page(visit: Visit, published: Path, tmp_path: Path) -> None:

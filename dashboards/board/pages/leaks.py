@@ -1,5 +1,6 @@
 """The clients to call back: a work list, and the booking requests that are not on it, with the reason."""
 
+import polars as pl
 import streamlit as st
 
 from board.address import pick, pick_number
@@ -24,13 +25,13 @@ WHO = {
 }
 """The columns that identify a client, with and without names, and their table."""
 LIST = """
-    select leak_list.urgency, practices.name as practice, {who}, leak_list.wanted,
+    select leak_list.urgency, leak_list.practice_id, {who}, leak_list.wanted,
            timezone(practices.time_zone, leak_list.last_at) as last_tried, leak_list.contacts as times_tried,
            round(leak_list.age_hours / 24, 1) as age_days,
            leak_list.channel, leak_list.reason, leak_list.last_contact_id
     from marts.leak_list join marts.practices using (practice_id) {known}
     where {within} and ($wanted is null or wanted = $wanted) and contacts >= $tries
-    order by leak_list.urgency, leak_list.last_at desc, practice limit {most}
+    order by leak_list.urgency, leak_list.last_at desc, practices.name limit {most}
 """
 COUNT = f"""
     select count(*) as people from marts.leak_list
@@ -73,7 +74,8 @@ def _work_list(view: View, contact: str | None) -> None:
     asked = {"contact": contact, "wanted": wanted, "tries": tries}
     people = view.ask(COUNT, asked).item()
     who, contacts = WHO[view.file.names_people]
-    table = view.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), asked)
+    table = view.named(view.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), asked))
+    table = table.select("urgency", pl.exclude("urgency"))
     if table.get_column("phone_number").is_null().all():
         table = table.drop("phone_number")
     words = view.words

@@ -1,11 +1,14 @@
 """The figures of a Monday morning, the practices beside each other, and whom to call back."""
 
+from datetime import timedelta
+
+import polars as pl
 import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
 from board.parts import View, compared, figures, part, shown
-from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
+from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
 from board.scorecard import BY_KEY, MEASURES, largest_change, matrix, of_measure, outliers, scores
 
 FIGURES = f"""
@@ -70,7 +73,7 @@ def _figures(view: View) -> None:
             sums.share("Online, completed", "completed", "sessions", "sessions"),
             sums.share("Outreach, booked", "booked", "contacted", "contacted", window="outreach"),
             requests.count(
-                "People not booked", "people", "known callers", better="less", by="leaked", window="wish"
+                "People not booked", "people", "known people", better="less", by="leaked", window="wish"
             ),
             requests.count(
                 *("Visitors left", "anonymous", "unknown online"), better="less", by="leaked", window="wish"
@@ -123,10 +126,12 @@ def _scorecard(view: View) -> None:
 
 
 def _weeks(view: View) -> None:
-    table = view.ask(WEEKS)
+    booked_until = view.scope.read_through - timedelta(days=CALLER_DAYS)
+    booked = pl.when(pl.col("week") + timedelta(days=6) <= booked_until).then("booked_within_7_days")
+    table = view.ask(WEEKS).with_columns(booked.alias("booked_within_7_days"))
     steps = ["new_booking_callers", "booked_within_7_days", "sessions", "completed"]
     long = charts.by_measure(table, "week", steps, "measure", "callers and sessions")
-    st.caption(f"{WHOLE_WEEKS_SAID} The newest weeks can still grow: callers are looked for during 7 days.")
+    st.caption(f"{WHOLE_WEEKS_SAID} Callers booked end with the last week that is 7 days old.")
     shown(
         *(view, table, charts.over_time(long, "week", "callers and sessions", "measure")),
         name="weeks",
