@@ -3,9 +3,11 @@
 import atexit
 import gc
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+import structlog
 from hypothesis import settings
 from support import warm_dbt
 from support.examples import USUAL
@@ -48,3 +50,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first: processes that take a file at a time then end at about the same moment."""
     items.sort(key=lambda item: (item.path.name != FIRST, item.path.parent.name not in LONG))
+
+
+@pytest.fixture(autouse=True)
+def _logs_of_one_test() -> Iterator[None]:
+    """Forget how a command of this test configured the logs: `--quiet` would hide the lines of the next test."""
+    yield
+    structlog.reset_defaults()

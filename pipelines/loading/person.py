@@ -56,7 +56,7 @@ def look_up(
         if mentions is None or mentions.identity(client_id) is None:
             raise WrongUse(f"--client: no row of practice {practice_id} names this client")
     phones = _spellings(connection, practice_id, rows.values(PHONES, ids)) - rows.phones_of_others(ids)
-    names = rows.values(("name", "client_name"), ids) | rows.full_names(ids)
+    names = rows.own_names(ids) | rows.values(("client_name",), ids) | rows.full_names(ids)
     return Person(
         practice_id,
         client_id,
@@ -115,6 +115,17 @@ class _PracticeRows:
                     other = f"{id_column} is not null and not ({_any_of(client_columns(table), 'ids')})"
                     phones |= self._select(f"select {quoted(column)} from {name} where", other, ids=ids)
         return phones
+
+    def own_names(self, ids: set[str]) -> set[str]:
+        """Return the names of the client's own row; the column `name` of other lists is that of a pet."""
+        return {
+            value
+            for table, name in self._each()
+            if table.endpoint.table == "clients"
+            for value in self._select(
+                f"select name from {name} where", _any_of(client_columns(table), "ids"), ids=ids
+            )
+        }
 
     def full_names(self, ids: set[str]) -> set[str]:
         """Return full names from the rows that have first and last name in two columns."""

@@ -31,13 +31,18 @@ def texts_of(person: Person) -> list[str]:
     return sorted({*ids, *person.phones, *digits, *person.emails, *person.names})
 
 
+def _spellings(text: str) -> set[str]:
+    """Return a text as it is and as JSON spells it, with and without escapes for letters beyond ASCII."""
+    return {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+
+
 def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
     """Return the texts that a file contains, as they are or as JSON spells them.
 
     Raises:
         OSError: the file cannot be read.
     """
-    spelt = {form.encode(): text for text in texts for form in (text, json.dumps(text)[1:-1]) if text}
+    spelt = {form.encode(): text for text in texts for form in _spellings(text) if text}
     if not spelt:
         return set()
     any_of = re.compile(b"|".join(re.escape(form) for form in sorted(spelt, key=len, reverse=True)))
@@ -104,9 +109,12 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
             row = " || ' ' || ".join(f"coalesce({quoted(item)}::varchar, '')" for item in columns)
             for text in set(texts) - there:
                 among = "true" if text in person.ids else "practice_id <> $practice"
-                given = {"text": text} | ({} if text in person.ids else {"practice": person.practice_id})
+                given = {f"text_{number}": spelling for number, spelling in enumerate(sorted(_spellings(text)))}
+                found = " or ".join(f"contains({row}, ${parameter})" for parameter in given)
+                if text not in person.ids:
+                    given["practice"] = person.practice_id
                 [(is_there,)] = connection.execute(
-                    f"select exists (from {name} where {among} and contains({row}, $text))", given
+                    f"select exists (from {name} where {among} and ({found}))", given
                 ).fetchall()
                 if is_there:
                     there.add(text)

@@ -93,6 +93,16 @@ def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
         for written in ("vetl run --practice loc-001", "vetl status --practice ID", "vetl status"):
             assert "certified" in reader.types(written, practice=practice.id)
 
+        # Only a publication that replaces another leaves a file that can be rolled back to.
+        platform.advance(timedelta(hours=2))
+        reader.types("vetl run")
+        reader.types("vetl publish --rollback")
+        assert "--release" in reader.types("vetl status", 3)
+        reader.types("vetl publish --release")
+        reader.types("vetl quarantine acknowledge", 2)  # It asks for a reason.
+        acknowledge = 'vetl quarantine acknowledge --reason "asked the platform on Monday"'
+        assert "no such row" in reader.types(acknowledge, 2)
+
     assert commands() <= reader.typed
 
 

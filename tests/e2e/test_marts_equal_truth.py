@@ -92,6 +92,7 @@ def test_the_proof_counts_what_the_platform_has(moment: str, story: Told) -> Non
         table = [each for each in source.tables[TABLES[name]] if each["practice_id"] == practice]
         rows = [each for each in table if not each["_deleted_at"]]
         assert row["warehouse_count"] == len(rows)
+        assert row["comparison"] == compared(row)
         is_withdrawn = moment == LATER and name == "appointments"
         is_reconciled = moment == LATER and practice != "quiet"
         reconciled_at = before.at if is_withdrawn else source.now
@@ -106,6 +107,14 @@ def test_the_proof_counts_what_the_platform_has(moment: str, story: Told) -> Non
             assert row["certified_through"] == certain_until(source, practice, name)
         if name in {"ai_outbound", "staff_tasks", "appointments"}:
             assert row["restated_rows"] == len(table) - len(rows)
+
+
+def compared(row: Row) -> str:
+    """Return the comparison in words. On this platform no row is in quarantine and none is missing."""
+    kept, counted = row["warehouse_count"], row["source_count"]
+    if counted is None:
+        return "read by id; the platform has no total to compare with" if kept else "not counted yet"
+    return "equal" if kept == counted else f"{kept - counted} more arrived after the count"
 
 
 def is_settled(name: str, source: Known, row: Row) -> bool:

@@ -121,7 +121,9 @@ def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice
     [(rows,)] = query(two.warehouse.path, "select count(*) from raw.clients").rows
     assert f"raw/clients/practice_id={ids[2]}" in "".join(str(file) for file in Path(exported.location).rglob("*"))
 
-    [(client,)] = query(south, "select id from raw.clients where practice_id = " + f"'{ids[2]}' limit 1").rows
+    [(client,)] = query(
+        south, "select id from raw.clients where practice_id = " + f"'{ids[2]}' order by id limit 1"
+    ).rows
     forgotten = forget_person(two, ids[2], client, lambda _settings: {"exit_code": 0})  # no mart was built
     assert forgotten.left == []
     assert query(two.warehouse.path, f"select count(*) from raw.clients where id = '{client}'").rows == [(0,)]

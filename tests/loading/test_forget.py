@@ -10,6 +10,7 @@ from support.warehouse_with_rows import DAY, Filled, call_line, call_record
 
 from pipelines.core.errors import WrongUse
 from pipelines.loading.compact import rewrite
+from pipelines.loading.residue import elsewhere
 
 JANE, JANES_PHONE, JANES_MAIL = "Jané Dœ-Smith", "+12125550199", "jane.doe@example.com"
 JANES_ID, HER_REMOTE = "7f3c2a10-jane", "remote-4471"
@@ -131,3 +132,21 @@ def test_a_number_that_another_client_has_too_stays_that_ones(filled: Filled) ->
 def test_nobody_is_forgotten_for_an_id_that_no_row_names(filled: Filled) -> None:
     with pytest.raises(WrongUse, match="no row of practice p1 names this client"):
         filled.warehouse.people.look_up("p1", "nobody")
+
+
+def test_the_name_of_a_pet_is_not_a_name_of_its_client(filled: Filled) -> None:
+    """Pets of other clients have the same name; the text of their rows stays."""
+    assert "Rex of Jane" not in filled.warehouse.people.look_up("p1", JANES_ID).names
+
+
+def test_a_name_that_another_practice_has_in_json_is_found_there(filled: Filled) -> None:
+    """JSON writes the quotation marks of the name with backslashes."""
+    name = 'Jane "The Tank" Doe'
+    filled.merge("clients", {"id": JANES_ID, "name": name})
+    person = filled.warehouse.people.look_up("p1", JANES_ID)
+    filled.another_practice()
+    filled.merge("clients", {"id": "other-id", "name": "Max", "patients": [{"id": "pet-2", "name": name}]})
+    filled.warehouse.close()
+
+    assert name in person.names
+    assert elsewhere(filled.path, person, {name, JANES_MAIL}, lock_wait_seconds=0) == {name}

@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-import structlog
 from support.deliveries import SECRET, body_of, signed
 from support.drain_side import Side
 
@@ -20,13 +19,6 @@ from pipelines.receiving.group_commit import GroupCommit
 from pipelines.receiving.inbox import Entry, Inbox, WaitingDelivery
 
 TRUST = Trust((Secret(SECRET),))
-
-
-@pytest.fixture(autouse=True)
-def _own_logs() -> Iterator[None]:
-    """Let a command write its logs to the standard error of its own test."""
-    yield
-    structlog.reset_defaults()
 
 
 class FlakyInbox:

@@ -9,7 +9,7 @@ from board.scope import CHOSEN
 from board.words import named
 
 PROOF = f"""
-    select practice_id, endpoint as list, warehouse_count as rows, source_count,
+    select practice_id, endpoint as list, warehouse_count as rows, source_count, comparison,
            timezone(practices.time_zone, certified_through) as certified_through, evidence,
            timezone(practices.time_zone, last_reconcile_at) as last_reconcile, restated_rows, quarantined_rows
     from marts.proof join marts.practices using (practice_id) where {CHOSEN}
@@ -79,7 +79,14 @@ def _proof(view: View) -> None:
         says="Each list of each practice: rows, until when it is certain, and by which evidence",
         defined_by=[
             ("proof", name)
-            for name in ("source_count", "warehouse_count", "certified_through", "evidence", "quarantined_rows")
+            for name in (
+                "source_count",
+                "warehouse_count",
+                "comparison",
+                "certified_through",
+                "evidence",
+                "quarantined_rows",
+            )
         ],
     )
 

@@ -200,7 +200,10 @@ select
     reconciled.last_reconcile_at,
     coalesce(restated.restated_rows, 0) as restated_rows,
     coalesce(quarantined.quarantined_rows, 0) as quarantined_rows,
-    told.source_counted_at
+    told.source_counted_at,
+    {{ proof_comparison(
+        'coalesce(held.warehouse_count, 0)', 'told.source_count', 'coalesce(quarantined.quarantined_rows, 0)'
+    ) }} as comparison
 from known
 left join reconciled
     on
