@@ -12,7 +12,8 @@ from support.dashboard_browser import Dashboard, Visit, drawn, figures
 
 SHOWN = """
     select (select round_even(100 * sum(answered_calls) / sum(calls), 0)::int || '%'
-            from marts.booking_intent_daily where direction = 'inbound' and day between $today::date - $length::int and $today::date - 1
+            from marts.booking_intent_daily where direction = 'inbound'
+                  and day between $today::date - $length::int and $today::date - 1
                   and ($practice is null or practice_id = $practice)),
            (select round_even(100 * sum(new_booking_calls) / sum(new_booking_intent_calls), 0)::int || '%'
             from marts.booking_intent_daily
