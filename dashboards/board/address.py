@@ -49,7 +49,7 @@ def follow(page: str) -> Address:
     state = st.session_state
     now = _now()
     has_moved = state.get("address_page") != page
-    is_opened = now != state.get("address_written") and (bool(now) or not has_moved)
+    is_opened = now not in state.get("address_seen", []) and (bool(now) or not has_moved)
     before: Address | None = state.get("address")
     state.address = Address(before.kept if before else {}, now if is_opened else None)
     state.address_page = page
@@ -60,9 +60,10 @@ def write(address: Address) -> list[str]:
     """Write the address of the shown view. Return what the opened address named and the page cannot show."""
     unknown = [name for name in address.opened or {} if name not in address.drawn]
     address.notes += [f"This page has no filter “{name}”: it is not applied." for name in unknown]
+    # A choice that is made before the browser has the new address comes with the old one: nobody opened that.
+    st.session_state.address_seen = [address.shown, _now()]
     if address.shown != _now():
         st.query_params.from_dict(address.shown)
-    st.session_state.address_written = address.shown
     return address.notes
 
 

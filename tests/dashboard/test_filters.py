@@ -75,6 +75,19 @@ def test_the_channel_narrows_outreach(opened: Open, ask: Ask, today: date) -> No
     assert str(page.metric[0].value) == f"{expected[0][0]:,}"
 
 
+def test_a_choice_that_overtakes_the_new_address_undoes_no_other_choice(opened: Open) -> None:
+    """The browser sends its address with each choice, and may not have that of the choice before yet."""
+    page = opened("funnel", period="7")
+    page.multiselect(key="practice").select("loc-001").run()
+    page.query_params.clear()
+    page.query_params["period"] = "7"
+
+    page.selectbox(key="group").select("America").run()
+
+    assert page.multiselect(key="practice").value == ["loc-001"]
+    assert set(page.query_params) == {"period", "group", "practice"}
+
+
 def test_what_an_address_names_and_no_filter_knows_is_said(opened: Open) -> None:
     """An address may be old, or written by hand: the view is wider then, and not in silence."""
     strange = {"practice": "nobody", "group": "none", "period": "for ever", "channel": "smoke"}
