@@ -89,10 +89,10 @@ def webhooks_target(data: bytes) -> None:
     signing.update(body)
     signed_by = signing.signers(signature.decode("latin-1"))
     for channel in Channel:
-        delivery = webhooks.read(channel, body)
+        delivery = webhooks.parse_delivery(channel, body)
         webhooks.may_speak_for(signed_by, delivery.practice_id)
         webhooks.practice_of(signed_by or (Secret("s", "loc-001"),), delivery)
-        assert webhooks.read(channel, body) == delivery, "read twice, it is not the same"
+        assert webhooks.parse_delivery(channel, body) == delivery, "read twice, it is not the same"
         if delivery.problem is None:
             json.dumps(webhooks.row(delivery, NOW), allow_nan=False).encode()
             webhooks.rank(webhooks.status_of(delivery.payload))

@@ -1,4 +1,4 @@
-"""Who may import whom. The rules are few, so that a part can be read, tested and replaced by itself."""
+"""Allowed imports between packages. They are few, so that a part can be read, tested and replaced by itself."""
 
 import ast
 import sys
@@ -26,13 +26,13 @@ ONLY_IMPORTER = {
     "sqlite3": ("receiving",),
     "pyspark": ("jobs/spark_session.py",),
 }
-"""A third-party package, and the parts of `pipelines` that may import it (path prefixes)."""
+"""Third-party packages, and the parts of `pipelines` that may import each of them (path prefixes)."""
 
 FLOW = (
     *("core", "settings", "partner", "reading", "discovery", "strategies", "endpoints", "loading", "engine"),
     *("receiving", "jobs", "cli", "orchestration"),
 )
-"""The packages in the direction that data flows: each may import only packages before it."""
+"""The packages in the direction of the data flow: each may import only packages before it."""
 
 IMPORTS = {
     "core": set[str](),
@@ -52,7 +52,7 @@ IMPORTS = {
     "cli": {"core", "settings", "discovery", "endpoints", "loading", "receiving", "jobs", "bundled"},
     "orchestration": {"core", "settings", "endpoints", "loading", "receiving", "jobs", "bundled"},
 }
-"""Each package, and the other parts of `pipelines` that it imports: no more and no fewer."""
+"""Each package, and exactly the other parts of `pipelines` that it imports."""
 
 PURE = ("core", "reading", "discovery", "strategies")
 NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", "os", "pathlib")
@@ -64,7 +64,7 @@ def modules(part: Path) -> list[Path]:
 
 @cache
 def imports(module: Path) -> tuple[str, ...]:
-    """Every imported module's dotted name, imports inside functions included."""
+    """Yield the dotted name of every imported module, imports inside functions included."""
     return tuple(_imports(module))
 
 
@@ -114,7 +114,7 @@ def test_no_arrow_points_upwards() -> None:
 
 
 @pytest.mark.parametrize("package", PURE)
-def test_what_decides_does_no_io_and_needs_nothing_but_pydantic(package: str) -> None:
+def test_pure_packages_do_no_io_and_import_only_pydantic(package: str) -> None:
     for module in modules(PACKAGE / package):
         outside = {name.split(".")[0] for name in imports(module)} - {"pipelines", "pydantic", "pydantic_core"}
         assert outside <= set(sys.stdlib_module_names), module
@@ -128,7 +128,7 @@ def test_endpoints_never_import_each_other() -> None:
 
 
 def test_the_sandbox_is_an_independent_reading_of_the_contract() -> None:
-    """A mistake in reading the contract must not be made twice in the same way."""
+    """Both sides must read the contract independently, so that they do not share a mistake."""
     for module in modules(ROOT / "sandbox"):
         assert not any(within(name, "pipelines") for name in imports(module)), module
 

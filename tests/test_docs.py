@@ -1,4 +1,4 @@
-"""What users meet is documented where they look: a command, setting, table or mart without a word fails."""
+"""Every command, setting, table and mart is documented on the page where users look for it."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ EXAMPLE = (ROOT / "vetl.example.toml").read_text(encoding="utf-8")
 
 
 def commands() -> list[str]:
-    """Every command, groups spelled out: `sandbox serve`."""
+    """Return every command, those of groups as `sandbox serve`."""
     names: list[str] = []
     for name, command in get_command(app).commands.items():  # pyright: ignore[reportAttributeAccessIssue]
         inner = getattr(command, "commands", None)

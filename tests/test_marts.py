@@ -22,7 +22,7 @@ models:
 
 @pytest.fixture
 def mart(tmp_path: Path) -> Path:
-    """A project's only mart, not described yet."""
+    """The description of a project's only mart, with a mistake."""
     path = tmp_path / "models" / "marts" / "practice" / "clients.sql"
     path.parent.mkdir(parents=True)
     path.write_text("select 1")
@@ -40,7 +40,7 @@ def test_a_mart_without_personal_data_is_there_with_no_columns() -> None:
 
 
 def test_a_class_that_is_none_is_refused(tmp_path: Path, mart: Path) -> None:
-    """Taken for none, the column would be published in the clear."""
+    """If it counted as not personal, the column would be published in clear."""
     mart.with_suffix(".yml").write_text(DESCRIPTION.replace("contact", "kontakt"))
 
     with pytest.raises(Permanent, match=r"clients\.yml: email is kontakt; known are name, contact, text"):
@@ -49,7 +49,7 @@ def test_a_class_that_is_none_is_refused(tmp_path: Path, mart: Path) -> None:
 
 @pytest.mark.usefixtures("mart")
 def test_a_mart_without_a_description_is_refused(tmp_path: Path) -> None:
-    """Nobody could tell what is personal in it: publishing it as it is would be a guess."""
+    """Without its columns it is unknown whether any of them is personal."""
     with pytest.raises(Permanent, match=r"clients\.yml: does not describe the mart clients"):
         personal_columns(tmp_path)
 
@@ -79,6 +79,6 @@ def test_a_python_mart_must_be_described_too(tmp_path: Path, mart: Path) -> None
 
 
 def test_a_folder_without_marts_is_refused(tmp_path: Path) -> None:
-    """An empty answer would publish everything in the clear."""
+    """Without a class, every column would be published in clear."""
     with pytest.raises(Permanent, match="no marts here"):
         personal_columns(tmp_path)

@@ -1,4 +1,4 @@
-"""What a release needs of the repository: one version, a section of the changelog, sound workflows."""
+"""The requirements of a release: one version, a section of the changelog, valid workflows."""
 
 import re
 import runpy
@@ -36,7 +36,7 @@ def test_the_notes_are_the_section_of_the_version(section: Callable[[str, str], 
 
 
 @pytest.mark.parametrize("version", ["1.1.0", "1.0.0", "1.2"])
-def test_a_version_of_which_nothing_is_told_is_not_released(
+def test_a_version_without_a_section_in_the_changelog_is_not_released(
     version: str, section: Callable[[str, str], str]
 ) -> None:
     with pytest.raises(SystemExit, match=re.escape(f"## [{version}]")):
@@ -46,7 +46,7 @@ def test_a_version_of_which_nothing_is_told_is_not_released(
 @pytest.mark.parametrize(
     "workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem
 )
-def test_a_workflow_makes_only_what_can_be_made(workflow: Path) -> None:
+def test_a_workflow_makes_only_existing_targets(workflow: Path) -> None:
     text = workflow.read_text("utf-8")
     made = set(re.findall(r"run: make (\w+)", text))
 
@@ -67,7 +67,7 @@ def test_each_supported_python_is_tested_and_tried() -> None:
     assert matrix["jobs"]["test"]["strategy"]["matrix"]["python"] == supported
 
 
-def test_a_source_archive_with_a_file_of_its_maker_is_told(tmp_path: Path) -> None:
+def test_a_source_archive_with_a_file_outside_git_is_reported(tmp_path: Path) -> None:
     beside_git = runpy.run_path(str(ROOT / "deploy" / "release" / "__main__.py"))["beside_git"]
     archive = tmp_path / "vetl-1.0.tar.gz"
     with tarfile.open(archive, "w:gz") as content:

@@ -1,4 +1,4 @@
-"""The command line: the arguments of each command. The modules beside this one do the work.
+"""The command line: the arguments of each command. The other modules of this package do the work.
 
 A command imports its modules when it runs, so that `vetl --help` answers at once. No command imports Dagster.
 Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 uncertified or quarantined.
@@ -60,7 +60,7 @@ def options(
     folder: Folder = None,
     config: Config = None,
 ) -> None:
-    """The options of every command, which may stand before or after its name."""
+    """Apply the options of every command, which may stand before or after its name."""
     from pipelines.cli.output import direct
     from pipelines.cli.place import enter
 
@@ -121,7 +121,7 @@ def sync(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Read what changed into the private warehouse."""
+    """Read new and changed rows into the private warehouse."""
     from pipelines.cli.run import sync
 
     return sync(practice, endpoint, since and since.date(), as_json=as_json, verbosity=verbose)
@@ -152,7 +152,7 @@ def build(
 
 @app.command()
 def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 0) -> int:
-    """Sync, build, publish: what a schedule runs."""
+    """Sync, build and publish, as a schedule does."""
     from pipelines.cli.run import run
 
     return run(practice, as_json=as_json, verbosity=verbose)
@@ -160,7 +160,7 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 @app.command()
 def publish(rollback: Rollback = None, as_json: AsJson = False) -> int:
-    """Replace the published file by the marts as they are."""
+    """Replace the published file by the current marts."""
     from pipelines.cli.run import publish
 
     return publish(rollback=rollback, as_json=as_json)
@@ -237,8 +237,10 @@ def dashboard(
 
 @app.command()
 def notebook(
-    file: Annotated[Path, typer.Argument(help="Written if there is none.")] = Path("vetl_notebook.py"),
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first free one.")] = None,
+    file: Annotated[Path, typer.Argument(help="The notebook; written if it does not exist.")] = Path(
+        "vetl_notebook.py"
+    ),
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first free port.")] = None,
     show: Browse = False,
 ) -> int:
     """Start a notebook on the published file, for analysts."""
@@ -248,7 +250,7 @@ def notebook(
 
 
 def main() -> None:
-    """The `vetl` command."""
+    """Run the `vetl` command."""
     process_exit.prepare()
     code = execute(sys.argv[1:])
     unwritten = process_exit.flush()

@@ -1,4 +1,4 @@
-"""The class of the commands: most of them need settings, and each shows examples in its help."""
+"""The class of the commands. Most commands need settings, and the help of each shows examples."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -93,7 +93,7 @@ class WithSettings(TyperCommand):
         """Run the command.
 
         Raises:
-            ConfigurationError: there is no `vetl.toml`, and no variable sets anything but a secret.
+            ConfigurationError: there is no `vetl.toml`, and no environment variable sets more than a secret.
         """
         from pipelines.settings import require_settings  # noqa: PLC0415 - pydantic is not needed for `--help`
 
@@ -102,7 +102,10 @@ class WithSettings(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """Commands, of which each needs settings unless `WITHOUT_SETTINGS` names it. `group`: the word before them."""
+    """A group of commands. `group` is the word before their names.
+
+    A command needs settings unless `WITHOUT_SETTINGS` names it.
+    """
 
     def __init__(self, help_line: str, *, group: str = "", **more: Any) -> None:  # noqa: ANN401 - as Typer's own
         super().__init__(help=help_line, rich_markup_mode=None, **more)
@@ -112,14 +115,14 @@ class Commands(typer.Typer):
         """Return the decorator that adds a function as a command."""
 
         def add(function: Command) -> Command:
-            called = f"{self._group} {name or function.__name__}".strip()
-            kind = TyperCommand if called in WITHOUT_SETTINGS else WithSettings
-            return super(Commands, self).command(name, cls=kind, epilog=_epilog(called), **more)(function)
+            full_name = f"{self._group} {name or function.__name__}".strip()
+            kind = TyperCommand if full_name in WITHOUT_SETTINGS else WithSettings
+            return super(Commands, self).command(name, cls=kind, epilog=_epilog(full_name), **more)(function)
 
         return add
 
 
 def _epilog(command: str) -> str | None:
-    """Return the examples as the help shows them. The backspace keeps the line breaks of the paragraph."""
+    """Return the examples for the end of the help. The backspace makes Typer keep the line breaks."""
     lines = [f"  {line.strip()}" for line in EXAMPLES.get(command, "").splitlines() if line.strip()]
     return "\n".join(("\b", "Examples:", *lines)) if lines else None

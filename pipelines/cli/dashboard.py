@@ -1,4 +1,4 @@
-"""What shows the published file: the dashboard to managers, the notebook to analysts, in own processes."""
+"""Run the dashboard for managers and the notebook for analysts, each in a process of its own."""
 
 import json
 import os
@@ -20,41 +20,42 @@ from pipelines.settings import load_settings
 from pipelines.settings.dashboard import DashboardSettings, is_local
 
 SECONDS_TO_END = 10
-"""A server that was told to end while it was still starting may not have heard it."""
+"""Seconds until a server is killed. A server that is still starting may ignore the first signal."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
-    """`vetl dashboard`: Streamlit on the published file, until it is interrupted.
+    """Run `vetl dashboard`: Streamlit on the published file, until it is interrupted.
 
     Raises:
-        ConfigurationError: the extra is not installed, or others could reach it without a password.
+        ConfigurationError: the extra is not installed, or other machines could reach it without a password.
         WarehouseError: nothing has been published yet.
     """
     settings = load_settings()
-    wanted = _instead(settings.dashboard, host, port)
+    effective = _overridden(settings.dashboard, host, port)
     published = _ready(settings.warehouse.published, "streamlit", "dashboard")
-    _refuse_taken(wanted.host, wanted.port)
-    options = {"address": wanted.host, "port": str(wanted.port), "headless": "false" if show else "true"}
+    _refuse_taken(effective.host, effective.port)
+    options = {"address": effective.host, "port": str(effective.port), "headless": "false" if show else "true"}
     flags = [f"--server.{key}={value}" for key, value in options.items()]
-    if is_local(wanted.host):
-        # A page of the Web whose name leads here must not read along.
+    if is_local(effective.host):
+        # Against DNS rebinding: a web page must not read the dashboard through a host name of its own.
         flags += [f"--server.allowedHosts={name}" for name in _THIS_MACHINE]
     say(f"the dashboard of {published}")
-    say(f"open http://{'localhost' if is_local(wanted.host) else wanted.host}:{wanted.port} (Ctrl+C ends it)")
+    host_name = "localhost" if is_local(effective.host) else effective.host
+    say(f"open http://{host_name}:{effective.port} (Ctrl+C ends it)")
     environment = {
         "VETL_WAREHOUSE__PUBLISHED": str(published),
-        "VETL_DASHBOARD__PASSWORD": wanted.password.get_secret_value() if wanted.password else "",
-        "VETL_DASHBOARD__USER_HEADER": wanted.user_header or "",
-        "VETL_DASHBOARD__PROXIES": json.dumps(wanted.trusted()),
-        # Streamlit's server would take the address in X-Forwarded-For for the other end of the connection.
+        "VETL_DASHBOARD__PASSWORD": effective.password.get_secret_value() if effective.password else "",
+        "VETL_DASHBOARD__USER_HEADER": effective.user_header or "",
+        "VETL_DASHBOARD__PROXIES": json.dumps(effective.trusted()),
+        # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",
     }
     return _run(["streamlit", "run", str(bundled.dashboards() / "app.py"), *flags], environment)
 
 
 def notebook(file: Path, *, port: int | None, show: bool) -> int:
-    """`vetl notebook`: marimo on a notebook of the user's own, which is written where there is none yet.
+    """Run `vetl notebook`: open a notebook in marimo; write it first if it does not exist.
 
     Raises:
         ConfigurationError: the extra is not installed, or the notebook cannot be written.
@@ -68,34 +69,34 @@ def notebook(file: Path, *, port: int | None, show: bool) -> int:
             new.write((bundled.dashboards() / "notebook.py").read_text("utf-8"))
         say(f"wrote {file}")
     except FileExistsError:
-        say(f"{file} is there already, and opened as it is")
+        say(f"{file} exists already and is opened unchanged")
     except OSError as error:
         raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
-    # It runs code: marimo listens on this machine alone, and its address holds a token.
+    # A notebook runs code, so marimo listens only on this machine, and its address contains a token.
     flags = ["--skip-update-check", "--no-sandbox", *([] if show else ["--headless"])]
     flags += [f"--port={port}"] if port else []
     return _run(["marimo", "edit", *flags, str(file)], {"VETL_WAREHOUSE__PUBLISHED": str(published)})
 
 
 def has_dashboard() -> bool:
-    """Whether the extra that `vetl dashboard` needs is installed."""
+    """Return whether the extra that `vetl dashboard` needs is installed."""
     return find_spec("streamlit") is not None
 
 
-def _instead(settings: DashboardSettings, host: str | None, port: int | None) -> DashboardSettings:
-    """The settings with what the command line says; they must hold together still."""
-    said = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
+def _overridden(settings: DashboardSettings, host: str | None, port: int | None) -> DashboardSettings:
+    """Return the settings with the options of the command line, validated as a whole."""
+    options = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
     try:
-        return DashboardSettings.model_validate({**settings.model_dump(), **said})
+        return DashboardSettings.model_validate({**settings.model_dump(), **options})
     except ValidationError as error:
         raise ConfigurationError(f"dashboard: {error.errors()[0]['msg']}") from None
 
 
 def _refuse_taken(host: str, port: int) -> None:
-    """Refuse a port that another program uses. Streamlit and marimo would print an address first, then end.
+    """Refuse a port that another program uses; Streamlit and marimo would print an address and then end.
 
     Raises:
-        ConfigurationError: the address cannot be listened on.
+        ConfigurationError: no server can listen on this address.
     """
     try:
         with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
@@ -113,7 +114,7 @@ def _ready(published: Path, module: str, extra: str) -> Path:
 
 
 def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a module of this interpreter until it or this process ends; what it started itself ends with it."""
+    """Run a module with this interpreter until it or this process ends; end its child processes with it."""
     process = subprocess.Popen(  # noqa: S603 - this interpreter
         [sys.executable, "-m", *arguments], env={**os.environ, **environment}, start_new_session=True
     )

@@ -1,4 +1,4 @@
-"""`vetl demo`: the whole job on a made-up platform, in one folder. No other settings have an effect."""
+"""`vetl demo`: sync, build and publish a made-up platform in one folder. No other settings have an effect."""
 
 import json
 import os
@@ -56,15 +56,16 @@ QUESTIONS = {
         group by all order by requests desc
     """,
 }
-"""The questions of practice managers, as statements on the published marts."""
+"""The questions of practice managers, as SQL statements on the published marts."""
 STAGES = ["started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed"]
-"""The order of the stages on the made-up platform. A new warehouse has seen no move from which to learn it."""
+"""The order of the stages on the made-up platform. A new warehouse has no moves from which to learn it."""
 
 
 def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_json: bool, verbosity: int) -> int:
     """Sync, build and publish a made-up platform, then answer the managers' questions from the result.
 
-    With `keep` the platform goes on until Ctrl-C, a day later, so that `vetl run` in the folder reads new rows.
+    With `keep` the platform runs until Ctrl-C. Its clock is a day later, so that `vetl run` in the folder reads
+    new rows.
     """
     configure_logs(verbosity)
     if show and not has_dashboard():
@@ -94,28 +95,28 @@ def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_
 
 
 def _answer(folder: Path, published: Path, report: dict[str, Any], *, as_json: bool) -> None:
-    """Show the answers to the managers' questions, then the commands to go on with."""
+    """Show the answers to the managers' questions, then the next commands."""
     if report["published"]:
         answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}
         report["answers"] = {title: as_records(answer) for title, answer in answers.items()}
         if not as_json:
             for title, answer in answers.items():
                 show_answer(title, answer)
-            there = f"{this_command()} -C {quote(short(folder))}"
+            command = f"{this_command()} -C {quote(short(folder))}"
             mention(f"\nThe published file: {short(published)}")
-            mention(f"Query it: {there} query 'from marts.practices'")
+            mention(f"Query it: {command} query 'from marts.practices'")
             if has_dashboard():
-                mention(f"Look at it: {there} dashboard --open")
+                mention(f"Look at it: {command} dashboard --open")
     if as_json:
         print_json(report)
 
 
 def _keep(folder: Path, platform: Platform) -> None:
-    """Let a day pass on the platform, and leave its credentials for `vetl run` in the folder."""
+    """Advance the platform by a day, and write its credentials for `vetl run` in the folder."""
     advance(platform, timedelta(days=1))
     lines = [f"{name}={value}" for name, value in _credentials(platform).items()]
     (folder / ".env").write_text("\n".join(lines) + "\n", "utf-8")
-    mention("The platform runs until Ctrl-C; another day has passed on it.")
+    mention("The platform runs until Ctrl-C; its clock has advanced by another day.")
     mention(f"In another terminal: {this_command()} -C {quote(str(folder))} run")
 
 
@@ -125,7 +126,7 @@ def _wait_for_interrupt() -> None:
 
 
 def this_command() -> str:
-    """Return how the user calls this vetl from here: by its name if the shell finds it, else by its path."""
+    """Return the command that starts this vetl: its name if the shell finds it, else its path."""
     on_path, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
     if on_path and Path(on_path).resolve() == here.resolve():
         return "vetl"
@@ -133,7 +134,7 @@ def this_command() -> str:
 
 
 def _write_settings(folder: Path, platform: Platform, days: int) -> None:
-    """Write the settings of this demo, so that other commands work in its folder afterwards."""
+    """Write the settings of this demo, so that other commands work in its folder later."""
     history_start = platform.clock.date() - timedelta(days=days)
     lines = [
         "# Written by `vetl demo`. The platform at this address runs as long as the demo.",
@@ -150,7 +151,7 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
             # A JSON string is a TOML string.
             *(f"{key} = {json.dumps(practice[key])}" for key in ("id", "name", "time_zone")),
             f"history_start = {history_start}",
-            # By continent, so that the marts of groups have something to show.
+            # Group by continent, so that the marts of groups have rows.
             f"group = {json.dumps(practice['time_zone'].partition('/')[0])}",
         ]
     text = "\n".join(lines) + "\n"
@@ -165,17 +166,17 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
 
 
 def _refuse_another_demo(folder: Path, settings: str) -> None:
-    """Refuse the folder of a different demo: in one warehouse, rows of two platforms would come and go."""
-    before = folder / DEFAULT_FILE
-    wanted = tomllib.loads(settings)["practices"]
-    if before.exists() and tomllib.loads(before.read_text("utf-8")).get("practices") != wanted:
+    """Refuse the folder of a different demo, because its warehouse would mix the rows of two platforms."""
+    existing = folder / DEFAULT_FILE
+    practices = tomllib.loads(settings)["practices"]
+    if existing.exists() and tomllib.loads(existing.read_text("utf-8")).get("practices") != practices:
         raise ConfigurationError(
             f"{short(folder)}: holds other practices or days; remove the folder, or give another with --folder"
         )
 
 
 def _free_port() -> int:
-    """Return a free port. On the usual one the dashboard of real data may run."""
+    """Return a free port, because the dashboard of real data may use the default port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
@@ -187,7 +188,7 @@ def _credentials(platform: Platform) -> dict[str, str]:
 
 @contextmanager
 def _only_these(folder: Path, credentials: Mapping[str, str]) -> Generator[None]:
-    """Read settings from the demo's folder alone, so that no real warehouse named in the shell gets its rows."""
+    """Read settings only from the demo's folder, so that its rows never reach a real warehouse."""
     before = {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
     for name in before:
         del os.environ[name]

@@ -1,4 +1,4 @@
-"""The webhooks of the demo: a receiver of its own, and a day on the platform that sends some."""
+"""The webhooks of the demo: run a receiver, and advance the platform by a day with text messages."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from pipelines.settings.sources import PREFIX
 _SIGN_IN = "/services/user/v1/auth/sign-in"
 _MESSAGES = "/services/core/open_api/v1/messages"
 _NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19)
-"""Last digits of the telephone numbers that get a text. They decide its fate in the sandbox: opted out, blocked,
+"""The last digits of the phone numbers that get a text. In the sandbox they decide its state: opted out, blocked,
 undelivered, delivered or read."""
 
 
@@ -28,7 +28,7 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
     """Run `vetl webhooks serve` in the demo's folder, on a free port, until the block ends. Yield its address.
 
     Raises:
-        Unreachable: it did not start.
+        Unreachable: the receiver did not start.
     """
     environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
     process = subprocess.Popen(
@@ -36,7 +36,7 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
         cwd=folder,
         env={**environment, f"{PREFIX}WEBHOOKS__SECRETS": platform.webhook_secret},
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # its last line would only say that the demo ended it
+        stderr=subprocess.DEVNULL,  # its last line only reports that it was terminated
         text=True,
         start_new_session=True,
     )
@@ -45,7 +45,7 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
         if not greeting:
             command = f"cd {folder} && vetl webhooks serve"
             raise Unreachable(
-                f"the webhook receiver did not start: exit code {process.wait()}; `{command}` says why"
+                f"the webhook receiver did not start: exit code {process.wait()}; `{command}` shows the reason"
             )
         yield json.loads(greeting)["base_url"]
     finally:
@@ -54,9 +54,9 @@ def receiver(folder: Path, platform: Platform) -> Generator[str]:
 
 
 def a_day_passes(platform: Platform, receiver_address: str) -> int:
-    """Text some clients of each practice, let a day pass, and return the number of texts.
+    """Send texts to some clients of each practice, advance the clock by a day, and return the number of texts.
 
-    Texts are sent at noon of the practice: at night the platform refuses them (contract: Sending hours).
+    Texts are sent at noon of the practice, because the platform refuses them at night (contract: Sending hours).
     """
     _post(platform, "/_control/switches", {"webhooks_to": f"{receiver_address}/webhooks"})
     noons = [
@@ -77,7 +77,7 @@ def _until_noon(clock: datetime, time_zone: str) -> timedelta:
 
 
 def advance(platform: Platform, time: timedelta) -> None:
-    """Move the platform's clock forward. Everything that is planned for that time happens."""
+    """Move the platform's clock forward. All events that it has planned for that time happen."""
     _post(platform, "/_control/clock", {"advance_seconds": time.total_seconds()})
 
 
@@ -94,7 +94,7 @@ def _text_clients(platform: Platform, practice_id: str) -> None:
 
 
 def _post(platform: Platform, path: str, body: object, headers: dict[str, str] | None = None) -> dict[str, Any]:
-    request = Request(  # noqa: S310 - the loopback address that it printed
+    request = Request(  # noqa: S310 - the loopback address of the sandbox
         f"{platform.base_url}{path}",
         json.dumps(body).encode(),
         {"Content-Type": "application/json", **(headers or {})},

@@ -1,4 +1,4 @@
-"""`vetl doctor`: what the interface leaves open, found out and shown."""
+"""`vetl doctor`: compare the settings with the platform, and show the findings."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def doctor(
     as_json: bool,
     verbosity: int,
 ) -> int:
-    """`vetl doctor`."""
+    """Run `vetl doctor`."""
     configure_logs(verbosity)
     config = _file_to_mend() if write else None
     settings = load_settings()
@@ -54,7 +54,7 @@ def doctor(
 def _file_to_mend() -> Path:
     config = Sources.find(None).config
     if config is None:
-        raise ConfigurationError(f"--write: there is no {DEFAULT_FILE} here to write to; `vetl init` makes one")
+        raise ConfigurationError(f"--write: there is no {DEFAULT_FILE} here to write to; `vetl init` creates it")
     return config
 
 
@@ -62,7 +62,7 @@ FINE = frozenset(("ok", "note"))
 
 
 def show(report: Report, *, everything: bool = False) -> None:
-    """The sum; a line for each check that did not come out well, or for `everything`; then what is to be done."""
+    """Print the totals, the findings with a problem (or `everything`), and the remedies."""
     findings = [(practice, finding) for practice in report.practices for finding in practice.findings]
     print_table(
         summary(report),
@@ -71,8 +71,8 @@ def show(report: Report, *, everything: bool = False) -> None:
             "list",
             "check",
             "state",
-            TableColumn("found", 1, least=18),
-            TableColumn("evidence", 2, least=30),
+            TableColumn("found", 1, min_width=18),
+            TableColumn("evidence", 2, min_width=30),
         ),
         [
             (
@@ -96,7 +96,7 @@ def show(report: Report, *, everything: bool = False) -> None:
         say(f"written: {key}")
     for key in report.overridden:
         variable = f"VETL_{key.upper().replace('.', '__')}"
-        say(f"{key}: the environment overrides what is written, see {variable} and the like")
+        say(f"{key}: an environment variable overrides vetl.toml; see {variable} and variables that begin with it")
     if report.exit_code and any(finding.correction for _, finding in report.contradictions):
         say("`vetl doctor --write` corrects vetl.toml")
     hidden = sum(finding.state in FINE for _, finding in findings)
@@ -107,7 +107,7 @@ def show(report: Report, *, everything: bool = False) -> None:
 
 
 def summary(report: Report) -> str:
-    """`2 practices, 84 checks: 1 WRONG, 3 ignored, 80 ok; 512 requests, all of them reads`."""
+    """Return `2 practices, 84 checks: 1 WRONG, 3 ignored, 80 ok; 512 requests, none of them writes`."""
     states = Counter(finding.state for practice in report.practices for finding in practice.findings)
     by_state = ", ".join(f"{states[state]} {WORDS.get(state, state)}" for state in IN_ORDER if states[state])
     checked = f"{count(len(report.practices), 'practice')}, {count(states.total(), 'check')}: {by_state}"

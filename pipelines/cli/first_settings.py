@@ -1,4 +1,4 @@
-"""The questions of `vetl init` on a terminal, and the settings with the answers in them."""
+"""Ask the questions of `vetl init`, and put the answers into the settings."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from pipelines.settings.sources import nearest
 from pipelines.settings.values import http_address
 
 Read = Callable[[str], str]
-"""Shows a question and returns the line that was typed; `input` on a terminal."""
+"""A function that shows a question and returns the typed line; on a terminal, `input`."""
 
 _ADDRESS = re.compile(r'^base_url = ".*"', re.MULTILINE)
 _PRACTICE = re.compile(r"^\[\[practices\]\]\n(?:.+\n?)*", re.MULTILINE)
@@ -18,19 +18,22 @@ _PRACTICE = re.compile(r"^\[\[practices\]\]\n(?:.+\n?)*", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswers:
-    """The address of the platform, empty if it was left open, and the lines of each practice's table."""
+    """The address of the platform, empty if it was skipped, and the TOML table of each practice."""
 
     address: str
     practices: tuple[str, ...]
 
 
 def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
-    """Ask for the address and the practices. An empty line skips a question; a wrong answer is asked again."""
-    address = _asked(read, say, "Address of the platform, such as https://api.example.com: ", http_address)
+    """Ask for the address and the practices. An empty line skips a question; an invalid answer repeats it."""
+    address = _ask_until_valid(
+        read, say, "Address of the platform, such as https://api.example.com: ", http_address
+    )
     practices: list[str] = []
     while identity := read(f"Id of practice {len(practices) + 1} (its X-Client-Id; empty to end): ").strip():
         name = read("  Its name: ").strip() or identity
-        zone = _asked(read, say, "  Its time zone, such as America/New_York: ", _time_zone) or "America/New_York"
+        zone_question = "  Its time zone, such as America/New_York: "
+        zone = _ask_until_valid(read, say, zone_question, _time_zone) or "America/New_York"
         start = "history_start = 2025-01-01             # how far back the first sync reads"
         keys = {"id": identity, "name": name, "time_zone": zone}
         # A JSON string is a TOML string.
@@ -40,7 +43,7 @@ def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
 
 
 def filled(example: str, answers: FirstAnswers) -> str:
-    """Return the example with the answers in place of its address and its practice."""
+    """Return the example settings with the answers instead of its address and its practice."""
     text = example
     if answers.address:
         line = f"base_url = {json.dumps(answers.address)}"
@@ -51,7 +54,7 @@ def filled(example: str, answers: FirstAnswers) -> str:
     return text
 
 
-def _asked(read: Read, say: Callable[[str], object], question: str, check: Callable[[str], str]) -> str:
+def _ask_until_valid(read: Read, say: Callable[[str], object], question: str, check: Callable[[str], str]) -> str:
     while answer := read(question).strip():
         try:
             return check(answer)

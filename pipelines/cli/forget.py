@@ -1,4 +1,4 @@
-"""`vetl forget`: a person leaves, the counts stay."""
+"""`vetl forget`: remove a person from all files that vetl keeps; counts stay the same."""
 
 import sys
 from functools import partial
@@ -14,7 +14,7 @@ from pipelines.settings import Settings, load_settings
 
 
 def forget(practice: str, client: str, *, dry_run: bool, yes: bool, as_json: bool, verbosity: int) -> int:
-    """Take the person out of everything that vetl keeps, once somebody has agreed to it."""
+    """Run `vetl forget`. Without `yes`, ask for confirmation on a terminal."""
     configure_logs(verbosity)
     settings = load_settings()
     if dry_run:
@@ -33,10 +33,10 @@ def forget(practice: str, client: str, *, dry_run: bool, yes: bool, as_json: boo
 
 
 def _agreed(settings: Settings, practice: str, client: str) -> bool:
-    """Ask, on a terminal.
+    """Ask for confirmation on a terminal.
 
     Raises:
-        WrongUse: nobody can be asked.
+        WrongUse: standard input is not a terminal.
     """
     if not sys.stdin.isatty():
         raise WrongUse("forget cannot be undone: add --yes to do it, or --dry-run to see what it would change")
@@ -94,7 +94,7 @@ def _show(forgotten: Forgetting) -> None:
     rows = count(sum(forgotten.rows.values()), "row")
     print_line(f"Forgotten: {rows} stay under {forgotten.pseudonym}, {_deliveries(forgotten.deliveries)} erased")
     for file in forgotten.removed:
-        say(f"removed {file}: it was published before")
+        say(f"removed {file}, an earlier published file")
     for lake in forgotten.lakes:
         say(f"{lake}: rewritten; its earlier files are gone")
     for file in forgotten.left:
@@ -102,6 +102,6 @@ def _show(forgotten: Forgetting) -> None:
     if forgotten.left:
         say(UNFINISHED)
         return
-    say("nothing of the person was found in any file that vetl keeps; backups and copies still have them")
-    say("rows that the platform sends again come in under the same pseudonym; delete them on the platform, too")
-    say("a number, address or name that the client gets later is not recognised: forget the client again then")
+    say("no file that vetl keeps mentions the person any more; backups and copies still may")
+    say("rows that the platform sends again get the same pseudonym; delete them on the platform, too")
+    say("a new phone number, address or name of the client is not recognised; then run this command again")

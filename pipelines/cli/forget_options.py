@@ -6,8 +6,8 @@ import typer
 
 from pipelines.cli.options import AsJson, Practice, Verbose
 
-Client = Annotated[str, typer.Option("--client", metavar="ID", help="The client's id at the platform.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Count what would change, and change nothing.")]
+Client = Annotated[str, typer.Option("--client", metavar="ID", help="The client's id on the platform.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the rows to change; change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask; needed if there is no terminal.")]
 
 
@@ -19,7 +19,7 @@ def forget(
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
-    """Take a person out of all that vetl keeps."""
+    """Remove a person from everything that vetl keeps."""
     from pipelines.cli.forget import forget  # noqa: PLC0415 - not needed for `--help`
 
     return forget(practice, client, dry_run=dry_run, yes=yes, as_json=as_json, verbosity=verbose)

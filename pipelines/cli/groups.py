@@ -20,7 +20,7 @@ def lake() -> None:
 
 @lake_app.command("export")
 def lake_export(as_json: AsJson = False, verbose: Verbose = 0) -> int:
-    """Write what changed since the last export."""
+    """Write the rows that changed since the last export."""
     from pipelines.cli.lake import export
 
     return export(as_json=as_json, verbosity=verbose)
@@ -44,13 +44,17 @@ def quarantine_retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
 
 @quarantine_app.command("acknowledge")
 def quarantine_acknowledge(
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why they may stay; shown with them.")],
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why the rows may stay; shown with them.")
+    ],
     practice: Practices = None,
     endpoint: Lists = None,
-    row: Annotated[list[str] | None, typer.Option("--row", metavar="ID", help="Only this; repeatable.")] = None,
+    row: Annotated[
+        list[str] | None, typer.Option("--row", metavar="ID", help="Only this row; repeatable.")
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Mark bad rows as known: exit codes do not count them any more."""
+    """Mark bad rows as known, so that exit codes ignore them."""
     from pipelines.cli.quarantine import acknowledge
 
     return acknowledge(reason, practice, endpoint, row, as_json=as_json)
@@ -94,7 +98,7 @@ def serve_webhooks(
 @webhooks_app.command("drain")
 def drain_webhooks(
     catch_up: Annotated[
-        bool, typer.Option("--catch-up/--no-catch-up", help="Also fetch by id what webhooks may have missed.")
+        bool, typer.Option("--catch-up/--no-catch-up", help="Also fetch by id rows whose webhooks may be missing.")
     ] = True,
     message: Annotated[
         list[str] | None, typer.Option("--message", metavar="ID", help="Also fetch this message; repeatable.")

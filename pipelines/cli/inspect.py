@@ -1,4 +1,4 @@
-"""`vetl init`: the first settings of a folder."""
+"""`vetl init`: write the first settings of a folder."""
 
 import os
 import sys
@@ -33,21 +33,21 @@ warehouse/
 def init(*, as_json: bool) -> int:
     """Run `vetl init`: write `vetl.toml`, `.env` and `.gitignore` into the working directory.
 
-    On a terminal the address and the practices are asked first.
+    On a terminal, ask for the address and the practices first.
 
     Raises:
-        ConfigurationError: there is a `vetl.toml` already, or a file cannot be written.
+        ConfigurationError: `vetl.toml` exists already, or a file cannot be written.
     """
     target = Path.cwd() / DEFAULT_FILE
     if target.exists():
-        raise ConfigurationError(f"{target}: is already there and stays as it is")
+        raise ConfigurationError(f"{target}: exists already and was not changed")
     settings = bundled.example_settings().read_text("utf-8")
     answers = _answers() if sys.stdin.isatty() and not as_json else None
-    if not _written(target, filled(settings, answers) if answers else settings):
-        raise ConfigurationError(f"{target}: is already there and stays as it is")
+    if not _write_new(target, filled(settings, answers) if answers else settings):
+        raise ConfigurationError(f"{target}: exists already and was not changed")
     secrets, ignored = target.with_name(".env"), target.with_name(".gitignore")
-    has_written = _written(secrets, _SECRETS.format(key=token_hex(32)))
-    has_ignored = _written(ignored, _IGNORED)
+    has_written = _write_new(secrets, _SECRETS.format(key=token_hex(32)))
+    has_ignored = _write_new(ignored, _IGNORED)
     if as_json:
         print_json({"exit_code": 0, "path": target, "secrets": secrets if has_written else None})
         return 0
@@ -60,8 +60,8 @@ def init(*, as_json: bool) -> int:
 
 
 def _answers() -> FirstAnswers | None:
-    """Return the answers; `None` if the input ended."""
-    mention("An empty line leaves a question open; vetl.toml can be edited later.")
+    """Return the answers, or `None` if the input ended."""
+    mention("Press Enter to skip a question; vetl.toml can be edited later.")
     try:
         return ask(input, mention)
     except EOFError:
@@ -73,8 +73,8 @@ def _open_keys(answers: FirstAnswers | None) -> dict[str, object]:
     return {"base_url": answers and answers.address, "practices": answers and answers.practices}
 
 
-def _written(target: Path, content: str) -> bool:
-    """Write a new file for its owner alone, and return whether there was none before."""
+def _write_new(target: Path, content: str) -> bool:
+    """Write a file that only its owner can read. Return false if the file exists already."""
     try:
         new = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(new, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""`vetl dagster ...` and `vetl dbt ...`: the installed ones, pointed at this warehouse; `vetl open`."""
+"""`vetl dagster`, `vetl dbt` and `vetl open`: run these installed programs on vetl's warehouse."""
 
 import os
 import shutil
@@ -19,27 +19,29 @@ from pipelines.settings import load_settings
 DAGSTER = (sys.executable, "-m", "dagster")
 DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")
 _WITH_DEFINITIONS = frozenset(("dev", "asset", "job", "schedule", "sensor", "definitions"))
-"""The commands of Dagster that take `-m`, the module with the definitions."""
+"""The commands of Dagster with an option `-m` for the module of the definitions."""
 
 
 def dagster(arguments: Sequence[str]) -> int:
-    """Run Dagster on vetl's definitions; its state and its settings are kept beside the warehouse.
+    """Run Dagster on vetl's definitions. Its state and its settings are stored beside the warehouse.
 
-    `vetl dagster dev` is `dg dev`, as `dagster dev` is superseded; `dg` has no other of these commands.
+    `vetl dagster dev` runs `dg dev`, because Dagster has superseded `dagster dev`; `dg` lacks the other commands.
     """
     if find_spec("dagster_dg_cli") is None:
         raise ConfigurationError("Dagster is not installed here: pip install 'vetl[dagster]'")
-    given = list(arguments)
-    if given and given[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(given):
-        given += ["-m", "pipelines.definitions"]
+    passed_on = list(arguments)
+    if passed_on and passed_on[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(passed_on):
+        passed_on += ["-m", "pipelines.definitions"]
     home = Path(os.environ.get("DAGSTER_HOME") or _warehouse().with_name("dagster"))
     _write_settings(home)
-    command = DG if given[:1] == ["dev"] else DAGSTER
-    return _run([*command, *given], {**os.environ, "DAGSTER_HOME": str(home)})
+    command = DG if passed_on[:1] == ["dev"] else DAGSTER
+    return _run([*command, *passed_on], {**os.environ, "DAGSTER_HOME": str(home)})
 
 
 def _write_settings(home: Path) -> None:
-    """Write vetl's `dagster.yaml` if there is none: without it Dagster sends telemetry and knows no single writer.
+    """Write vetl's `dagster.yaml` if there is none.
+
+    Without this file Dagster sends telemetry and may run two steps that write at the same time.
 
     Raises:
         WarehouseError: the folder cannot be written.
@@ -55,7 +57,7 @@ def _write_settings(home: Path) -> None:
 
 
 def dbt(arguments: Sequence[str]) -> int:
-    """`vetl dbt ls` is `dbt ls` on the shipped project and this warehouse; what it writes lies beside it."""
+    """Run dbt on vetl's project and warehouse. Its output and logs are stored beside the warehouse."""
     warehouse = _warehouse()
     state, project = state_folder(warehouse), str(bundled.dbt_project())
     places = {
@@ -64,18 +66,18 @@ def dbt(arguments: Sequence[str]) -> int:
         "DBT_TARGET_PATH": str(state / "target"),
         "DBT_LOG_PATH": str(state / "logs"),
     }
-    return _run([*DBT, *arguments], {**environment(warehouse), **places}, folder=_made(state))
+    return _run([*DBT, *arguments], {**environment(warehouse), **places}, folder=_with_folder(state))
 
 
 def open_published() -> int:
-    """`vetl open`: the published file in DuckDB's own shell, read-only, where that is installed."""
+    """Run `vetl open`: open the published file read-only in DuckDB's shell."""
     published = load_settings().warehouse.published
     if not published.exists():
         raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
     shell = shutil.which("duckdb")
     if shell is None:
         raise WrongUse(
-            f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` asks the same file"
+            f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` reads the same file"
         )
     mention(f"{short(published)}, read-only; .quit leaves")
     return _run([shell, "-readonly", str(published)], dict(os.environ))
@@ -88,9 +90,9 @@ def _warehouse() -> Path:
 
 
 def _run(command: Sequence[str], environ: dict[str, str], *, folder: str | None = None) -> int:
-    return subprocess.run(command, env=environ, cwd=folder, check=False).returncode  # noqa: S603 - what the user asked for
+    return subprocess.run(command, env=environ, cwd=folder, check=False).returncode  # noqa: S603 - the command of the user
 
 
-def _made(folder: os.PathLike[str]) -> str:
-    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - any path
+def _with_folder(folder: os.PathLike[str]) -> str:
+    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - accepts any path-like object
     return str(folder)

@@ -15,19 +15,19 @@ _MEGABYTE = 1_000_000
 
 
 def export(*, as_json: bool, verbosity: int) -> int:
-    """`vetl lake export`: what changed since the last one."""
+    """Run `vetl lake export`: write the rows that changed since the last export."""
     configure_logs(verbosity)
     with waiting("exporting"):
         exported = run_export(load_settings())
     if as_json:
         print_json({"exit_code": 0, "lake": asdict(exported)})
     else:
-        print_line(_told(exported))
+        print_line(_summary(exported))
     return 0
 
 
 def build_on_spark(*, as_json: bool, verbosity: int) -> int:
-    """`vetl build --engine spark`: from the lake, then the published file and the lake of marts."""
+    """Run `vetl build --engine spark`: build from the lake, publish, and export the marts."""
     configure_logs(verbosity)
     with showing_nodes() as advance:
         result = build_marts_on_spark(load_settings(), advance=advance)
@@ -37,10 +37,10 @@ def build_on_spark(*, as_json: bool, verbosity: int) -> int:
     show_build(result.build)
     if result.published and result.marts:
         show_published(result.published)
-        print_line(_told(result.marts))
+        print_line(_summary(result.marts))
     return result.build.exit_code
 
 
-def _told(lake: Exported) -> str:
+def _summary(lake: Exported) -> str:
     new = f"{count(lake.written, 'new file')} of {lake.written_bytes / _MEGABYTE:,.1f} MB"
     return f"{lake.location}: {count(lake.rows, 'row')} in {count(lake.files, 'file')}, {new}"

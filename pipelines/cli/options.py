@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow_interspersed_args": False}
-"""The arguments after the command's name belong to the other program."""
+"""The settings of a command that passes its arguments on to another program."""
 
 Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
@@ -40,7 +40,7 @@ Engine = Annotated[
 
 
 def _practices(incomplete: str) -> list[str]:
-    """Return the ids of the configured practices, for completion; none if vetl.toml cannot be read."""
+    """Return the ids of the configured practices, for completion. Return none if vetl.toml cannot be read."""
     from pipelines.core.errors import ConfigurationError  # noqa: PLC0415 - not needed for `--help`
     from pipelines.settings.sources import Sources  # noqa: PLC0415
 
@@ -80,7 +80,9 @@ Question = Annotated[
 ]
 Since = Annotated[
     datetime | None,
-    typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Re-read what changed since this day."),
+    typer.Option(
+        "--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read again all rows that changed since this day."
+    ),
 ]
 
 Keep = Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")]
@@ -96,20 +98,21 @@ _WITH_THEIR_VALUE = ("--log-file=", "--log-format=", "--config=")
 
 
 def options_first(arguments: Sequence[str]) -> list[str]:
-    """Move the options of every command before its name, because Typer takes them only there.
+    """Move the options of every command before its name, because Typer accepts them only there.
 
-    The arguments of `dagster` and `dbt` are theirs: both know other options `-C` or `--config`.
+    The arguments of `dagster` and `dbt` are not moved, because these programs have options `-C` and `--config` of
+    their own.
     """
     first: list[str] = []
     rest: list[str] = []
-    given = iter(arguments)
-    for argument in given:
+    remaining = iter(arguments)
+    for argument in remaining:
         if argument in {"dagster", "dbt"} and not rest:
-            return [*first, argument, *given]
+            return [*first, argument, *remaining]
         if argument in {"--quiet", "-q"} or argument.startswith(_WITH_THEIR_VALUE):
             first.append(argument)
         elif argument in _TAKING_A_VALUE:
-            first += [argument, *islice(given, 1)]
+            first += [argument, *islice(remaining, 1)]
         else:
             rest.append(argument)
     return first + rest

@@ -1,4 +1,4 @@
-"""Where a command's words go: quiet or not, also into a file, for people or as JSON lines."""
+"""The messages of a command on standard error and in a log file, as text or as JSON lines."""
 
 import json
 import sys
@@ -15,14 +15,14 @@ LogFormat = Literal["text", "json"]
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Output:
-    """What `--quiet`, `--log-file` and `--log-format` ask for; a stream that structlog can write to."""
+    """The values of `--quiet`, `--log-file` and `--log-format`, as a stream that structlog can write to."""
 
     quiet: bool = False
     log_format: LogFormat = "text"
     file: TextIO | None = None
 
     def write(self, text: str) -> int:
-        """Logs, as they come, to standard error, and into the file with the time before each line."""
+        """Write text to standard error, and to the log file with the time before each line."""
         sys.stderr.write(text)
         if self.file and text.strip():
             stamp = "" if self.log_format == "json" else f"{_now()} "
@@ -30,21 +30,21 @@ class Output:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Flush standard error and the log file."""
         sys.stderr.flush()
         if self.file:
             self.file.flush()
 
 
 OUTPUT = Output()
-"""Of this process: it runs one command."""
+"""The output of this process, which runs one command."""
 
 
 def direct(*, quiet: bool, log_file: Path | None, log_format: LogFormat) -> None:
-    """Follow these options from now on.
+    """Set the output options of this process.
 
     Raises:
-        WrongUse: the file cannot be written.
+        WrongUse: the log file cannot be written.
     """
     if OUTPUT.file:
         OUTPUT.file.close()
@@ -57,7 +57,7 @@ def direct(*, quiet: bool, log_file: Path | None, log_format: LogFormat) -> None
 
 
 def say(line: str, level: str = "info") -> None:
-    """One line on standard error, and in the log file."""
+    """Write a line to standard error and to the log file."""
     line = printable(line)
     if OUTPUT.log_format == "json":
         line = json.dumps({"timestamp": _now(), "level": level, "event": line}, ensure_ascii=False)
@@ -65,13 +65,13 @@ def say(line: str, level: str = "info") -> None:
 
 
 def mention(line: str) -> None:
-    """The same, of what is as it should be: nothing with `--quiet`."""
+    """Write a line about expected progress, unless `--quiet` is set."""
     if not OUTPUT.quiet:
         say(line)
 
 
 def configure_logs(verbosity: int) -> None:
-    """What the parts of vetl log goes the same way."""
+    """Send the logs of all packages to the same output."""
     from pipelines.jobs import logs  # noqa: PLC0415 - structlog is not needed for `--help`
 
     logs.configure_logs(verbosity, OUTPUT, as_json=OUTPUT.log_format == "json")  # pyright: ignore[reportArgumentType] - a stream that writes to two

@@ -1,4 +1,4 @@
-"""The folder that a command works in, and the file that it reads its settings from: `-C` and `--config`."""
+"""The working folder (`-C`) and the settings file (`--config`) of a command."""
 
 import os
 from pathlib import Path
@@ -7,9 +7,10 @@ from pipelines.core.errors import WrongUse
 
 
 def enter(folder: Path | None, config: Path | None) -> None:
-    """Change to `folder`, then read `config` instead of `vetl.toml`. A relative `config` starts at `folder`.
+    """Change to `folder`, and read settings from `config` instead of `vetl.toml`.
 
-    The file is named in the environment, so that the processes that a command starts read it too.
+    A relative `config` starts at `folder`. Its path is put into the environment, so that child processes read the
+    same file.
 
     Raises:
         WrongUse: the folder cannot be entered.

@@ -1,4 +1,4 @@
-"""How the process ends: at a signal, at a full disk, at the end of its output."""
+"""End the process in order after a signal, on a full disk, and if standard output cannot be written."""
 
 import errno
 import os
@@ -12,24 +12,25 @@ TERMINATED = 143
 WRITING = frozenset(
     ("sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine", "webhooks", "demo")
 )
-"""The commands that keep what they have done when a signal ends them."""
+"""The commands that keep their progress if a signal ends them."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _terminated: list[int] = []
-"""The SIGTERM that came, if one did."""
+"""The number of SIGTERM, once it has arrived."""
 
 
 def prepare() -> None:
-    """What vetl writes is its owner's alone (the published file says otherwise itself), and SIGTERM is Ctrl-C."""
+    """Create files that only their owner can read, and handle SIGTERM as Ctrl-C.
+
+    The published file sets its own permissions.
+    """
     os.umask(0o077)
     signal.signal(signal.SIGTERM, _terminate)
 
 
 def _terminate(number: int, _frame: object) -> None:
-    """As Ctrl-C: asyncio, DuckDB and subprocesses are prepared for that, and end in order.
-
-    A shell has what it starts in the background ignore Ctrl-C; SIGTERM must end that too.
-    """
+    """Raise SIGINT, because asyncio, DuckDB and subprocesses end in order on Ctrl-C."""
+    # A process that a shell starts in the background ignores SIGINT; SIGTERM must end it all the same.
     _terminated.append(number)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -37,40 +38,40 @@ def _terminate(number: int, _frame: object) -> None:
 
 
 def is_of_interrupt(error: BaseException) -> bool:
-    """Return whether a signal is behind an error.
+    """Return whether a signal caused this error.
 
-    Libraries meet the signal in the middle of their work: DuckDB raises an error of its own, and what cleans up
-    behind Ctrl-C may fail because its work was cut off.
+    DuckDB raises an error of its own if a signal arrives during a statement, and clean-up code may fail because
+    the signal interrupted it.
     """
     if _terminated:
         return True
-    seen: list[BaseException] = []
+    visited: list[BaseException] = []
     cause: BaseException | None = error
-    while cause and cause not in seen:
+    while cause and cause not in visited:
         if isinstance(cause, KeyboardInterrupt) or type(cause).__name__ == "InterruptException":
             return True
-        seen.append(cause)
+        visited.append(cause)
         cause = cause.__cause__ or cause.__context__
     return False
 
 
 def of_interrupt(arguments: Sequence[str]) -> tuple[str, int]:
-    """Return what a signal did to a command, and its exit code."""
+    """Return the message and the exit code for a command that a signal ended."""
     why, code = ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
     saves = not WRITING.isdisjoint(arguments)
     return f"{why}. Progress saved; run again to continue" if saves else why, code
 
 
 def no_room(error: Exception) -> str | None:
-    """Where a full disk was met, in one line; `None` for any other error."""
+    """Return a line that names the file if the disk is full; return `None` for any other error."""
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         return f"{error.filename or 'standard output'}: {os.strerror(error.errno)}"
     return None
 
 
 def flush() -> str | None:
-    """What is still in the buffer may not fit either: in one line, where Python would show a traceback."""
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - who read it has gone
+    """Flush standard output. Return one line if the disk is full, because Python would print a traceback."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - `_failed` sets it to `None`
         return None
     try:
         sys.stdout.flush()

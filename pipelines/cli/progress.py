@@ -1,4 +1,4 @@
-"""How far a command has come, on standard error: bars on a terminal, a plain line every few seconds elsewhere."""
+"""Show progress on standard error: bars on a terminal, otherwise a plain line every few seconds."""
 
 import sys
 import time
@@ -28,65 +28,65 @@ from pipelines.core import results
 from pipelines.jobs.dbt_process import Advance
 
 LINES_EVERY = 5.0
-"""Seconds between two lines, where nobody watches."""
-WAITS_UNTOLD = 1.0
-"""Seconds that something is waited for without a line about it, where nobody watches."""
+"""Seconds between two lines if standard error is not a terminal."""
+SILENT_WAIT = 1.0
+"""Seconds of a wait before a line about it, if standard error is not a terminal."""
 SPINS_AFTER = 0.5
-"""Seconds before a spinner: what is answered sooner needs none."""
+"""Seconds before a spinner appears."""
 ENDED = frozenset(("certified", "uncertified", "withdrawn", "failed"))
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was reported of every list of every practice. `expected`: how many practices there are, if known."""
+    """The latest progress of every list of every practice. `expected` is the number of practices, if known."""
 
     expected: int | None = None
     latest: dict[str, dict[str, results.Progress]] = field(default_factory=dict)
 
     def take(self, progress: results.Progress) -> None:
-        """One more report."""
+        """Record the progress of a list of a practice."""
         self.latest.setdefault(progress.endpoint, {})[progress.practice_id] = progress
 
     def done(self, endpoint: str) -> int:
-        """Rows read of a list so far, over all practices."""
+        """Return the number of rows read of a list so far, over all practices."""
         return sum(part.done for part in self.latest[endpoint].values())
 
     def total(self, endpoint: str) -> int | None:
-        """Rows that the source tells of, and has not told of yet for practices that wait."""
+        """Return the total rows of a list at the source, or `None` until it is known for every practice."""
         parts = self.latest[endpoint].values()
         if any(part.total is None for part in parts) or len(parts) < (self.expected or 0):
             return None
         return sum(part.total or 0 for part in parts)
 
     def ended(self, endpoint: str) -> int:
-        """How many practices are through with a list."""
+        """Return the number of practices whose list is done."""
         return sum(part.phase in ENDED for part in self.latest[endpoint].values())
 
     def practices(self, endpoint: str) -> int:
-        """How many practices a list has."""
+        """Return the number of practices of a list."""
         return self.expected or len(self.latest[endpoint])
 
-    def brought(self, endpoint: str) -> str:
+    def changes(self, endpoint: str) -> str:
         """Return `992 rows new, 0 changed, 40 requests`; a row that was read twice counts once."""
         parts = self.latest[endpoint].values()
         new, changed = sum(part.new for part in parts), sum(part.changed for part in parts)
         requests = sum(part.requests for part in parts)
         return f"{count(new, 'row')} new, {changed:,} changed, {count(requests, 'request')}"
 
-    def is_through(self, endpoint: str) -> bool:
-        """Every practice is through with this list."""
+    def is_done(self, endpoint: str) -> bool:
+        """Return whether the list of every practice is done."""
         return self.ended(endpoint) == self.practices(endpoint)
 
     def mark(self, endpoint: str) -> str:
-        """A tick where a list is through, a cross where one practice's failed."""
-        if not self.is_through(endpoint):
+        """Return a tick if a list is done, a cross if it failed for a practice, else a space."""
+        if not self.is_done(endpoint):
             return " "
         return "✗" if any(part.phase == "failed" for part in self.latest[endpoint].values()) else "✓"
 
 
 @contextmanager
 def showing_lists(practices: int | None = None) -> Generator[results.ReportProgress]:
-    """A bar for each list over all practices; elsewhere a line every few seconds; nothing with `--quiet`."""
+    """Show a bar for each list on a terminal, otherwise a line every few seconds; nothing with `--quiet`."""
     tally = Tally(practices)
     if OUTPUT.quiet:
         yield lambda _progress: None
@@ -103,7 +103,7 @@ def showing_lists(practices: int | None = None) -> Generator[results.ReportProgr
 
 @contextmanager
 def showing_nodes() -> Generator[Advance]:
-    """How many of dbt's nodes are done; nothing where nobody watches."""
+    """Show the number of dbt nodes that are done, on a terminal only."""
     if OUTPUT.quiet or not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -113,14 +113,14 @@ def showing_nodes() -> Generator[Advance]:
 
 
 @contextmanager
-def waiting(what: str) -> Generator[None]:
-    """A spinner with the time that has passed, once that is a while; nothing where nobody watches."""
+def waiting(activity: str) -> Generator[None]:
+    """Show a spinner with the elapsed time after half a second, on a terminal only."""
     if OUTPUT.quiet or not sys.stderr.isatty():
         yield
         return
     spinner = Progress(
         SpinnerColumn(),
-        TextColumn(f"{what}, Ctrl-C ends it"),
+        TextColumn(f"{activity}, Ctrl-C ends it"),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
@@ -139,7 +139,7 @@ def waiting(what: str) -> Generator[None]:
 
 
 class _Count(ProgressColumn):
-    """`1,200 of 16,000 rows`, or the first number alone while the second is not known."""
+    """`1,200 of 16,000 rows`, or `1,200 rows` until the total is known."""
 
     def render(self, task: Task) -> Text:
         of = "" if task.total is None or task.finished else f" of {int(task.total):,}"
@@ -147,7 +147,7 @@ class _Count(ProgressColumn):
 
 
 class _Speed(ProgressColumn):
-    """Rows a second, of late; over the whole where it is done."""
+    """Recent rows per second; once the task is done, the average."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -155,19 +155,22 @@ class _Speed(ProgressColumn):
 
 
 class _TimeLeft(TimeRemainingColumn):
-    """Nothing where more rows came than the source has, and a list is not through: some are read again."""
+    """The remaining time.
+
+    It is empty if more rows were read than the source has and the list is not done, because rows are read again.
+    """
 
     def render(self, task: Task) -> Text:
         return Text() if task.finished and task.fields["mark"] == " " else super().render(task)
 
 
 class _Bars(Progress):
-    """Bars, and below them what is waited for."""
+    """Bars, with a spinner below them during a wait."""
 
     spinner: Spinner | None = None
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bars first."""
+        """Yield the bars, then the spinner."""
         if self.tasks:
             yield from super().get_renderables()
         if self.spinner:
@@ -204,7 +207,7 @@ def _moving(bars: _Bars, tally: Tally) -> results.ReportProgress:
         bars.update(
             tasks[name],
             completed=done,
-            total=max(done, 1) if tally.is_through(name) else tally.total(name),
+            total=max(done, 1) if tally.is_done(name) else tally.total(name),
             mark=tally.mark(name),
             practices=f"{tally.ended(name)} of {practices} practices" if practices > 1 else "",
         )
@@ -213,7 +216,7 @@ def _moving(bars: _Bars, tally: Tally) -> results.ReportProgress:
 
 
 class _Lines:
-    """A line every few seconds, one at the end of each list, and one for whatever keeps everything waiting."""
+    """Write a line every few seconds, one at the end of each list, and one for each long wait."""
 
     def __init__(self, tally: Tally, clock: Callable[[], float] = time.monotonic) -> None:
         self._tally = tally
@@ -222,40 +225,40 @@ class _Lines:
         self._late: Timer | None = None
 
     def __call__(self, progress: results.Progress | results.Waiting) -> None:
-        """One more report."""
+        """Record one report of progress or of a wait."""
         self.end()
         if isinstance(progress, results.Progress):
             self._tally.take(progress)
-            self._read(progress)
+            self._say_progress(progress)
         elif progress.what:
-            self._late = Timer(WAITS_UNTOLD, say, (progress.what,))
+            self._late = Timer(SILENT_WAIT, say, (progress.what,))
             self._late.start()
 
     def end(self) -> None:
-        """Nothing is waited for any more."""
+        """End the wait, so that no line about it follows."""
         if self._late:
             self._late.cancel()
             self._late.join()
 
-    def _read(self, progress: results.Progress) -> None:
+    def _say_progress(self, progress: results.Progress) -> None:
         name, tally = progress.endpoint, self._tally
-        if progress.phase in ENDED and tally.is_through(name) and tally.practices(name) > 1:
-            say(f"{name}: all {tally.practices(name)} practices done, {tally.brought(name)}")
+        if progress.phase in ENDED and tally.is_done(name) and tally.practices(name) > 1:
+            say(f"{name}: all {tally.practices(name)} practices done, {tally.changes(name)}")
         elif progress.phase in ENDED and tally.expected == 1:
-            say(f"{name}: {progress.phase}, {tally.brought(name)}")
+            say(f"{name}: {progress.phase}, {tally.changes(name)}")
         elif self._clock() >= self._due:
             self._due = self._clock() + LINES_EVERY
-            say(_in_short(tally))
+            say(_lists_in_progress(tally))
 
 
-def _in_short(tally: Tally) -> str:
-    """Every list that is under way, in one line."""
-    under_way = [name for name in tally.latest if not tally.is_through(name)]
-    return "reading " + ", ".join(_one(tally, name) for name in under_way)
+def _lists_in_progress(tally: Tally) -> str:
+    """Return one line with the progress of every list that is not done."""
+    names = [name for name in tally.latest if not tally.is_done(name)]
+    return "reading " + ", ".join(_list_in_progress(tally, name) for name in names)
 
 
-def _one(tally: Tally, name: str) -> str:
+def _list_in_progress(tally: Tally, name: str) -> str:
     total, practices = tally.total(name), tally.practices(name)
     of = f" of {total:,}" if total else ""
-    through = f" ({tally.ended(name)} of {practices} practices)" if practices > 1 else ""
-    return f"{name} {tally.done(name):,}{of} rows{through}"
+    ended = f" ({tally.ended(name)} of {practices} practices)" if practices > 1 else ""
+    return f"{name} {tally.done(name):,}{of} rows{ended}"

@@ -26,13 +26,13 @@ COLUMNS = (
 
 
 def list_rows(*, as_json: bool) -> int:
-    """`vetl quarantine list`: it shows whole payloads, so it is for the owner of the warehouse."""
+    """Run `vetl quarantine list`. It shows whole payloads, which may hold personal data."""
     configure_logs(0)
-    held = held_rows(load_settings())
+    rows = held_rows(load_settings())
     if as_json:
-        print_json({"exit_code": 0, "held": [asdict(row) for row in held]})
+        print_json({"exit_code": 0, "held": [asdict(row) for row in rows]})
     else:
-        _show(held)
+        _show(rows)
     return 0
 
 
@@ -44,9 +44,9 @@ def acknowledge(
     *,
     as_json: bool,
 ) -> int:
-    """`vetl quarantine acknowledge`: 0 when nothing else is in quarantine, 3 otherwise."""
+    """Run `vetl quarantine acknowledge`. Return 3 if unacknowledged rows are left, else 0."""
     if not reason.strip():
-        raise WrongUse("--reason: say why the rows may stay")
+        raise WrongUse("--reason: give the reason why the rows may stay in quarantine")
     chosen, left = mark_as_known(
         load_settings(), reason.strip(), practices=practices, endpoints=endpoints, row_keys=row_keys
     )
@@ -54,14 +54,14 @@ def acknowledge(
     if as_json:
         print_json({"exit_code": code, "acknowledged": len(chosen), "left": len(left)})
     else:
-        mention(f"{count(len(chosen), 'row')} acknowledged; a row that comes with another payload counts again")
+        mention(f"{count(len(chosen), 'row')} acknowledged; a row counts again if it comes with another payload")
         if left:
-            say(f"{count(len(left), 'row')} in quarantine that nobody has acknowledged")
+            say(f"{count(len(left), 'row')} in quarantine not acknowledged")
     return code
 
 
 def retry(*, as_json: bool, verbosity: int) -> int:
-    """`vetl quarantine retry`: 0 when no unacknowledged row is left, 3 otherwise."""
+    """Run `vetl quarantine retry`. Return 3 if unacknowledged rows are left, else 0."""
     configure_logs(verbosity)
     with showing_lists() as report:
         retried = take_in_again(load_settings(), report)
@@ -73,15 +73,15 @@ def retry(*, as_json: bool, verbosity: int) -> int:
     return retried.exit_code
 
 
-def _show(held: Sequence[Held]) -> None:
-    rows = [
+def _show(rows: Sequence[Held]) -> None:
+    cells = [
         (
             *(row.practice_id, row.endpoint, row.row_key, row.reason, local(row.first_seen)),
             f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else "",
             row.payload,
         )
-        for row in held
+        for row in rows
     ]
-    print_table(f"{count(len(rows), 'row')} in quarantine", COLUMNS, rows)
+    print_table(f"{count(len(cells), 'row')} in quarantine", COLUMNS, cells)
     if rows:
         print_aside(f"times in {zone()}")

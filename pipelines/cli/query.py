@@ -1,4 +1,4 @@
-"""`vetl query`: run a statement on the published file and write its rows in any format, as they come."""
+"""`vetl query`: run a statement on the published file and stream its rows in any format."""
 
 import csv
 import shutil
@@ -27,7 +27,7 @@ from pipelines.settings import load_settings, require_settings
 Format = Literal["table", "vertical", "csv", "json", "parquet", "markdown"]
 
 
-SHOWN = 40
+MOST_ROWS = 40
 """Rows of a table and of the vertical form. Every other format has all rows."""
 
 _NARROW = 40
@@ -37,9 +37,9 @@ _NARROW = 40
 def query(
     sql: str | None, file: str | None, question: str | None, style: Format, *, private: bool, as_json: bool
 ) -> int:
-    """Run `vetl query`: the SQL given, that of a file or of a worked question. Without any, open a prompt."""
-    if sum(given is not None for given in (sql, file, question)) > 1:
-        raise WrongUse("give a statement, --file or --question: one of them")
+    """Run `vetl query` on a statement, a file or a worked question. Open a prompt if there is none of them."""
+    if sum(source is not None for source in (sql, file, question)) > 1:
+        raise WrongUse("give either a statement, --file or --question")
     if question is not None:
         sql = statement_of(question)
     elif file is not None or (sql is None and not sys.stdin.isatty()):
@@ -48,16 +48,16 @@ def query(
     warehouse = load_settings().warehouse
     if private:
         refuse_newer(warehouse.path, bundled.migrations())
-    asked = warehouse.path if private else warehouse.published
+    database = warehouse.path if private else warehouse.published
     if sql is None:
         from pipelines.cli.query_prompt import prompt  # noqa: PLC0415 - readline is not needed for one statement
 
         def ask(statement: str, *, as_lines: bool) -> None:
-            answer(asked, statement, "vertical" if as_lines else style, as_json=as_json)
+            answer(database, statement, "vertical" if as_lines else style, as_json=as_json)
 
-        prompt(asked, ask)
+        prompt(database, ask)
     else:
-        answer(asked, sql, style, as_json=as_json)
+        answer(database, sql, style, as_json=as_json)
     return 0
 
 
@@ -96,11 +96,11 @@ def _read(file: str) -> str:
 
 
 def _show(file: Path, sql: str) -> None:
-    """Write the first rows at once, then count all rows, which may take as long as the statement does."""
+    """Write the first rows at once, then count all rows, which may take as long as the statement."""
     width = max(_NARROW, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
     with ExitStack() as stack:
         with waiting("running"):
-            look = stack.enter_context(looked_at(file, sql, width=width, most=SHOWN))
+            look = stack.enter_context(looked_at(file, sql, width=width, most=MOST_ROWS))
         sys.stdout.write(printable(look.drawn))
         sys.stdout.flush()
         with waiting("counting the rows"):
@@ -127,15 +127,19 @@ def _write(stream: RowStream, style: Format) -> None:
 
 
 def _write_vertical(stream: RowStream) -> None:
-    rows = list(islice((row for batch in stream.batches for row in batch), SHOWN + 1))
+    rows = list(islice((row for batch in stream.batches for row in batch), MOST_ROWS + 1))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    sys.stdout.writelines(vertical(stream.columns, rows[:SHOWN], width))
-    more = f"the first {SHOWN} rows; --format csv writes all" if len(rows) > SHOWN else count(len(rows), "row")
+    sys.stdout.writelines(vertical(stream.columns, rows[:MOST_ROWS], width))
+    more = (
+        f"the first {MOST_ROWS} rows; --format csv writes all"
+        if len(rows) > MOST_ROWS
+        else count(len(rows), "row")
+    )
     sys.stdout.write(f"{more}\n")
 
 
 def _array(stream: RowStream) -> Iterator[str]:
-    """Yield one array of objects, by column name."""
+    """Yield the text of a JSON array with one object for each row."""
     objects = (dict(zip(stream.columns, row, strict=True)) for batch in stream.batches for row in batch)
     yield "["
     yield from _with_commas(objects)
@@ -143,7 +147,7 @@ def _array(stream: RowStream) -> Iterator[str]:
 
 
 def _one_object(stream: RowStream) -> Iterator[str]:
-    """Yield one object, as `--json` of every command writes."""
+    """Yield the text of one JSON object, the form of `--json` for every command."""
     yield f'{{"exit_code":0,"columns":{_json(stream.columns)},"rows":['
     yield from _with_commas(row for batch in stream.batches for row in batch)
     yield "]}\n"
@@ -159,9 +163,11 @@ def _json(value: object) -> str:
 
 
 def _write_parquet(file: Path, sql: str) -> None:
-    """Write Parquet through a file, because a Parquet file is written from its end."""
+    """Write Parquet to standard output, through a file because DuckDB cannot write Parquet to a pipe."""
     if sys.stdout.isatty():
-        raise WrongUse("Parquet is not for a terminal; send it to a file: --format parquet > rows.parquet")
+        raise WrongUse(
+            "Parquet cannot be shown on a terminal; write it to a file: --format parquet > rows.parquet"
+        )
     with TemporaryDirectory() as folder:
         target = Path(folder) / "rows.parquet"
         with waiting("running"):

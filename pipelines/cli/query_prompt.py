@@ -1,4 +1,4 @@
-"""`vetl query` alone: a prompt with history and completion. Each statement reads the newest published file."""
+"""The prompt of `vetl query`, with history and completion. Each statement reads the newest published file."""
 
 import os
 import readline
@@ -19,7 +19,7 @@ HELP = """\
 A statement ends with ; and may have several lines.
   .tables          list the marts
   .columns MART    list the columns of a mart
-  .vertical        show one line for each column; again for tables
+  .vertical        show one line for each column; repeat it for tables
   .list            list the worked questions
   .question NAME   answer a worked question
   .help            show this help
@@ -31,21 +31,21 @@ COMMANDS = (".tables", ".columns", ".vertical", ".list", ".question", ".help", "
 
 _LEAVING = frozenset(("exit", "quit", ".exit", ".quit"))
 
-_KEPT = 1_000
+_HISTORY_LENGTH = 1_000
 """The number of statements that the history holds."""
 
 _WORDS = ("select", "from", "where", "group by", "order by", "limit", "join", "using", "count(*)", "summarize")
 
 
 class Ask(Protocol):
-    """Runs one statement and writes its rows; `as_lines` in the vertical form."""
+    """A function that runs one statement and writes its rows, in the vertical form if `as_lines` is true."""
 
     def __call__(self, statement: str, *, as_lines: bool) -> None:
-        """Run it."""
+        """Run the statement."""
 
 
 def prompt(file: Path, ask: Ask) -> None:
-    """Run statements until the end of input. The error of one is printed, and the prompt goes on."""
+    """Run statements until the end of input. If a statement fails, print its error and continue."""
     marts = tables_and_columns(file)
     mention(f"{short(file)}, read-only; end a statement with ; type .help for help, exit to leave")
     history = _history()
@@ -62,7 +62,7 @@ def prompt(file: Path, ask: Ask) -> None:
             except KeyboardInterrupt:
                 say("stopped")
     finally:
-        with suppress(OSError):  # then the next prompt begins without it
+        with suppress(OSError):  # a prompt works without a history
             history.parent.mkdir(parents=True, exist_ok=True)
             readline.write_history_file(history)
 
@@ -91,7 +91,10 @@ def _statement() -> str | None:
 
 @dataclass
 class Conversation:
-    """The marts, by name, with their columns, and the form of the answers, which `.vertical` changes."""
+    """The state of a prompt.
+
+    `marts` has the columns of each mart. `as_lines` is the form of the answers, which `.vertical` changes.
+    """
 
     marts: dict[str, list[str]]
     ask: Ask
@@ -134,20 +137,20 @@ def _history() -> Path:
     """Load the history and return its file. Only its owner may read it, because a statement may name a person."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     history = Path(state) / "vetl" / "query_history"
-    readline.set_history_length(_KEPT)
+    readline.set_history_length(_HISTORY_LENGTH)
     with suppress(OSError):
         readline.read_history_file(history)
     return history
 
 
 def _complete(words: Sequence[str]) -> None:
-    def completed(begun: str, index: int) -> str | None:
-        schema, dot, name = begun.lower().rpartition(".")
-        before = f"{schema}{dot}" if schema else ""
-        wanted = name if schema else begun.lower()
-        matches = sorted(word for word in words if word.startswith(wanted))
-        return f"{before}{matches[index]}" if index < len(matches) else None
+    def completion(typed: str, index: int) -> str | None:
+        schema, dot, name = typed.lower().rpartition(".")
+        prefix = f"{schema}{dot}" if schema else ""
+        begin = name if schema else typed.lower()
+        matches = sorted(word for word in words if word.startswith(begin))
+        return f"{prefix}{matches[index]}" if index < len(matches) else None
 
-    readline.set_completer(completed)
+    readline.set_completer(completion)
     readline.set_completer_delims(" \t\n,()=<>;")
     readline.parse_and_bind("tab: complete")

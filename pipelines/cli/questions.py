@@ -1,4 +1,4 @@
-"""The worked questions: read from the page that shows them to analysts, so that both are the same."""
+"""The worked questions, read from the page that shows them to analysts."""
 
 import re
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from pipelines import bundled
 from pipelines.core.errors import WrongUse
 
 WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
-"""A heading that asks, the question's name, its statement, and the output as a Markdown table."""
+"""A heading with the question, its name, its statement, and the output as a Markdown table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a manager asks, the statement that answers it, and the output that the page shows."""
+    """The question of a manager (`title`), its SQL statement, and the output on the page."""
 
     name: str
     title: str
@@ -22,16 +22,16 @@ class Question:
 
 
 def worked_questions(page: str | None = None) -> list[Question]:
-    """The questions of `warehouse/README.md`, in its order."""
+    """Return the questions of `warehouse/README.md`, in its order."""
     text = bundled.analysts_page().read_text("utf-8") if page is None else page
     return [Question(name, title, statement, output) for _, title, name, statement, output in WORKED.findall(text)]
 
 
 def statement_of(name: str) -> str:
-    """The statement of one question.
+    """Return the statement of the question with this name.
 
     Raises:
-        WrongUse: there is none of this name; one like it is told.
+        WrongUse: there is no such question; the message suggests a similar name.
     """
     statements = {question.name: question.statement for question in worked_questions()}
     if name not in statements:

@@ -12,7 +12,7 @@ from pipelines.settings import load_settings
 
 
 def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, verbosity: int) -> int:
-    """Read the last 35 days again, or all of history; show what differed and what it cost."""
+    """Read the last 35 days or all of history again; show the changed rows and the number of requests."""
     configure_logs(verbosity)
     settings = load_settings()
     existing(settings)

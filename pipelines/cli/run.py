@@ -1,4 +1,4 @@
-"""The commands that change something: sync, build, publish, run."""
+"""The commands `sync`, `build`, `publish` and `run`."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,7 +18,7 @@ from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
 from pipelines.jobs.drain import run_drain
-from pipelines.jobs.forget import go_on
+from pipelines.jobs.forget import finish_forgettings
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.sync import chosen_practices, run_sync
 from pipelines.loading.control.activity import recorded
@@ -39,7 +39,7 @@ def sync(
     as_json: bool,
     verbosity: int,
 ) -> int:
-    """`vetl sync`."""
+    """Run `vetl sync`."""
     configure_logs(verbosity)
     settings = load_settings()
     result = _sync(settings, practices, endpoints, since)
@@ -51,7 +51,7 @@ def sync(
 
 
 def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bool, verbosity: int) -> int:
-    """`vetl build`: the marts, then the published file."""
+    """Run `vetl build`: build the marts, then publish them."""
     if engine == "spark":
         return build_on_spark(as_json=as_json, verbosity=verbosity)
     configure_logs(verbosity)
@@ -62,15 +62,18 @@ def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bo
 
 
 def publish(*, rollback: bool | None, as_json: bool) -> int:
-    """`vetl publish`. `rollback`: publish the file of before, which stays; if `False`, end that, and publish."""
+    """Run `vetl publish`.
+
+    If `rollback` is true, publish the previous file and keep it. If it is false, end that and publish the marts.
+    """
     configure_logs(0)
     settings = load_settings()
     if rollback:
-        held = roll_back_published(settings)
+        hold = roll_back_published(settings)
         if as_json:
-            print_json({"exit_code": 0, "path": settings.warehouse.published, **asdict(held)})
+            print_json({"exit_code": 0, "path": settings.warehouse.published, **asdict(hold)})
         else:
-            mention(f"Rolled back to the file of {local(held.published_at)} ({zone()}). It stays until")
+            mention(f"Rolled back to the file of {local(hold.published_at)} ({zone()}). It stays until")
             mention("`vetl publish --release`; runs until then build the marts, but do not publish them.")
         return 0
     if rollback is False and not release_hold(settings.warehouse.path):
@@ -84,7 +87,7 @@ def publish(*, rollback: bool | None, as_json: bool) -> int:
 
 
 def run(practices: Sequence[str] | None, *, as_json: bool, verbosity: int) -> int:
-    """`vetl run`: what is committed is built and published even where the sync failed."""
+    """Run `vetl run`. If the sync fails, the rows that it committed are still built and published."""
     configure_logs(verbosity)
     report = run_everything(load_settings(), practices, quiet=as_json)
     if as_json:
@@ -93,14 +96,14 @@ def run(practices: Sequence[str] | None, *, as_json: bool, verbosity: int) -> in
 
 
 def run_everything(settings: Settings, practices: Sequence[str] | None = None, *, quiet: bool) -> dict[str, Any]:
-    """Sync, drain, build, publish; show each unless `quiet`. The report has the worst exit code.
+    """Sync, drain, build and publish; show each result unless `quiet`. The report has the worst exit code.
 
-    `practices`: only these are synced; the marts are built of all. Nothing is built if no row changed and no
-    boundary of time was crossed. Webhooks are drained if there is an inbox.
+    `practices` limits the sync; the marts are built for all practices. Nothing is built if no row changed and the
+    marts do not depend on the time that passed. Webhooks are drained if there is an inbox.
 
     Raises:
-        ConfigurationError: a practice is named that is not configured, or `[privacy]` is wrong; nothing was done.
-        WarehouseBusy: another process still writes after `lock_wait_seconds`; nothing was done.
+        ConfigurationError: a practice is not configured, or `[privacy]` is wrong. Nothing was changed.
+        WarehouseBusy: another process still writes after `lock_wait_seconds`. Nothing was changed.
     """
     chosen_practices(settings, practices)
     treatments(settings)
@@ -127,7 +130,7 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
         codes.append(_drain(settings, report, quiet=quiet))
     if written_files(settings.warehouse.path):
         if not any(codes) and is_built(settings):
-            # The published file may have been removed, or `[privacy]` may have changed.
+            # Publish all the same: the published file may be missing, or `[privacy]` may have changed.
             published, code = _publish_unless_held(settings)
             if published:
                 mention("No new data; the published file is up to date.")
@@ -142,9 +145,9 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
 
 
 def _go_on_forgetting(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[int]:
-    """Go on with what `vetl forget` could not finish."""
+    """Continue each `vetl forget` that was interrupted or incomplete, and return the exit codes."""
     try:
-        done = go_on(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
+        done = finish_forgettings(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
     except VetlError as error:
         say(f"vetl: {error}")
         report["error"] = str(error)
@@ -171,7 +174,7 @@ def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> int:
 def build_and_publish(
     settings: Settings, *, full_refresh: bool = False, all_tests: bool = True, quiet: bool
 ) -> dict[str, Any]:
-    """Build; publish only where every node was built, so that analysts never see half a build."""
+    """Build the marts; publish them only if every node was built, so that analysts never see half a build."""
     path = settings.warehouse.path
     published: Published | None = None
     existing(settings)
@@ -207,7 +210,7 @@ def _not_published(settings: Settings) -> str:
 
 
 def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
-    """Publish; a file that was rolled back stays, which is exit code 3."""
+    """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
     try:
         return publish_marts(settings), 0
     except PublicationHeld as held:

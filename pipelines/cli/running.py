@@ -1,4 +1,4 @@
-"""Run one command: an error becomes an exit code and one line on standard error."""
+"""Run one command, and turn an error into an exit code and one line on standard error."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ def run_command(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
         code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
-    except Exception as error:  # noqa: BLE001 - `_failed` returns the exit code of each
+    except Exception as error:  # noqa: BLE001 - `_failed` returns the exit code of any error
         if not process_exit.is_of_interrupt(error):
             return _failed(arguments, error)
         code = process_exit.INTERRUPTED
@@ -33,10 +33,12 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
         return fail(arguments, str(error), error.exit_code)
     if isinstance(error, TyperException):
         if (message := error.format_message()) == "Missing command.":
-            message = f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` names them"
+            message = (
+                f"{' '.join(arguments)}: which command? `vetl {' '.join(arguments)} --help` lists the commands"
+            )
         return fail(arguments, message, WrongUse.exit_code)
     if isinstance(error, BrokenPipeError):
-        # The reader of the output has gone. Python would complain once more when it flushes at exit.
+        # The reader has closed the pipe. Python would report the error once more when it flushes at exit.
         sys.stdout = None
         return 0
     if full := process_exit.no_room(error):
@@ -47,7 +49,7 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
 
 
 def fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
-    """Write the line of an error, with `--json` also as an object, and return the exit code."""
+    """Write the error as one line, with `--json` also as an object, and return the exit code."""
     line = printable(" ".join(message.replace("Value error, ", "").split()))
     say(f"vetl: {line}", "error")
     if "--json" in arguments:

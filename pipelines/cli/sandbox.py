@@ -1,4 +1,4 @@
-"""The sandbox from the command line: in the foreground, or as a child of another command."""
+"""Run the sandbox, in the foreground or as the child process of another command."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from sandbox import serve as serve_sandbox
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """A running sandbox. `clock` is what its `Date` header told when it started."""
+    """A running sandbox. `clock` is the time in its `Date` header at the start."""
 
     base_url: str
     username: str
@@ -31,7 +31,7 @@ class Platform:
 def serve(
     *, port: int, practices: int, days: int, calls: int | None, seed: int, faults: str, as_json: bool
 ) -> int:
-    """`vetl sandbox serve`: until it is interrupted."""
+    """Run `vetl sandbox serve` until it is interrupted."""
     try:
         serve_sandbox(
             port=port,
@@ -41,7 +41,7 @@ def serve(
             seed=seed,
             faults=faults,
             as_json=as_json,
-            say=lambda line: print(line, flush=True),  # noqa: T201 - its one output, which programs wait for
+            say=lambda line: print(line, flush=True),  # noqa: T201 - its only output, which other programs wait for
         )
     except ValueError as error:
         raise WrongUse(str(error)) from None
@@ -52,13 +52,13 @@ def serve(
 
 @contextmanager
 def sandbox_process(*, practices: int, days: int) -> Generator[Platform]:
-    """A sandbox in a process of its own, on a free port, ended with the block.
+    """Run a sandbox in a process of its own, on a free port, until the block ends.
 
     Raises:
-        Unreachable: it did not start.
+        Unreachable: the sandbox did not start.
     """
     command = [sys.executable, "-m", "sandbox", "--json", "--practices", str(practices), "--days", str(days)]
-    # A session of its own: an interrupt reaches vetl first, which then ends the sandbox.
+    # In a session of its own, so that Ctrl-C reaches only vetl, which then ends the sandbox.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603 - this interpreter
     try:
         greeting = process.stdout.readline() if process.stdout else ""
@@ -70,15 +70,15 @@ def sandbox_process(*, practices: int, days: int) -> Generator[Platform]:
         process.wait()
 
 
-def _platform(described: dict[str, Any]) -> Platform:
-    with urlopen(described["base_url"]) as answer:  # noqa: S310 - the loopback address that it printed
+def _platform(greeting: dict[str, Any]) -> Platform:
+    with urlopen(greeting["base_url"]) as answer:  # noqa: S310 - the loopback address of the sandbox
         clock = parsedate_to_datetime(answer.headers["Date"])
     return Platform(
-        base_url=described["base_url"],
-        username=described["username"],
-        password=described["password"],
-        role=described["role"],
-        webhook_secret=described["webhook_secret"],
-        practices=tuple(described["practices"]),
+        base_url=greeting["base_url"],
+        username=greeting["username"],
+        password=greeting["password"],
+        role=greeting["role"],
+        webhook_secret=greeting["webhook_secret"],
+        practices=tuple(greeting["practices"]),
         clock=clock,
     )

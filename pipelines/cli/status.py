@@ -1,4 +1,4 @@
-"""`vetl status`: the status of every list, of the build and of the published file, also while a sync runs."""
+"""`vetl status`: show the status of every list, of the build and of the published file, also during a sync."""
 
 import sys
 import time
@@ -27,11 +27,11 @@ from pipelines.jobs.status import StatusReport, read_status
 from pipelines.loading.control.list_status import ListStatus
 from pipelines.settings import Settings, load_settings
 
-_LOOKS_EVERY = 2.0
-"""Seconds, with `--watch`."""
+_WATCH_INTERVAL = 2.0
+"""Seconds between two reports of `--watch`."""
 _WORST_FIRST = ("failed", "uncertified", "partly read", "not read", "withdrawn", "certified", "received")
 _ROWS_BESIDE_THE_TABLE = 8
-"""Of `--watch`: summary, header, asides, and a line that says how many rows are left out."""
+"""Lines of `--watch` beside the rows: summary, header, notes, and the number of rows that do not fit."""
 _UNCHANGED_AFTER = timedelta(minutes=1)
 
 COLUMNS = (
@@ -60,9 +60,13 @@ _QUARANTINED = TableColumn("quarantined")
 
 
 def status(practices: Sequence[str] | None, *, problems: bool | None, watch: bool, as_json: bool) -> int:
-    """`vetl status`. `problems`: only lists with a problem; if `False`, every list of however many practices."""
+    """Run `vetl status`.
+
+    If `problems` is true, show only lists with a problem; if it is false, show every list of any number of
+    practices.
+    """
     if watch and as_json:
-        raise WrongUse("--watch is for people; with --json, ask as often as you like")
+        raise WrongUse("--watch cannot be combined with --json; repeat `vetl status --json` instead")
     settings = load_settings()
     if watch:
         return _watch(settings, practices, problems=problems)
@@ -75,7 +79,7 @@ def status(practices: Sequence[str] | None, *, problems: bool | None, watch: boo
 
 
 def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: bool | None) -> int:
-    """Show it again and again until interrupted, which is how it is meant to end."""
+    """Show the status every two seconds until Ctrl-C. Return the exit code of the last report."""
     code = 0
     console = Console()
     try:
@@ -86,7 +90,7 @@ def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: boo
             show(report, problems=problems, most=lines if console.is_terminal else None)
             sys.stdout.flush()
             code = report.exit_code
-            time.sleep(_LOOKS_EVERY)
+            time.sleep(_WATCH_INTERVAL)
     except KeyboardInterrupt:
         return code
 
@@ -102,28 +106,28 @@ def summary(report: StatusReport) -> str:
 
 
 def show(report: StatusReport, *, problems: bool | None = None, most: int | None = None) -> None:
-    """Print the summary, a table, and below it everything that has a problem. `most`: rows of the table."""
+    """Print the summary, a table of at most `most` rows, and the problems below it."""
     lists = report.snapshot.lists
-    shown = [item for item in lists if item.has_problem] if problems else lists
-    many = len({item.practice_id for item in shown}) > MANY_PRACTICES
+    selected = [item for item in lists if item.has_problem] if problems else lists
+    many = len({item.practice_id for item in selected}) > MANY_PRACTICES
     if many and problems is None:
-        _print_practices(summary(report), shown, most)
+        _print_practices(summary(report), selected, most)
     else:
-        _print_lists(summary(report), shown, most)
+        _print_lists(summary(report), selected, most)
     if lists:
         written = report.snapshot.written_at
         as_of = f"as of {local(written)}; " if written else ""
         print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
-        _explain_whole_days(shown)
+        _explain_whole_days(selected)
     _show_published(report)
     _show_inbox(report.inbox)
-    _say_problems(report, shown, most)
+    _say_problems(report, selected, most)
 
 
 def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
     groups = [list(group) for _, group in groupby(lists, key=attrgetter("practice_id"))]
     quarantined = any(item.quarantined for item in lists)
-    rows = [(*_practice_row(group), *_cell_of_quarantine(group, shown=quarantined)) for group in groups]
+    rows = [(*_practice_row(group), *_cell_of_quarantine(group, has_column=quarantined)) for group in groups]
     _print_some(title, [*PRACTICE_COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
     print_aside("a row for each practice; --problems shows lists with a problem, --all every list")
 
@@ -144,14 +148,14 @@ def _practice_row(lists: Sequence[ListStatus]) -> tuple[object, ...]:
 
 
 def _earliest(lists: Sequence[ListStatus]) -> str:
-    """The earliest end; a list that is not certified at all leaves none."""
+    """Return the earliest end of certification, or nothing if a list has none."""
     ends = [item.certified_through for item in lists if item.state != "withdrawn"]
     return "" if not all(ends) else min((local(end) for end in ends), default="")
 
 
 def _print_lists(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
     quarantined = any(item.quarantined for item in lists)
-    rows = [(*_row(item), *_cell_of_quarantine([item], shown=quarantined)) for item in lists]
+    rows = [(*_row(item), *_cell_of_quarantine([item], has_column=quarantined)) for item in lists]
     _print_some(title, [*COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
 
 
@@ -169,12 +173,13 @@ def _row(item: ListStatus) -> tuple[object, ...]:
     )
 
 
-def _cell_of_quarantine(lists: Sequence[ListStatus], *, shown: bool) -> list[str]:
-    """`3`, or `3 (2 acknowledged)`; nothing if the table has no such column."""
-    if not shown:
+def _cell_of_quarantine(lists: Sequence[ListStatus], *, has_column: bool) -> list[str]:
+    """Return `3` or `3 (all known)` as the only cell; return no cell if the table has no such column."""
+    if not has_column:
         return []
-    held, acknowledged = sum(item.quarantined for item in lists), sum(item.acknowledged for item in lists)
-    return [f"{held} (all known)" if held and held == acknowledged else f"{held or ''}"]
+    quarantined, acknowledged = sum(item.quarantined for item in lists), sum(item.acknowledged for item in lists)
+    all_known = quarantined and quarantined == acknowledged
+    return [f"{quarantined} (all known)" if all_known else f"{quarantined or ''}"]
 
 
 def _print_some(
@@ -182,20 +187,20 @@ def _print_some(
 ) -> None:
     print_table(title, columns, rows[:most])
     if most is not None and len(rows) > most:
-        print_aside(f"{len(rows) - most} more rows do not fit; a problem is named below in any case")
+        print_aside(f"{len(rows) - most} more rows do not fit; every problem is listed below")
 
 
 def _explain_whole_days(lists: Sequence[ListStatus]) -> None:
-    """Phone calls are certified until a midnight of their practice, which looks odd in another zone."""
+    """Explain the midnights until which phone calls are certified, because they look odd in another time zone."""
     if any(item.endpoint == "phone_calls" and item.certified_through for item in lists):
         print_aside(WHOLE_DAYS)
 
 
 def _quarantined(lists: Sequence[ListStatus]) -> list[str]:
-    held = sum(item.quarantined for item in lists)
+    quarantined = sum(item.quarantined for item in lists)
     acknowledged = sum(item.acknowledged for item in lists)
     of_these = f" ({acknowledged} acknowledged)" if acknowledged else ""
-    return [f"{count(held, 'row')} quarantined{of_these}"] if held else []
+    return [f"{count(quarantined, 'row')} quarantined{of_these}"] if quarantined else []
 
 
 def _last_sync(report: StatusReport) -> str:
@@ -210,7 +215,7 @@ def _last_sync(report: StatusReport) -> str:
         return f"last {run['command']}{failed} {ago(run['finished_at'])}"
     if run is None:
         was_read = any(item.certificate for item in report.snapshot.lists)
-        return "the last sync was an older vetl's" if was_read else "nothing synced yet"
+        return "the last sync was made by an older vetl" if was_read else "nothing synced yet"
     return f"a {run['command']} began {ago(run['started_at'])}"
 
 
@@ -241,7 +246,7 @@ def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
 
 
 def _say_problems(report: StatusReport, lists: Sequence[ListStatus], most: int | None) -> None:
-    """Print the problems of single lists, then those of the whole."""
+    """Print the problems of single lists, then the problems of the whole warehouse."""
     failed = [item for item in lists if item.attempt and item.state not in {"certified", "withdrawn", "received"}]
     for item in failed[:most]:
         assert item.attempt

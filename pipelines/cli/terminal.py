@@ -1,4 +1,4 @@
-"""How vetl speaks: results on standard output, everything that is said on the way on standard error."""
+"""Print results on standard output. Messages about progress go to standard error."""
 
 import sys
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 MANY_PRACTICES = 5
-"""With more practices a table has a row for each of them: 30 practices have 210 lists."""
+"""With more practices than this, a table has a row for each practice: 30 practices have 210 lists."""
 NUMBERS = (int, float)
 GAP = 2
 """Spaces between columns."""
 LONGEST_WORD = 30
-"""A longer one, an id or a path, may be broken."""
+"""Characters. A longer word, such as an id or a path, may be broken."""
 
 STATES = {
     **dict.fromkeys(("certified", "honoured", "agrees"), "green"),
@@ -40,36 +40,38 @@ STATES = {
     **dict.fromkeys(("uncertified", "partly read", "ignored", "cannot tell"), "yellow"),
     **dict.fromkeys(("withdrawn", "received", "not read"), "dim"),
 }
-"""The colour of a state, wherever one is shown; `NO_COLOR` takes all of them away."""
+"""The colour of each state. The variable `NO_COLOR` turns all colours off."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column. Where the terminal is too narrow, the one with the highest `leaves` goes first; 0 stays.
+    """A column of a table.
 
-    One that may leave does so too where it holds nothing. `least`: the width to which it is wrapped before that.
+    If the terminal is too narrow, columns are hidden, those with the highest `hide_rank` first. A column of rank 0
+    is never hidden, and any other is hidden too if all its cells are empty. A column is wrapped down to
+    `min_width` before it is hidden.
     """
 
     name: str
-    leaves: int = 0
-    least: int = 0
+    hide_rank: int = 0
+    min_width: int = 0
 
 
 def print_json(value: object) -> None:
-    """One JSON value on standard output, on one line; instants in ISO 8601."""
+    """Print a JSON value on one line; instants are in ISO 8601."""
     sys.stdout.write(json_text(to_json(value, inf_nan_mode="null", fallback=str).decode()) + "\n")
     sys.stdout.flush()
 
 
 def print_line(line: str) -> None:
-    """One bold line on standard output: what a command did; nothing with `--quiet`."""
+    """Print a bold line with the result of a command; print nothing with `--quiet`."""
     if OUTPUT.quiet:
         return
     Console(soft_wrap=True, highlight=False).print(Text(line, style="bold"))
 
 
 def print_aside(line: str) -> None:
-    """One pale line on standard output, below a table."""
+    """Print a pale line below a table; print nothing with `--quiet`."""
     if not OUTPUT.quiet:
         Console(soft_wrap=True, highlight=False).print(Text(line, style="dim"))
 
@@ -86,9 +88,9 @@ def count(number: int, noun: str) -> str:
 
 
 def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence[Sequence[object]]) -> None:
-    """A table on standard output; nothing with `--quiet`.
+    """Print a table; print nothing with `--quiet`.
 
-    Numbers stand to the right. Nothing is left out where the output is not a terminal.
+    Numbers are aligned to the right. If the output is not a terminal, all columns are printed in full.
     """
     if OUTPUT.quiet:
         return
@@ -100,8 +102,8 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
         console.width = 10_000
     if title:
         console.print(Text(title, style="bold"))
-    telling = [index for index in range(len(named)) if not terminal or _tells(named[index], index, cells)]
-    widths = _widths(named, telling, cells, console.width)
+    candidates = [index for index in range(len(named)) if not terminal or _is_filled(named[index], index, cells)]
+    widths = _widths(named, candidates, cells, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for index, width in widths.items():
         numeric = bool(rows) and all(isinstance(row[index], (*NUMBERS, type(None))) for row in rows)
@@ -111,43 +113,43 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
         table.add_row(*(Text(row[index], style=STATES.get(row[index], "")) for index in widths))
     if rows:
         console.print(table)
-    hidden = ", ".join(named[index].name for index in telling if index not in widths)
+    hidden = ", ".join(named[index].name for index in candidates if index not in widths)
     if hidden:
         console.print(Text(f"not shown at this width: {hidden}", style="dim"))
 
 
-def _tells(column: TableColumn, index: int, rows: Sequence[Sequence[str]]) -> bool:
-    return not column.leaves or not rows or any(row[index] for row in rows)
+def _is_filled(column: TableColumn, index: int, rows: Sequence[Sequence[str]]) -> bool:
+    return not column.hide_rank or not rows or any(row[index] for row in rows)
 
 
 def _widths(
-    columns: Sequence[TableColumn], telling: Sequence[int], rows: Sequence[Sequence[str]], width: int
+    columns: Sequence[TableColumn], candidates: Sequence[int], rows: Sequence[Sequence[str]], width: int
 ) -> dict[int, int]:
-    """How wide each column is that is shown, of those that are `telling`, by its index.
+    """Return the width of each visible column by its index. Only `candidates` can be visible.
 
-    Where some may leave, they do so in their order before any is wrapped. Where none may (answers of any shape),
-    columns are wrapped between words, and the last ones leave only where words would be broken.
+    Columns with a `hide_rank` are hidden, in its order, until the rest fits. If no column has one (the answer to a
+    query), columns are wrapped between words, and the last columns are hidden only if words would be broken.
     """
     cells = [[column.name, *(row[index] for row in rows)] for index, column in enumerate(columns)]
     whole = [max(len(line) for cell in column for line in (*cell.splitlines(), "")) for column in cells]
     least = [
         min(LONGEST_WORD, max(len(word) for cell in column for word in (*cell.split(), ""))) for column in cells
     ]
-    may_leave = {index: column.leaves for index, column in enumerate(columns) if column.leaves}
+    hide_ranks = {index: column.hide_rank for index, column in enumerate(columns) if column.hide_rank}
     needed = [
-        min(full, max(words, column.least)) if column.least else full
+        min(full, max(words, column.min_width)) if column.min_width else full
         for full, words, column in zip(whole, least, columns, strict=True)
     ]
-    needed = needed if may_leave else least
-    may_leave = may_leave or {index: index for index in range(1, len(columns))}
-    shown = list(telling)
-    while sum(needed[index] + GAP for index in shown) - GAP > width and may_leave:
-        leaving = max(may_leave, key=may_leave.__getitem__)
-        del may_leave[leaving]
-        shown = [index for index in shown if index != leaving]
-    spare = width - sum(least[index] + GAP for index in shown) + GAP
+    needed = needed if hide_ranks else least
+    hide_ranks = hide_ranks or {index: index for index in range(1, len(columns))}
+    visible = list(candidates)
+    while sum(needed[index] + GAP for index in visible) - GAP > width and hide_ranks:
+        hidden = max(hide_ranks, key=hide_ranks.__getitem__)
+        del hide_ranks[hidden]
+        visible = [index for index in visible if index != hidden]
+    spare = width - sum(least[index] + GAP for index in visible) + GAP
     widths: dict[int, int] = {}
-    for index in shown:
+    for index in visible:
         widths[index] = least[index] + max(0, min(whole[index] - least[index], spare))
         spare -= widths[index] - least[index]
     return widths

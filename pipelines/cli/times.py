@@ -1,26 +1,25 @@
-"""Times as a person reads them: with the year, in this machine's zone, which is named once beside a table."""
+"""Format times for people, with the year, in the time zone of this machine, which each table names once."""
 
 import re
 from datetime import UTC, datetime, timedelta
 
 WHOLE_DAYS = "phone_calls are certified by whole days of the practice's own time zone"
-"""The reason why one list of a table is certified until a midnight, which looks odd in another zone."""
+"""The note below a table with phone calls, because their midnights look odd in another time zone."""
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 def local(instant: datetime | str | None) -> str:
-    """Return `2026-11-22 07:03`, of a day (a date) the day alone, and an empty text for `None`."""
+    """Return an instant as `2026-11-22 07:03`, a date as `2026-11-22`, and `None` as an empty text."""
     if not instant:
         return ""
-    read = datetime.fromisoformat(instant) if isinstance(instant, str) else instant
+    parsed = datetime.fromisoformat(instant) if isinstance(instant, str) else instant
     is_day = isinstance(instant, str) and "T" not in instant
-    here = read if is_day else read.astimezone()
-    return f"{here:%Y-%m-%d}" if is_day else f"{here:%Y-%m-%d %H:%M}"
+    return f"{parsed:%Y-%m-%d}" if is_day else f"{parsed.astimezone():%Y-%m-%d %H:%M}"
 
 
 def zone() -> str:
-    """Return the name of this machine's zone."""
+    """Return the name of this machine's time zone."""
     return datetime.now(UTC).astimezone().tzname() or "local time"
 
 
@@ -42,5 +41,5 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d
 
 
 def in_words(line: str) -> str:
-    """Return the line with each instant (ISO 8601) as `local` writes it, and how long ago it was."""
+    """Return the line with each ISO 8601 instant in the form of `local`, followed by its age."""
     return _INSTANT.sub(lambda match: f"{local(match[0])} ({ago(match[0])})", line)

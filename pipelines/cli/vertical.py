@@ -1,4 +1,4 @@
-"""Rows of many or long columns: one line for each column, wrapped between words."""
+"""Write rows with many or long columns as one line for each column, wrapped between words."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pipelines.core.text import text
 
 _LEAST = 20
-"""Characters of a value in a line, however narrow the terminal is."""
+"""The least number of characters of a value in a line, even on a narrower terminal."""
 
 
 def vertical(columns: Sequence[str], rows: Iterable[Sequence[object]], width: int | None) -> Iterator[str]:
-    """Yield the text of each row. Without a `width` no value is wrapped."""
+    """Yield the text of each row. Without `width`, no value is wrapped."""
     names = [text(column) for column in columns]
     longest = max((len(name) for name in names), default=0)
     for number, row in enumerate(rows, 1):
@@ -21,7 +21,7 @@ def vertical(columns: Sequence[str], rows: Iterable[Sequence[object]], width: in
 
 
 def _wrapped(label: str, value: str, width: int | None) -> list[str]:
-    """Return the lines of one value: the label before the first, as many spaces before the others."""
+    """Return the lines of one value: the first begins with the label, the others with as many spaces."""
     lines = value.splitlines() or [""]
     if width:
         room = max(_LEAST, width - len(label))

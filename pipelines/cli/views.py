@@ -1,4 +1,4 @@
-"""The result of each command, for people."""
+"""Print the result of each command for people."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -49,11 +49,11 @@ PRACTICE_COLUMNS = (
     TableColumn("requests", 7),
 )
 STATES_IN_ORDER: tuple[State, ...] = ("failed", "uncertified", "withdrawn", "certified")
-"""The worst first."""
+"""The states, the worst first."""
 
 
 def show_sync(result: SyncResult, practices: Sequence[Practice], verb: str = "Synced") -> None:
-    """Print the sum, a row for each list or, of many practices, for each practice, and below it the problems."""
+    """Print the totals, a row for each list (or for each practice, if there are many), and the problems."""
     by_practice = {name: list(group) for name, group in groupby(result.results, key=attrgetter("practice_id"))}
     if len(by_practice) > MANY_PRACTICES:
         names = {item.id: item.name for item in practices}
@@ -78,7 +78,7 @@ def show_sync(result: SyncResult, practices: Sequence[Practice], verb: str = "Sy
 
 
 def sync_summary(result: SyncResult, verb: str) -> str:
-    """`Synced 14 lists of 2 practices: 14 certified; 5,423 rows new, 12 changed, 0 deleted, 611 requests`."""
+    """Return `Synced 14 lists of 2 practices: 14 certified; 423 rows new, 12 changed, 0 deleted, 611 requests`."""
     states = Counter(item.state for item in result.results)
     practices = len({item.practice_id for item in result.results})
     changes = sum((item.changes for item in result.results), Changes())
@@ -121,10 +121,10 @@ def _sync_row(item: EndpointResult) -> tuple[object, ...]:
 
 
 def show_drain(result: DrainResult) -> None:
-    """What the inbox brought, and what could not be caught up."""
+    """Print the changes that webhooks brought, and the notes about missed webhooks."""
     changes = result.changes
     print_line(
-        f"Drained {count(result.deliveries, 'webhook')}, asked for {result.asked:,} by id:"
+        f"Drained {count(result.deliveries, 'webhook')}, asked for {result.requested:,} by id:"
         f" {count(changes.inserted, 'row')} new, {changes.updated:,} changed, {changes.unchanged:,} unchanged,"
         f" {changes.quarantined:,} quarantined"
     )
@@ -133,13 +133,13 @@ def show_drain(result: DrainResult) -> None:
 
 
 def show_build(result: BuildResult) -> None:
-    """What dbt did; failing nodes and warnings in one line each."""
+    """Print the result of dbt, with one line for each warning and each failed node."""
     for warning in result.warnings:
         say(f"warning: {warning}")
     for failure in result.failures:
         say(f"failed: {failure}")
     if any("unique" in failure for failure in result.failures):
-        say("rows that stand twice are mended by `vetl reconcile`")
+        say("`vetl reconcile` repairs rows that are stored twice")
     skipped = f", {result.skipped} skipped" if result.skipped else ""
     print_line(
         f"Built in {result.seconds:.1f} s: {result.succeeded} models and tests succeeded,"
@@ -148,27 +148,27 @@ def show_build(result: BuildResult) -> None:
 
 
 def show_published(published: Published) -> None:
-    """The rows of each mart, and how personal data was treated."""
+    """Print the number of published marts and rows, and the treatment of personal data."""
     rows = sum(published.tables.values())
     print_line(f"Published {count(len(published.tables), 'mart')}, {count(rows, 'row')}: {short(published.path)}")
     if published.masked:
         print_aside(f"{count(len(published.masked), 'column')} with personal data are masked")
     if published.clear:
-        say(f"warning: published as they are, by [privacy] of vetl.toml: {', '.join(published.clear)}")
+        say(f"warning: published in clear, by [privacy] of vetl.toml: {', '.join(published.clear)}")
     if published.weak_key:
         say(f"warning: {WEAK_KEY}")
     if published.masked_words:
         masked = count(published.masked_words, "value")
-        say(f"warning: {masked} that may name somebody are published as `masked` in columns of words")
+        say(f"warning: {masked} that may name a person are published as `masked` in columns of words")
     for mart in published.left_out:
-        say(f"warning: {mart} was left out: no model of vetl makes it")
+        say(f"warning: {mart} was left out: no model of vetl builds it")
 
 
 def show_answer(title: str, answer: QueryResult) -> None:
-    """The rows of a statement as a table."""
+    """Print the rows of a statement as a table."""
     print_table(title, answer.columns, answer.rows)
 
 
 def as_records(answer: QueryResult) -> list[dict[str, Any]]:
-    """The rows as objects, by column name."""
+    """Return each row as a mapping from column name to value."""
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -9,21 +9,21 @@ from pipelines.settings import load_settings
 
 
 def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: int) -> int:
-    """`vetl webhooks serve`: until it is interrupted."""
+    """Run `vetl webhooks serve` until it is interrupted."""
     configure_logs(verbosity)
 
-    def tell(address: str) -> None:
+    def print_address(address: str) -> None:
         if as_json:
             print_json({"base_url": address})
         else:
             say(f"receiving webhooks on {address}")
 
-    serve_receiver(load_settings(), unsigned=accept_unsigned, port=port, say=tell)
+    serve_receiver(load_settings(), unsigned=accept_unsigned, port=port, say=print_address)
     return 0
 
 
 def drain(messages: Sequence[str], *, catch_up: bool, as_json: bool, verbosity: int) -> int:
-    """Run `vetl webhooks drain`. Deliveries wait in the inbox until the first sync has made a warehouse."""
+    """Run `vetl webhooks drain`. Deliveries stay in the inbox until the first sync has created the warehouse."""
     from pipelines.cli.views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
     from pipelines.jobs.build import existing  # noqa: PLC0415
     from pipelines.jobs.drain import run_drain  # noqa: PLC0415

@@ -1,10 +1,14 @@
-"""What one server was seen to do with one list: a result for each query parameter, kept between syncs.
+"""The query parameters that a server honours on a list: a result for each of them, stored between syncs.
 
-Contract, Endpoints: names of the date range, page and page size, and on some lists whether pages count from zero,
-are "not shown". So each parameter has one of three results. `honoured`: it was seen to change an answer as it
-should. `ignored`: it was seen to change none, under any name that was tried. `undecided`: the list was too short,
-or moved too much, to tell. What is undecided or ignored is asked again at the next sync; what is written in
-`vetl.toml` is asked anew whenever it changes; and `reconcile --full` asks everything anew.
+The contract (Endpoints) does not show the names of the date range, the page and the page size, nor on some lists
+whether pages count from zero. So each parameter has one of three results:
+
+- `honoured`: it changed an answer as it should.
+- `ignored`: it changed no answer under any name that was tried.
+- `undecided`: the list was too short, or changed too much, for a result.
+
+The next sync examines undecided and ignored parameters again, a change in `vetl.toml` the parameter that it names,
+and `reconcile --full` all of them.
 """
 
 from collections.abc import Mapping
@@ -17,7 +21,7 @@ from pipelines.core.endpoint import QueryNames
 
 
 class Result(StrEnum):
-    """What a parameter was found to do."""
+    """The result for one parameter."""
 
     HONOURED = "honoured"
     IGNORED = "ignored"
@@ -29,11 +33,11 @@ KEYS: tuple[Key, ...] = ("start", "end", "per_page", "page", "status")
 
 
 class Parameter(BaseModel):
-    """One query parameter. `name` is the one in use, `configured` what the settings said when it was asked for.
+    """One query parameter: `name` is in use, `configured` was the name in the settings at the examination.
 
-    `base`: the number of the first page. `size`: the rows of the largest page. `bounds`: the finest that a start
-    and an end tell apart, kept with the start; of a start that is ignored, the form in which it is required, and
-    of an end beside such a start, the form in which it is taken.
+    `base` is the number of the first page, `size` the rows of the largest page. `bounds` is the precision of a
+    start and an end, stored with the start. If the start is ignored, `bounds` is the form in which the server
+    requires it; for an end beside such a start, the form in which the server accepts it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -47,7 +51,7 @@ class Parameter(BaseModel):
 
 
 class Capabilities(BaseModel):
-    """What is known of one list: the parameters by their keys, as `control.capabilities` keeps them."""
+    """The parameters of one list by their keys, as `control.capabilities` stores them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,20 +59,20 @@ class Capabilities(BaseModel):
 
     @classmethod
     def of(cls, stored: Mapping[str, Any], configured: QueryNames) -> "Capabilities":
-        """What is stored and was asked under the names that are configured now; all else is undecided."""
+        """Return the stored results that hold for the names configured now; all other parameters are undecided."""
         return cls(parameters={key: _parameter(stored.get(key), getattr(configured, key)) for key in KEYS})
 
     @property
     def names(self) -> QueryNames:
-        """The names in use."""
+        """Return the names in use."""
         return QueryNames(**{key: item.name for key, item in self.parameters.items()})
 
     def result(self, key: Key) -> Result:
-        """What a parameter was found to do."""
+        """Return the result for a parameter."""
         return self.parameters[key].result
 
     def overruled(self, defaults: QueryNames) -> list[str]:
-        """What is to be said of names that the settings chose, where the server honours others."""
+        """Return a line for each name in the settings that the server does not honour while it honours another."""
         return [
             f'{key} = "{item.configured}" in vetl.toml is not honoured, "{item.name}" is, and is used'
             for key, item in self.parameters.items()

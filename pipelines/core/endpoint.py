@@ -1,4 +1,4 @@
-"""What a synced list of the partner interface is: a frozen declaration, and the columns that follow from it."""
+"""The declaration of a list of the partner interface, and the columns of its raw table."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a raw table. `values` are those that the contract lists, where it lists them."""
+    """A column of a raw table; `values` are the values that the contract lists, if it lists them."""
 
     name: str
     kind: Kind
@@ -44,10 +44,10 @@ class QueryNames:
 
 
 class Strategy:
-    """How a list is read, and what follows from that for those that do not read it.
+    """How a list is read, and the properties of the list that other packages need.
 
-    `has_list`: its rows come page by page; `has_ids`: each has an id; `has_range`: a span of `updated_at` can be
-    asked for; `is_received`: by webhook.
+    `has_list`: the rows come page by page. `has_ids`: each row has an id. `has_range`: a request may select a
+    range of `updated_at`. `is_received`: the rows come by webhook.
     """
 
     __slots__ = ()
@@ -59,7 +59,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class DateWindows(Strategy):
-    """Filter by whole practice-local days, rows without id: days are replaced whole (phone calls)."""
+    """A filter by practice-local days and rows without ids, so whole days are replaced (phone calls)."""
 
     has_ids: ClassVar[bool] = False
 
@@ -69,7 +69,7 @@ class DateWindows(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class UpdatedWindows(Strategy):
-    """Filter by `updated_at`. Rows in `derived_from` change status without `updated_at` moving."""
+    """A filter by `updated_at`; the status `derived_from` may change while `updated_at` stays."""
 
     has_range: ClassVar[bool] = True
 
@@ -78,7 +78,7 @@ class UpdatedWindows(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class NewestFirst(Strategy):
-    """No date filter, most recent first; a row is final once its status is not among `open_statuses`."""
+    """No date filter, the most recent row first; a row is final if its status is not in `open_statuses`."""
 
     statuses: tuple[str, ...]
     open_statuses: tuple[str, ...]
@@ -94,7 +94,7 @@ class FullScan(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class ByReference(Strategy):
-    """No usable list: rows are fetched by the ids that other raw tables mention, as (table, column)."""
+    """No usable list: rows are fetched by the ids in `mentions`, pairs of another raw table and its column."""
 
     has_list: ClassVar[bool] = False
 
@@ -103,7 +103,7 @@ class ByReference(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class Received(Strategy):
-    """No list at all: rows come by webhook, and of two with one key the first stays. `path` is the receiver's."""
+    """No list at all: rows come by webhook to `path`; if two rows have one key, the first stays."""
 
     has_list: ClassVar[bool] = False
     is_received: ClassVar[bool] = True
@@ -111,10 +111,10 @@ class Received(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One list that vetl keeps in step. Asset, raw table, CLI name and conformance tests follow from it.
+    """One list that vetl syncs. Its asset, raw table, CLI name and conformance tests follow from this declaration.
 
-    `path` is relative to `/services/core/open_api/v1`, and may hold `{practice_id}`; `record` is the model of a
-    row of `raw.<table>`. `may_be_withdrawn`: the contract proposes it only.
+    `path` is relative to `/services/core/open_api/v1` and may contain `{practice_id}`; `record` is the model of a
+    row of `raw.<table>`. `may_be_withdrawn`: the contract only proposes the list.
     """
 
     name: str
@@ -128,11 +128,11 @@ class Endpoint:
     may_be_withdrawn: bool = False
 
     def path_of(self, practice_id: str) -> str:
-        """Where the platform has this list of a practice."""
+        """Return the path of this list for a practice."""
         return self.path.replace("{practice_id}", practice_id)
 
     def columns(self) -> tuple[Column, ...]:
-        """The columns of the raw table that the source fills, in the model's order."""
+        """Return the columns of the raw table that the source fills, in the order of the model."""
         return tuple(
             _column(name, field.annotation, tuple(field.metadata))
             for name, field in self.record.model_fields.items()
@@ -159,7 +159,7 @@ def _column(name: str, annotation: Any, metadata: tuple[Any, ...]) -> Column:  #
 
 
 def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type form
-    """The plain type under `X | None` and `Annotated`, with the annotations met on the way."""
+    """Return the plain type inside `X | None` and `Annotated`, and the annotations around it."""
     origin = get_origin(annotation)
     if origin is Annotated:
         bare, inner = _bare(get_args(annotation)[0])

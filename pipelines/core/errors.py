@@ -1,31 +1,31 @@
-"""Every error that vetl raises, by what may be done about it.
+"""The errors that vetl raises, by the remedy.
 
 VetlError
 ├── Permanent                the same call would fail the same way again
 │   ├── ConfigurationError   a setting is missing, malformed or contradicts the source
 │   │   └── SignInRefused    the platform does not accept the credentials
-│   ├── WrongUse             a command was given what it cannot take: an unknown practice, broken SQL
-│   ├── RequestRefused       the platform answers 4xx: it will not do this
-│   │   ├── NotSent          ... or would, so it was not asked: the contract's limits are not kept
-│   │   └── NotFound         ... because there is no such thing (404, 410, 501)
-│   ├── PracticeRefused      the credentials are not good for this practice (401 after a fresh sign-in, 403)
-│   ├── ContractBroken       an answer lacks what the contract promises (a CSV column, an envelope)
+│   ├── WrongUse             a command cannot accept an argument: an unknown practice, broken SQL
+│   ├── RequestRefused       the platform refuses a request with a 4xx status
+│   │   ├── NotSent          ... or would refuse it, as it breaks the contract's limits: it was not sent
+│   │   └── NotFound         ... because the resource does not exist (404, 410, 501)
+│   ├── PracticeRefused      the credentials are not valid for this practice (401 after a fresh sign-in, 403)
+│   ├── ContractBroken       an answer lacks a CSV column or an envelope that the contract promises
 │   ├── NotStorable          the warehouse refuses a value of one list; other lists are stored
-│   ├── WarehouseError       the file cannot be opened, is newer than this vetl, or cannot be written
-│   │   ├── WarehouseBusy    another process holds it
-│   │   └── PublicationHeld  the published file was rolled back, and nobody has released it
+│   ├── WarehouseError       the file cannot be opened or written, or a newer vetl wrote it
+│   │   ├── WarehouseBusy    another process has locked the file
+│   │   └── PublicationHeld  the published file was rolled back, and the rollback is not released
 │   ├── LakeError            the lake cannot be read or written
 │   ├── InboxError           the file of received webhooks cannot be opened, read or written
-│   └── BuildFailed          dbt could not build the marts; what was published before stays
+│   └── BuildFailed          dbt could not build the marts; the published file stays as it was
 ├── Transient                the same call may work in a moment
 │   ├── Unreachable          no connection, a time-out, a 5xx
-│   ├── RateLimited          429; may say how long to wait
-│   ├── TokenRejected        401: sign in again, then replay
-│   └── TornAnswer           an answer that is not whole: cut off, HTML with a 200
-│       └── WrongTotal       ... or whose rows are not as many as its own total promises
-└── BadRecord                one row that cannot be understood; the rest goes on
+│   ├── RateLimited          429, possibly with the time to wait
+│   ├── TokenRejected        401: sign in again, then repeat the request
+│   └── TornAnswer           an answer that is not complete: cut off, HTML with a 200
+│       └── WrongTotal       ... or whose rows are fewer or more than its own total says
+└── BadRecord                one row that does not fit its model; the other rows are stored
 
-Messages are one line and say what, where and what to do. They never hold a secret or personal data.
+A message is one line with the fault, its place and the remedy, without secrets and personal data.
 """
 
 import errno
@@ -34,20 +34,17 @@ from traceback import FrameSummary, extract_tb
 
 
 class VetlError(Exception):
-    """Anything that vetl raises on purpose. Notes that are added to it become part of its one line."""
+    """Base of all errors that vetl raises. Notes that are added to an error become part of its line."""
 
     exit_code = 1
 
     def __str__(self) -> str:
-        """Return the message, and what was added to it on the way up."""
+        """Return the message and the notes that callers added."""
         return "".join((super().__str__(), *getattr(self, "__notes__", ())))
 
 
 def unforeseen(error: Exception) -> str:
-    """Return the type and the place of an error that nobody foresaw.
-
-    The message of such an error is left out, because it may quote a row.
-    """
+    """Return the type and the place of an unexpected error, without its message, which may quote a row."""
     frames = extract_tb(error.__traceback__)
     place = f" in {_file(frames[-1])}, line {frames[-1].lineno}" if frames else ""
     return f"internal error: {type(error).__name__}{place}"
@@ -63,7 +60,7 @@ def _file(frame: FrameSummary) -> str:
 
 
 class Permanent(VetlError):
-    """Trying again would fail in the same way."""
+    """The same call would fail in the same way again."""
 
 
 class ConfigurationError(Permanent):
@@ -77,7 +74,7 @@ class SignInRefused(ConfigurationError):
 
 
 def cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
-    """Return the one line for an address that a server cannot listen on."""
+    """Return the error for an address that a server cannot listen on."""
     if error.errno == errno.EADDRINUSE:
         return ConfigurationError(
             f"{host}:{port}: another program uses this port; end that program, or choose another port with --port"
@@ -87,7 +84,7 @@ def cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
 
 
 class WrongUse(Permanent):
-    """A command was given something that it cannot take; the message names what it can."""
+    """A command cannot accept an argument; the message names the arguments that it accepts."""
 
     exit_code = 2
 
@@ -95,7 +92,8 @@ class WrongUse(Permanent):
 class RequestRefused(Permanent):
     """The platform refuses a request with a 4xx status.
 
-    `fields` are the offending fields of a validation error (contract: Errors), `None` for the request itself.
+    `fields` are the wrong fields of a validation error with their messages (contract: Errors). The field `None` is
+    the request itself.
     """
 
     def __init__(self, message: str, *, status: int, fields: tuple[tuple[str | None, str], ...] = ()) -> None:
@@ -105,21 +103,20 @@ class RequestRefused(Permanent):
 
 
 class NotSent(RequestRefused):
-    """A request that does not keep the contract's limits: it never left. `fields` are as the platform's own."""
+    """A request that breaks the contract's limits and was not sent; `fields` as in the platform's own answer."""
 
     def __init__(self, message: str, *, fields: tuple[tuple[str | None, str], ...]) -> None:
         super().__init__(message, status=400, fields=fields)
 
 
 class NotFound(RequestRefused):
-    """There is no such resource, or the endpoint does not exist (404, 410, 501)."""
+    """The resource or the endpoint does not exist (404, 410, 501)."""
 
 
 class PracticeRefused(Permanent):
-    """The credentials are good, but not for this practice (401 after a fresh sign-in, 403).
+    """The credentials are valid, but not for this practice (401 after a fresh sign-in, 403).
 
-    Not a `RequestRefused`: that error says something about one request, and code that tries requests catches it.
-    This error says nothing about a list, so it must never count as an answer about one.
+    It is no `RequestRefused`, because code that probes a list catches that error as an answer about the list.
     """
 
     def __init__(self, message: str, *, status: int) -> None:
@@ -128,21 +125,21 @@ class PracticeRefused(Permanent):
 
 
 class ContractBroken(Permanent):
-    """A whole answer lacks something that the contract promises."""
+    """A complete answer lacks a part that the contract promises."""
 
 
 class NotStorable(Permanent):
-    """The warehouse refuses a value of one list. Other lists are stored."""
+    """The warehouse refuses a value of one list; the other lists are stored."""
 
 
 class WarehouseError(Permanent):
-    """The warehouse file cannot be opened, read or written; nothing half-written stays in it."""
+    """The warehouse file cannot be opened, read or written; the transaction was rolled back."""
 
 
 class WarehouseBusy(WarehouseError):
-    """Another process holds the warehouse, and went on holding it for `lock_wait_seconds`.
+    """Another process kept the warehouse locked for longer than `lock_wait_seconds`.
 
-    `holder`: that process in words, such as "another vetl (PID 12573)".
+    `holder` describes that process, such as "another vetl (PID 12573)".
     """
 
     def __init__(self, message: str, *, holder: str = "another process") -> None:
@@ -157,11 +154,11 @@ class PublicationHeld(WarehouseError):
 
 
 class LakeError(Permanent):
-    """The lake cannot be read or written; what its manifest lists stays."""
+    """The lake cannot be read or written; the files in its manifest stay."""
 
 
 class InboxError(Permanent):
-    """The receiver's inbox cannot be opened, read or written; nothing that was acknowledged is lost."""
+    """The receiver's inbox cannot be opened, read or written; no acknowledged delivery is lost."""
 
 
 class BuildFailed(Permanent):
@@ -169,7 +166,7 @@ class BuildFailed(Permanent):
 
 
 class Transient(VetlError):
-    """Trying again may work. `retry_after`: the seconds that the server asks for, where it does."""
+    """The same call may work later; `retry_after` is the pause in seconds that the server demands, if any."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -181,25 +178,25 @@ class Unreachable(Transient):
 
 
 class RateLimited(Transient):
-    """429: too many requests for this practice; `is_final`: the pause that it wants will not be made."""
+    """429: too many requests for this practice. `is_final`: the client does not wait for the demanded pause."""
 
     is_final: bool = False
 
 
 class TokenRejected(Transient):
-    """401: the token is missing, expired or revoked; `is_used_up` tells whether others have used it up."""
+    """401: the token is missing, expired or revoked. `is_used_up`: other requests have used up the token."""
 
     is_used_up: Callable[[], bool] = bool
-    """Set by whoever sent the request; `bool()` is false."""
+    """The sender of the request sets it; the default `bool` returns false."""
 
 
 class TornAnswer(Transient):
-    """An answer that is not whole or not what was asked for, whatever its status says."""
+    """An answer that is incomplete or of the wrong kind, although its status is a success."""
 
 
 class WrongTotal(TornAnswer):
-    """A page whose rows are not as many as its own total promises: cut short, or a total that lies."""
+    """A page with fewer or more rows than its own total says: the page is cut off, or the total is wrong."""
 
 
 class BadRecord(VetlError):
-    """One row that does not fit its model; it goes to quarantine and the rest goes on."""
+    """One row that does not fit its model; it goes to quarantine, and the other rows are stored."""

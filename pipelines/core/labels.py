@@ -1,18 +1,18 @@
-"""Which values of a source are words that everybody may see, and which may be a person's name or number."""
+"""Values of the source that everybody may see, unlike names and numbers of persons."""
 
 import re
 import unicodedata
 
-LONGEST = 40
-"""Characters of a label; the contract's own have 30 at most."""
+LABEL_LENGTH = 40
+"""Most characters of a label; the longest of the contract has 30."""
 
 _UNLIKE_A_LABEL = re.compile(r"[@\uff20\s]")
 
 
 def is_label(value: str) -> bool:
-    """Whether it may be repeated in output, status and logs: short, one word, without digits and `@`."""
+    """Return whether output, status and logs may repeat a value: one short word without digits and `@`."""
     unlike = _UNLIKE_A_LABEL.search(value) or any(character.isnumeric() for character in value)
-    return len(value) <= LONGEST and not unlike
+    return len(value) <= LABEL_LENGTH and not unlike
 
 
 LABELS = frozenset(
@@ -23,7 +23,7 @@ LABELS = frozenset(
         *("result", "reason", "unknown_value", "appointment_status", "wanted"),
     }
 )
-"""Columns of marts that hold values of a list of words, from whichever list of the contract."""
+"""Columns of marts with values of an enum of any list of the contract."""
 
 WORDS = frozenset(
     {
@@ -31,17 +31,17 @@ WORDS = frozenset(
         *("practice_name", "notification_rule", "error_code"),
     }
 )
-"""Columns of marts whose words the source makes up."""
+"""Columns of marts with words that the source chooses freely."""
 
 DERIVED = frozenset({"first_channel", "result", "reason", "unknown_value", "appointment_status", "wanted"})
-"""Columns of `LABELS` that repeat a value of another mart, `result` and `reason` with a phrase before it."""
+"""Columns of `LABELS` with values of another mart; `result` and `reason` have a phrase before the value."""
 
 PHRASES = ("still active at ", "left at ", "task ")
-"""What vetl writes before a stage or a status in `result` and `reason`."""
+"""The phrases before a stage or a status in `result` and `reason`."""
 
 COMMON_WORDS = frozenset(
     {
-        # What vetl itself writes.
+        # Words that vetl writes.
         *("no outcome", "no status", "of no status", "an unknown stage", "online_booking"),
         *("call", "session", "outreach", "task", "message", "appointment", "other", "none", "unknown"),
         # Appointments, sessions and sentiments: the contract shows few of their words.
@@ -62,7 +62,7 @@ COMMON_WORDS = frozenset(
         ),
         *("canceled", "cancelled", "declined", "rejected", "rescheduled", "open", "closed", "expired"),
         *("new", "existing", "returning", "started", "confirmed", "positive", "neutral", "negative", "mixed"),
-        # Where bookings come from.
+        # Sources of bookings.
         *("google", "bing", "yahoo", "facebook", "instagram", "tiktok", "youtube", "yelp", "nextdoor"),
         *("website", "web", "direct", "organic", "paid", "cpc", "ppc", "social", "referral", "email", "e-mail"),
         *("newsletter", "sms", "text", "phone", "walk-in", "walk_in", "walk in", "friend", "ads", "search"),
@@ -71,22 +71,22 @@ COMMON_WORDS = frozenset(
         *("exotic", "small mammal", "mixed breed", "domestic shorthair", "domestic longhair"),
     }
 )
-"""Words, in lower case, that are published however few rows hold them."""
+"""Words in lower case that are published even if very few rows contain them."""
 
 PUBLISHABLE = r"[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N} _&/+,.'()-]{0,59}"
-"""A full match of DuckDB: a value that may be learnt as a word is short and holds no sign of an address."""
+"""A full match in DuckDB: a value may become a word if it is short and has no sign of an address."""
 
 MOST_DIGITS = 6
-"""Digits of a value that may be learnt: a year or an error code has fewer, a telephone number has more."""
+"""Most digits of a value that may become a word: a year or an error code has fewer, a telephone number more."""
 
 CODE = r"[0-9]{1,6}"
-"""A full match of DuckDB: an error code of a carrier."""
+"""A full match in DuckDB: an error code of a carrier."""
 
 SENTENCE = 5
-"""Words of a value that is read as a sentence: one name in it is enough to mask it."""
+"""Words from which on a value is a sentence, which is masked if it contains a single name."""
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in one spelling: without case, accents and signs, wide letters made narrow."""
+    """Return the words of a text in lower case, without accents and signs, with wide letters made narrow."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return re.findall(r"[^\W_]+", "".join(sign for sign in plain if not unicodedata.combining(sign)))

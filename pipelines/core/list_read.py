@@ -1,4 +1,4 @@
-"""What a strategy knows when it starts, and what it says when it ends."""
+"""The input and the result of a strategy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from pipelines.core.pages import Window
 
 Details = Literal["all", "recent", "off"]
 Reconcile = Literal["no", "recent", "full"]
-"""Whether history is read again, whatever is certified already: the last 35 days of it, or all."""
+"""The part of history that is read again although it is certified: none, the last 35 days, or all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """How far vetl stays away from what may still move, and how often it looks back.
+    """The distance from rows that may still change, and the intervals of the re-reads.
 
-    A closed window ends `closing_lag` before the source's clock and overlaps the one before by `overlap`;
-    `recent` is re-read daily and all of history every `whole_every`; a client or patient is read again after
-    `refresh_after`, with at most `reference_budget` requests a sync.
+    A closed window ends `closing_lag` before the source's clock and overlaps the window before it by `overlap`.
+    The last `recent` days are re-read daily, and the whole history every `whole_every`. A client or patient is
+    read again after `refresh_after`, with at most `reference_budget` requests per sync.
     """
 
     closing_lag: timedelta = timedelta(seconds=60)
@@ -33,7 +33,7 @@ class Margins:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One list of one practice, about to be read. `now` is the source's clock."""
+    """One list of one practice that is to be read; `now` is the source's clock."""
 
     endpoint: Endpoint
     names: QueryNames
@@ -50,7 +50,7 @@ class Reading:
 
     @property
     def reread_from(self) -> date | None:
-        """The first day that is read again although it is certified, if any is."""
+        """Return the first day that is read again although it is certified, if there is such a day."""
         if self.reconcile == "full":
             return self.history_start
         recent = max(self.history_start, self.local_now.date() - self.margins.recent)
@@ -58,24 +58,25 @@ class Reading:
 
     @property
     def local_now(self) -> datetime:
-        """The source's clock as the practice sees it."""
+        """Return the source's clock in the practice's time zone."""
         return self.now.astimezone(self.time_zone)
 
     @property
     def whole_history(self) -> Window:
-        """Everything from the start of history to a day ahead of the source's clock."""
+        """Return the window from the start of history to a day after the source's clock."""
         return Window(self.local_midnight(self.history_start), self.now + timedelta(days=1))
 
     def local_midnight(self, day: date) -> datetime:
-        """The instant at which a practice-local day begins, in UTC: within one zone, differences ignore DST."""
+        """Return the instant at which a practice-local day begins, in UTC."""
+        # Python ignores DST in differences of two times in one zone.
         return datetime(day.year, day.month, day.day, tzinfo=self.time_zone).astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How certain a read is: everything up to `through` is here, by the evidence in `reason`.
+    """The certainty of a read: all rows up to `through` are stored, by the evidence in `reason`.
 
-    `suspects`: query parameters that were believed to work and that an answer contradicts.
+    `suspects` are query parameters with the result `honoured` that an answer contradicts.
     """
 
     certified: bool

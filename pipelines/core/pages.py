@@ -1,4 +1,4 @@
-"""What a list answers, once it has been deciphered: the words that client, strategies and loading share."""
+"""Decoded pages of a list, windows and certificates: types that client, strategies and loading share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,16 +7,16 @@ from enum import StrEnum
 from typing import Any
 
 Row = Mapping[str, Any]
-"""One decoded JSON object of a list, as it came."""
+"""One decoded JSON object of a list, unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page of a JSON list (contract: Endpoints).
 
-    `page`, `per_page` and `total_pages` are what the server tells, `None` where it does not; `total_count` is the
-    number of rows of the whole list under the same filters; `server_time` is the answer's `Date` header.
-    `refused`: the server's words where it would not give this page although an earlier one promised it.
+    `page`, `per_page` and `total_pages` are the server's values, `None` if it does not send them. `total_count` is
+    the number of rows of the whole list under the same filters, `server_time` the `Date` header of the answer.
+    `refused` is the server's message if it refused this page although an earlier page's total includes it.
     """
 
     rows: tuple[Row, ...]
@@ -31,10 +31,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class CallsPage:
-    """One page of the phone-call CSV. `frame` is a polars frame, opaque here, of `rows` typed rows.
+    """One page of the phone-call CSV; `frame` is an opaque polars frame of `rows` typed rows.
 
-    `first_day` and `last_day` are the earliest and the latest practice-local day among its rows, `minutes` the
-    minute of each as it is written (`2026-01-09 04:15`).
+    `first_day` and `last_day` are the earliest and the latest practice-local day of the rows, `minutes` the minute
+    of each row as the CSV has it (`2026-01-09 04:15`).
     """
 
     frame: Any
@@ -51,10 +51,10 @@ class CallsPage:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of an endpoint that one read covers.
+    """The part of a list that one read covers.
 
-    Bounds are instants (`updated_at` lists), practice-local days, both ends included (phone calls), or `None`
-    (the whole list). `status` narrows a list to one status.
+    The bounds are instants (lists with `updated_at`), practice-local days with both ends included (phone calls),
+    or `None` (the whole list). `status` restricts the window to one status.
     """
 
     start: datetime | date | None = None
@@ -63,10 +63,11 @@ class Window:
 
 
 class WindowKind(StrEnum):
-    """What a window was read for, as `control.windows` keeps it and the mart `proof` tells them apart.
+    """The purpose of a window in `control.windows` and the mart `proof`.
 
-    Closed ones are read whole once they have ended, the tail is what still moves. Others are the whole list, all
-    from the newest row down to what is known, a second look at what was not met, details of calls, a look at ids.
+    A closed window is read after its end; rows may still change in the tail, the window after the closed ones. The
+    other kinds are the whole list, the list from its newest row down to a known one, the second read of rows that
+    a read did not return, the details of calls, and the check whether ids are stable.
     """
 
     CLOSED = "closed"
@@ -79,15 +80,15 @@ class WindowKind(StrEnum):
 
 
 BESIDE_THE_LIST = (WindowKind.DETAILS, WindowKind.SECOND_LOOK)
-"""Windows that do not count towards how many rows a list holds."""
+"""Windows that do not count towards the number of rows of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The evidence of how one window was read: a row of `control.windows`.
+    """The evidence of the read of one window: a row of `control.windows`.
 
-    `certified` means: every row that the source held in this window is here. `reason` says by which evidence,
-    or why not.
+    `certified` means that every row of the source in this window is stored. `reason` is the evidence for it, or
+    the reason against it.
     """
 
     window: Window
@@ -106,10 +107,10 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a commit did to one raw table.
+    """The changes of a commit to one raw table.
 
-    `restated`: rows that differ although an earlier certificate covers them (`control.restatements`); `late`:
-    those of them that came late into a window of `updated_at`.
+    `restated` counts the rows that differ although an earlier certificate covers them (`control.restatements`),
+    `late` the restated rows that appeared late in a window of `updated_at`.
     """
 
     inserted: int = 0

@@ -1,4 +1,4 @@
-"""What vetl is told about a practice, because the interface does not tell it."""
+"""The configured facts about a practice, which the interface does not provide."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -20,15 +20,15 @@ def _known_zone(name: str) -> str:
     return name
 
 
-LONGEST_ID = 80
-"""Characters of a practice's id. In the lake it names a folder: a character may take 3 of 255 bytes."""
+ID_LENGTH = 80
+"""Most characters of a practice's id. The id names a folder of the lake: a character may take 3 of 255 bytes."""
 
 
 def problem_of_id(text: str) -> str | None:
-    """Return why no practice can have this id, which has to pass in `X-Client-Id` and name a folder."""
+    """Return the reason why no practice can have this id, which is sent in `X-Client-Id` and names a folder."""
     if not text.isascii() or not text.isprintable() or text != text.strip() or not text:
         return "must be visible ASCII characters, as they go into X-Client-Id"
-    return f"must have at most {LONGEST_ID} characters" if len(text) > LONGEST_ID else None
+    return f"must have at most {ID_LENGTH} characters" if len(text) > ID_LENGTH else None
 
 
 def _possible_id(text: str) -> str:
@@ -39,9 +39,9 @@ def _possible_id(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """One location. `id` goes into `X-Client-Id`; `history_start` is the first day that is read.
+    """One location; `id` is sent in `X-Client-Id`, and `history_start` is the first day that is read.
 
-    The annotations are rules for who reads it from a file (`settings`); a plain call does not check them.
+    `settings` checks the annotations when it reads a practice from a file; a plain call does not check them.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")

@@ -1,16 +1,16 @@
-"""Classes of personal data in the marts, and what may be published of a column."""
+"""Classes of personal data in the marts, and the treatments of their columns."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
 
 PersonalClass = Literal["name", "contact", "text"]
-"""Of clients and patients; telephone numbers and e-mail addresses; what was said or written in sentences."""
+"""Names of clients and patients; telephone numbers and e-mail addresses; spoken and written sentences."""
 
 Treatment = Literal["null", "hash", "clear"]
-"""Nothing; a hash by the masking key, null where there is no key; the value itself."""
+"""Null; a hash by the masking key, or null if there is no key; the value itself."""
 
 Treatments = Mapping[str, Mapping[str, Treatment]]
-"""Of the personal columns of every mart, by mart and column."""
+"""The treatment of each personal column, by mart and column."""
 
 JOINED: Mapping[str, str] = {
     **dict.fromkeys(("clients.name", "phone_calls.client_name"), "client_name"),
@@ -24,9 +24,9 @@ JOINED: Mapping[str, str] = {
         "phone_number",
     ),
 }
-"""Columns whose hashes agree if their values do, within one practice. Every other column has its own hashes."""
+"""Columns whose hashes agree within a practice if their values agree. Every other column has its own hashes."""
 
 CLASSES: tuple[PersonalClass, ...] = get_args(PersonalClass)
 
 FAKE_NUMBER = "+999"
-"""The first digits of the pseudonym of a telephone number: no country has this code."""
+"""The first digits of the pseudonym of a telephone number; no country has this code."""

@@ -1,8 +1,8 @@
-"""What the record model of a list is made of.
+"""Building blocks of the record models of the lists.
 
-A model says which columns a raw table has. Everything is nullable but the id: the interface marks few fields
-as required, and a missing one must never cost a row. Unknown fields and unknown enum values pass; `KnownValues`
-only names the values that the contract lists, so that a new one can be reported.
+A model declares the columns of a raw table. Every field but the id is nullable, because the interface marks few
+fields as required, and a row must be stored even if a field is missing. Unknown fields and unknown enum values are
+accepted; `KnownValues` names the values of the contract, so that a new value is reported.
 """
 
 from dataclasses import dataclass
@@ -14,25 +14,27 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 @dataclass(frozen=True, slots=True)
 class KnownValues:
-    """The values of an enum that the contract lists; others are kept and reported."""
+    """The values of an enum that the contract lists; other values are stored and reported."""
 
     values: tuple[str, ...]
 
 
 def known(*values: str) -> KnownValues:
-    """The annotation that names an enum's values."""
+    """Return the annotation with the values of an enum."""
     return KnownValues(values)
 
 
 def _as_text(value: object) -> object:
-    """Ids and labels are strings, whatever the JSON says: an appointment's id is an integer in one answer."""
+    """Return a number as a string."""
+    # Ids and labels are strings, but in one answer of the contract an appointment's id is an integer.
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     return value
 
 
 def _as_utc(value: datetime) -> datetime:
-    """A time without an offset is read as UTC: the contract says ISO 8601 and names no zone."""
+    """Return a time in UTC; a time without an offset is in UTC already."""
+    # The contract says ISO 8601 and names no zone.
     try:
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
     except OverflowError:
@@ -44,6 +46,6 @@ Instant = Annotated[datetime, AfterValidator(_as_utc)]
 
 
 class Record(BaseModel):
-    """A row of one list. Fields that the contract does not know stay in `model_extra`."""
+    """A row of one list; fields that are not in the contract are in `model_extra`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)

@@ -1,4 +1,4 @@
-"""What a sync reports, to the terminal and to Dagster alike."""
+"""The results of a sync, for the terminal and for Dagster."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -12,9 +12,9 @@ State = Literal["certified", "uncertified", "withdrawn", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one list of one practice has come. `total` is `None` while nobody can know it.
+    """The progress of one list of one practice; `total` is `None` while it is unknown.
 
-    `done` counts a row each time that it is read; `new`, `changed` and `requests` are known at the end.
+    `done` counts a row each time it is read; `new`, `changed` and `requests` are set at the end.
     """
 
     practice_id: str
@@ -29,22 +29,22 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What is waited for while no row can come, in words; nothing once it goes on."""
+    """The reason why a sync waits, in words; empty once the sync continues."""
 
     what: str = ""
 
 
 ReportProgress = Callable[[Progress | Waiting], None]
-"""Called as a sync goes on, often, from the thread that syncs."""
+"""A sync calls it often, in its own thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointResult:
-    """One list of one practice. `rows` is how many rows its raw table holds now, deleted ones left out.
+    """The result for one list of one practice; `rows` counts the rows of its raw table that are not deleted.
 
-    `reason` says why the state is what it is; `retryable`: it failed, but the same sync may work in a moment;
-    `held`: rows of it that are in quarantine now, whichever sync put them there. `requests` are all that were
-    sent, `retries` those of them that repeated an earlier one, `bytes` the size of their answers, decompressed.
+    `reason` explains the state. `retryable`: the list failed, but the same sync may work later. `held` counts the
+    rows of this list in quarantine, from this sync and earlier ones. `retries` counts the requests that repeated
+    an earlier request, and `bytes` is the decompressed size of all answers.
     """
 
     practice_id: str
@@ -64,10 +64,10 @@ class EndpointResult:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """One run of `sync`. `source_clock` is the platform's clock, `None` where it was never reached.
+    """The result of one run of `sync`; `source_clock` is the platform's clock, `None` if it was never reached.
 
-    `sign_ins` is how often the run signed in; `doubts` are about the platform as a whole, one line each, and leave
-    the run uncertain; `notes` are worth a line and no more.
+    `sign_ins` counts the sign-ins of the run. `doubts` are lines about the whole platform that leave the run
+    uncertified; `notes` are lines without effect on the exit code.
     """
 
     run_id: str
@@ -79,14 +79,14 @@ class SyncResult:
 
     @property
     def exit_code(self) -> int:
-        """1: a list failed; 3: one is uncertified or holds rows in quarantine; else 0 (design: commands)."""
+        """Return 1 if a list failed, 3 if a list is uncertified or has rows in quarantine, and else 0."""
         if any(result.state == "failed" for result in self.results):
             return 1
         doubtful = any(result.state == "uncertified" or result.held for result in self.results)
         return 3 if doubtful or self.doubts else 0
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain JSON values; instants in ISO 8601."""
+        """Return the result as plain JSON values, with instants in ISO 8601."""
         return {
             "run_id": self.run_id,
             "source_clock": _iso(self.source_clock),

@@ -1,4 +1,4 @@
-"""Whether a secret can be found by trying: a short one, or one of a simple pattern."""
+"""Find secrets that are easy to guess: short ones, and ones with a simple pattern."""
 
 from itertools import pairwise
 
@@ -8,11 +8,11 @@ KEY_CHARACTERS = 32
 _KEY_DIFFERENT = 8
 
 _MOST_REPEATED = 16
-"""Characters of the longest text whose repetition is looked for."""
+"""Characters of the longest text whose repetition `is_varied` detects."""
 
 
 def is_varied(text: str) -> bool:
-    """Return whether the text is not one character, a repetition of a short text, or a run of neighbours."""
+    """Return whether a text is neither one character, nor a repeated short text, nor a run of neighbours."""
     for length in range(1, min(_MOST_REPEATED, len(text) // 2) + 1):
         if (text[:length] * (len(text) // length + 1))[: len(text)] == text:
             return False
@@ -21,5 +21,5 @@ def is_varied(text: str) -> bool:
 
 
 def is_weak_key(key: str) -> bool:
-    """Return whether the values of hashes by this key can be found by trying keys."""
+    """Return whether somebody who tries keys can find the values behind hashes by this key."""
     return len(key) < KEY_CHARACTERS or len(set(key)) < _KEY_DIFFERENT or not is_varied(key)

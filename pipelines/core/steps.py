@@ -1,6 +1,6 @@
-"""What a strategy may ask for. A strategy is a generator of these; `engine` performs each and sends the answer.
+"""The steps of a strategy: a strategy yields them, and `engine` performs each step and sends the answer.
 
-So strategies do no I/O: a test drives them with a model source, in any order of pages and changes.
+So strategies do no I/O, and tests drive them with a model source in any order of pages and changes.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -15,27 +15,27 @@ Query = Mapping[str, str | Sequence[str]]
 
 
 class Step(Generic[A]):
-    """What a strategy may ask for. `A` is the answer."""
+    """A step of a strategy; `A` is the type of its answer."""
 
     __slots__ = ()
 
 
 Plan = Generator[Step[Any], Any, A]
-"""A strategy, or a part of one, under way: yields steps, is sent their answers, returns an `A`."""
+"""A running strategy, or a part of it: it yields steps, receives their answers and returns an `A`."""
 
 
 def do(step: Step[A]) -> Plan[A]:
-    """Ask for a step, and wait for its answer: a `Page` of a `ReadPage`, and so on."""
+    """Yield a step and return its answer, such as the `Page` of a `ReadPage`."""
     return (yield step)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPage(Step[Page]):
-    """Read one page of the endpoint's JSON list.
+    """Read one page of the JSON list.
 
-    `number` counts from 0 whatever the server's page base is; `size` is how many rows a full page of this list
-    holds. A page with fewer rows than its own total promises is torn and read again before it is answered,
-    unless `lenient`: then whatever came is the answer, for a strategy that still learns how the list is paged.
+    `number` counts from 0 even if the server's pages count from 1; `size` is the number of rows of a full page. A
+    page with fewer rows than its own total promises is read again before it is the answer. If `lenient`, the first
+    page is the answer in any case, for a strategy that does not know yet how the list is paged.
     """
 
     query: Query
@@ -46,7 +46,7 @@ class ReadPage(Step[Page]):
 
 @dataclass(frozen=True, slots=True)
 class ReadCalls(Step[CallsPage]):
-    """Read one page of the phone-call CSV. `lenient`: see `ReadPage`."""
+    """Read one page of the phone-call CSV; `lenient` as in `ReadPage`."""
 
     query: Query
     number: int
@@ -56,17 +56,17 @@ class ReadCalls(Step[CallsPage]):
 
 @dataclass(frozen=True, slots=True)
 class GetRecords(Step[dict[str, Row | None]]):
-    """Get rows by id, side by side; `None` where the source has none."""
+    """Get rows by id concurrently; the answer has `None` for an id that the source does not have."""
 
     ids: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide(Step[list[A]]):
-    """Run several readers at once. Answer: the list of their return values, in the same order.
+    """Run several readers concurrently. Answer: the list of their return values, in the same order.
 
-    So many of them at a time as what they have read fits in memory until it is written; the client limits the
-    requests in flight by itself.
+    `at_once` limits the readers so that the rows fit in memory until they are written. The client limits the
+    requests in flight.
     """
 
     readers: Sequence[Plan[A]]
@@ -75,25 +75,25 @@ class SideBySide(Step[list[A]]):
 
 @dataclass(frozen=True, slots=True)
 class Saved(Step[None]):
-    """Work for the next commit. Rows, certificates and cursor of one commit go into one transaction."""
+    """A change for the next commit. Rows, certificates and the cursor of a commit go into one transaction."""
 
     certificate: Certificate | None = field(default=None, kw_only=True)
 
 
 class ReadRows(Protocol):
-    """Rows whose values the store has read while they wait to be written; opaque here."""
+    """Rows that the store has parsed while they wait to be written; opaque here."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MergeRows(Saved):
-    """Merge rows by key; of two versions the one with the later `updated_at`, else the later read, stays.
+    """Merge rows by key: the version with the later `updated_at` stays, or else the version of the later read.
 
-    `read_at` is the source's clock; `sealed_before`: a new or changed row with an older `updated_at` came late
-    into a window that was already certified, and is counted as such.
+    `read_at` is the source's clock. A new or changed row with an `updated_at` before `sealed_before` came late
+    into a window that is certified already, and counts as late.
     """
 
     rows: Sequence[Row] | ReadRows
@@ -103,10 +103,10 @@ class MergeRows(Saved):
 
 @dataclass(frozen=True, slots=True)
 class ReplaceDays(Saved):
-    """Replace whole days of phone calls where their content differs.
+    """Replace whole days of phone calls if their content differs.
 
-    All calls of these days are in `frames`, opaque pages of the CSV, or in `rows`, records of the JSON list.
-    A day before `sealed_before` was read whole by an earlier sync: what differs there is a restatement.
+    All calls of these days are in `frames`, opaque pages of the CSV, or in `rows`, records of the JSON list. An
+    earlier sync read each day before `sealed_before` whole, so a difference there is a restatement.
     """
 
     frames: Sequence[Any]
@@ -128,7 +128,7 @@ class AttachDetails(Saved):
 
 @dataclass(frozen=True, slots=True)
 class MissingRecords(Saved):
-    """Ids that the source was asked for and does not have."""
+    """Store ids that the source does not have."""
 
     ids: Sequence[str]
     read_at: datetime
@@ -136,14 +136,14 @@ class MissingRecords(Saved):
 
 @dataclass(frozen=True, slots=True)
 class MoveCursor(Saved):
-    """Set the endpoint's cursor: a JSON object whose shape the strategy decides."""
+    """Set the cursor of the list: a JSON object in the strategy's own format."""
 
     cursor: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt(Saved):
-    """Keep what the source was seen to do (`control.capabilities`)."""
+    """Store an observation about the source in `control.capabilities`."""
 
     name: str
     value: Any
@@ -152,19 +152,19 @@ class Learnt(Saved):
 
 @dataclass(frozen=True, slots=True)
 class Flush(Step[Changes]):
-    """Commit all that was saved. Answer: `Changes` since this endpoint's last flush."""
+    """Commit all saved changes. Answer: `Changes` since the last flush of this list."""
 
 
 @dataclass(frozen=True, slots=True)
 class IdsWithStatus(Step[list[str]]):
-    """Ids of the rows here whose status is one of these. Answer: `list[str]`."""
+    """Find the ids of the stored rows with one of these statuses. Answer: `list[str]`."""
 
     statuses: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class IdsHere(Step[list[str]]):
-    """Ids of the rows here whose `time` is in `[start, end)`; all rows where no time is named.
+    """Find the ids of the stored rows whose `time` is in `[start, end)`, or of all rows without a `time`.
 
     Answer: `list[str]`.
     """
@@ -176,19 +176,19 @@ class IdsHere(Step[list[str]]):
 
 @dataclass(frozen=True, slots=True)
 class UpdatesOf(Step[list[datetime | None]]):
-    """When the rows of these ids were last updated. Answer: `list[datetime | None]`, each time once, ascending."""
+    """Find the times of the last update of these ids. Answer: `list[datetime | None]`, distinct and ascending."""
 
     ids: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class StatusCounts(Step[dict[str, int]]):
-    """How many rows are here by status. Answer: `dict[str, int]`."""
+    """Count the stored rows by status. Answer: `dict[str, int]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallsPerDay(Step[dict[date, int]]):
-    """How many calls are here by day, both ends included. Answer: `dict[date, int]`."""
+    """Count the stored calls by day, both ends included. Answer: `dict[date, int]`."""
 
     first_day: date
     last_day: date
@@ -196,16 +196,16 @@ class CallsPerDay(Step[dict[date, int]]):
 
 @dataclass(frozen=True, slots=True)
 class DaysWithState(Step[list[date]]):
-    """Days that hold a call in one of these states. Answer: `list[date]`, ascending."""
+    """Find the days with a call in one of these states. Answer: `list[date]`, ascending."""
 
     states: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class DaysLackingDetails(Step[dict[date, int]]):
-    """Days with a call that has no id, or that changed after the JSON list last told of its day.
+    """Find the days with a call that has no id, or that changed after the last read of its day from the JSON list.
 
-    Answer: how many calls they hold, `dict[date, int]`.
+    Answer: the number of calls by day, `dict[date, int]`.
     """
 
     first_day: date
@@ -214,7 +214,7 @@ class DaysLackingDetails(Step[dict[date, int]]):
 
 @dataclass(frozen=True, slots=True)
 class CallsHere(Step[list[Row]]):
-    """The calls that are here of these days, both ends included, as the CSV told them.
+    """Find the stored calls of these days, both ends included, with the values of the CSV.
 
     Answer: `list[Row]` by raw column: `called_at_local`, `direction`, `client_name`, `patient_name`,
     `phone_number`, `duration_seconds`, `summary`.
@@ -226,9 +226,9 @@ class CallsHere(Step[list[Row]]):
 
 @dataclass(frozen=True, slots=True)
 class ReferencedIds(Step[list[str]]):
-    """Ids that other tables mention and that are unknown here, or were last read before `stale_before`.
+    """Find ids that other tables mention and that are not stored, or were last read before `stale_before`.
 
-    Answer: `list[str]`, unknown ones first, at most `limit`.
+    Answer: `list[str]` of at most `limit` ids, those that are not stored first.
     """
 
     stale_before: datetime
@@ -246,6 +246,6 @@ Question = (
     | CallsHere
     | ReferencedIds
 )
-"""What a strategy asks of the warehouse. It sees what has been flushed."""
+"""A question of a strategy to the warehouse, which answers from the flushed rows."""
 
 Save = MergeRows | ReplaceDays | AttachDetails | MissingRecords | MoveCursor | Learnt

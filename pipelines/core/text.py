@@ -1,6 +1,6 @@
-"""Values and tables as people read them, in the terminal and in Dagster.
+"""Values and tables as text for people, in the terminal and in Dagster.
 
-What a value holds came from outside: nothing in it may steer a terminal, or run in a spreadsheet.
+Values come from outside, so they must neither control a terminal nor run in a spreadsheet.
 """
 
 import re
@@ -12,27 +12,27 @@ from pydantic_core import to_json
 from pipelines.core.spreadsheets import harmless
 
 _STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but for tab and line feed, and those that turn the direction of writing."""
+"""Control characters except tab and line feed, and characters that change the direction of writing."""
 
 
 def printable(value: str) -> str:
-    """The text with what would steer a terminal written out, as `x1b`."""
+    r"""Return the text with control characters escaped, such as `\x1b`."""
     return _STEERS.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
 
 
 def json_text(value: str) -> str:
-    r"""Return JSON with what would steer a terminal escaped, as `\u202e`. The values stay the same."""
+    r"""Return JSON with control characters escaped, such as `\u202e`; the values stay the same."""
     return _STEERS.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
 
 
 def cell(value: object) -> str:
-    """A value as a cell of a CSV. A text that a spreadsheet would run gets an apostrophe before it."""
-    shown = text(value)
-    return harmless(shown) if isinstance(value, str) else shown
+    """Return a value as a cell of a CSV; a formula gets an apostrophe before it."""
+    content = text(value)
+    return harmless(content) if isinstance(value, str) else content
 
 
 def text(value: object) -> str:
-    """A value as an analyst reads it: nothing for null, `true` and `false`, instants in UTC."""
+    """Return a value as text: nothing for null, `true` and `false`, instants in UTC."""
     match value:
         case None:
             return ""
@@ -50,14 +50,14 @@ def text(value: object) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a span of time in words: "10 minutes", "90 seconds", "1 hour"."""
+    """Return a duration in words: "10 minutes", "90 seconds", "1 hour"."""
     units = ((3600, "hour"), (60, "minute"))
     size, unit = next((item for item in units if seconds and seconds % item[0] == 0), (1, "second"))
     return f"{seconds / size:g} {unit}{'' if seconds == size else 's'}"
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table in Markdown; what would end a cell is escaped. Without columns it has no head: more of its rows."""
+    """Return a table in Markdown with its cells escaped; without `columns` only its rows, to add to a table."""
 
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |\n"

@@ -28,7 +28,7 @@ from pipelines.discovery.probes import ListKnowledge, PageProbe, ask, format_bou
 from pipelines.discovery.range_bounds import SECOND, Timed, is_clear_of_midnights, timed_rows
 from pipelines.reading.certified import has_strays
 from pipelines.reading.conventions import QueryConventions
-from pipelines.reading.reuse import Pages, question
+from pipelines.reading.reuse import Pages, plain_query
 from pipelines.reading.rows import key_of
 
 BESIDE = 10 * SECOND
@@ -67,7 +67,7 @@ def first_look(reading: Reading) -> Plan[FirstLook]:
     wide, settled = _windows(reading, usual)
 
     def page(window: Window, number: int) -> PageProbe:
-        query = question(usual.page(window, number).query)
+        query = plain_query(usual.page(window, number).query)
         answer = yield from _given(knowledge, query)
         if answer is not None:
             result.pages.setdefault(frozenset(query.items()), answer)

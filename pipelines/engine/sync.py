@@ -20,7 +20,7 @@ from pipelines.discovery.examination import ask_for_practice
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.engine.gather import gather
 from pipelines.engine.runner import Run, StepRunner
-from pipelines.strategies import plan
+from pipelines.strategies import read_list
 
 _log = structlog.stdlib.get_logger("vetl.engine")
 
@@ -115,7 +115,7 @@ async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
 async def _read(runner: StepRunner) -> Outcome:
     """Read a list. If it was never read, the plan first checks that its ids are stable."""
     reading = await runner.reading()
-    outcome: Outcome = await runner.drive(plan(reading))
+    outcome: Outcome = await runner.drive(read_list(reading))
     if reading.cursor and runner.buffer.changes.inserted:
         return await runner.drive(identity.look_last(await runner.reading(), outcome))
     return outcome

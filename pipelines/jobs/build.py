@@ -1,4 +1,4 @@
-"""What the commands and the Dagster assets do, apart from how either shows it."""
+"""Build and publish the marts, for commands and Dagster's assets."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ from pipelines.settings import Settings
 
 WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
-    "as `vetl init` and `openssl rand -hex 32` make them"
+    "for example from `vetl init` or `openssl rand -hex 32`"
 )
 
 
@@ -49,12 +49,12 @@ def build_marts(
     advance: Advance = lambda _done, _total: None,
     now: Callable[[], float] = time.monotonic,
 ) -> BuildResult:
-    """Build the marts over what is committed. Waits for another writer as long as `lock_wait_seconds`.
+    """Build the marts from the committed rows; wait for another writer for at most `lock_wait_seconds`.
 
-    Without `all_tests` only what is published is tested, where the build before passed (`options_of`).
+    Without `all_tests` only published models are tested, if the build before passed (`options_of`).
 
     Raises:
-        BuildFailed: dbt could not start to build; a failing node is in the result instead.
+        BuildFailed: dbt could not start the build; a failed node is in the result instead.
         ConfigurationError: `[privacy]` names a column that is not personal.
         WarehouseBusy: another process still holds the file.
         WarehouseError: there is no warehouse yet, or it cannot be opened.
@@ -83,7 +83,7 @@ def _built(
                 limits=duckdb_limits(settings),
             )
         except WarehouseBusy:
-            # A process that is no vetl, such as DuckDB's shell, opened the file between our look and dbt's start.
+            # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
             if now() >= deadline:
                 raise
 
@@ -91,30 +91,30 @@ def _built(
 def options_of(
     settings: Settings, *, all_tests: bool, hourly: tuple[str, ...] = PUBLISHED_ONLY
 ) -> tuple[str, ...]:
-    """Options of dbt: all models and tests where asked for, in full, or where the build before did not pass.
+    """Return dbt's options: all models and tests if requested or if the build before failed, else `hourly`.
 
-    So what one build refused is not published by the next one that tests less (decision 0408).
+    So a build with fewer tests never publishes marts that the build before refused (decision 0408).
     """
     passed = has_passed(settings.warehouse.path, fingerprint(dbt_variables(settings)))
     return DATA_ONLY if all_tests or not passed else hourly
 
 
 def dbt_variables(settings: Settings) -> dict[str, Any]:
-    """What dbt is told: the lists with their tables, the kinds of windows, and the definitions that are set."""
+    """Return dbt's variables: the lists with their tables, the kinds of windows, the configured definitions."""
     windows = {"apart": [kind.value for kind in BESIDE_THE_LIST], "moving": WindowKind.TAIL.value}
     lists = {item.name: item.table for item in REGISTRY}
     return {"lists": lists, "windows": windows, **settings.definitions.variables()}
 
 
 def duckdb_limits(settings: Settings) -> dict[str, str]:
-    """How much memory a build and publishing may take, and where they put what does not fit; what is set of it."""
+    """Return the configured limit of memory and folder for temporary rows of builds and publications."""
     warehouse = settings.warehouse
-    given = {"memory_limit": warehouse.memory_limit, "temp_directory": warehouse.temp_directory}
-    return {name: str(value) for name, value in given.items() if value}
+    limits = {"memory_limit": warehouse.memory_limit, "temp_directory": warehouse.temp_directory}
+    return {name: str(value) for name, value in limits.items() if value}
 
 
-def whats_new(settings: Settings) -> str | None:
-    """Why the marts are not what a build would make of the warehouse as it is; none where they are.
+def reason_to_build(settings: Settings) -> str | None:
+    """Return the reason why a build would change the marts, or `None` if it would not.
 
     Raises:
         WarehouseError: there is no warehouse yet, or it cannot be opened.
@@ -127,11 +127,11 @@ def whats_new(settings: Settings) -> str | None:
 
 
 def publish_marts(settings: Settings) -> Published:
-    """Replace the published file by the marts as they are now, then the files that are published beside it.
+    """Replace the published file by the current marts, then the files that are published beside it.
 
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
-        PublicationHeld: the published file was rolled back, and nobody has released it.
+        PublicationHeld: the published file was rolled back, and the rollback is not released.
         WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
     """
     existing(settings)
@@ -161,16 +161,16 @@ def _publish_marts(settings: Settings) -> Published:
 
 
 def treatments(settings: Settings) -> dict[str, dict[str, Treatment]]:
-    """What becomes of the personal columns of every mart, by `[privacy]`.
+    """Return the treatments of the personal columns of every mart by `[privacy]`.
 
     Raises:
-        ConfigurationError: it names a column that is not personal.
+        ConfigurationError: `[privacy]` names a column that is not personal.
     """
     return settings.privacy.treatments(personal_columns(bundled.dbt_project()))
 
 
 def published_clear(settings: Settings) -> list[str]:
-    """A line that says which personal columns are published as they are; none where no setting asks for it.
+    """Return a line with the personal columns that are published as they are, if there are any.
 
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
@@ -186,23 +186,23 @@ def published_clear(settings: Settings) -> list[str]:
 
 
 def weak_key(settings: Settings) -> list[str]:
-    """Return a line if personal columns are hashed by a key that can be found by trying; else nothing."""
+    """Return a line if somebody who tries keys can find the key of the hashed columns."""
     key = settings.warehouse.pii_key
     return [WEAK_KEY] if key and is_weak_key(key.get_secret_value()) else []
 
 
 def is_built(settings: Settings) -> bool:
-    """Whether the last build succeeded, and another one would make the same marts.
+    """Return whether the last build succeeded, and another build would not change the marts.
 
     Raises:
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
     last = read_activity(settings.warehouse.path, "build")
-    return (last is None or last.outcome == "done") and whats_new(settings) is None
+    return (last is None or last.outcome == "done") and reason_to_build(settings) is None
 
 
 def is_up_to_date(settings: Settings) -> bool:
-    """Whether the published file shows the marts that a build would make now; if so, record it as published."""
+    """Return whether the published file is current; if it is, record a publication."""
     if not settings.warehouse.published.exists() or not is_built(settings):
         return False
     with recorded(settings.warehouse.path, "publication", "publish"):
@@ -210,31 +210,31 @@ def is_up_to_date(settings: Settings) -> bool:
 
 
 def roll_back_published(settings: Settings) -> Hold:
-    """Put the file that was published before in the place of the published one, where it stays until a release.
+    """Replace the published file by the one before it until the rollback is released.
 
     Raises:
-        WarehouseError: there is no warehouse, no earlier file is kept, or a file cannot be written.
+        WarehouseError: there is no warehouse or no earlier file, or a file cannot be written.
     """
     existing(settings)
     with writing(settings):
         roll_back(settings.warehouse.published)
-        held = hold(settings.warehouse.path, settings.warehouse.published)
+        record = hold(settings.warehouse.path, settings.warehouse.published)
         _publish_parquet(settings)
-    return held
+    return record
 
 
 def refuse_while_held(settings: Settings) -> None:
-    """Return if nothing holds the published file.
+    """Refuse a publication after a rollback.
 
     Raises:
-        PublicationHeld: it was rolled back, and nobody has released it.
+        PublicationHeld: the published file was rolled back, and the rollback is not released.
         WarehouseError: the record of a rollback cannot be read.
     """
-    held = read_hold(settings.warehouse.path)
-    if held:
+    record = read_hold(settings.warehouse.path)
+    if record:
         published = settings.warehouse.published
         raise PublicationHeld(
-            f"{published}: was rolled back at {held.since} to the file of {held.published_at} and stays so;"
+            f"{published}: was rolled back at {record.since} to the file of {record.published_at} and stays so;"
             " `vetl publish --release` publishes again"
         )
 
@@ -248,12 +248,12 @@ def _publish_parquet(settings: Settings) -> None:
 
 
 def ready_for_dbt(settings: Settings, seconds: float) -> None:
-    """Return once no other process holds the warehouse, and all is there that dbt reads.
+    """Wait until no other process holds the warehouse, then create the tables that dbt reads.
 
-    That is every raw table, and which telephone numbers the spellings in them stand for.
+    These are all raw tables, and the table of telephone numbers in their standard form.
 
     Raises:
-        WarehouseBusy: it is still held after that many seconds.
+        WarehouseBusy: another process still holds the warehouse after so many seconds.
     """
     for part in parts(settings):
         with Warehouse.open(part.warehouse.path, REGISTRY, lock_wait_seconds=seconds) as warehouse:
@@ -262,10 +262,10 @@ def ready_for_dbt(settings: Settings, seconds: float) -> None:
 
 
 def wait_for_writer(settings: Settings, seconds: float, practices: Sequence[str] | None = None) -> None:
-    """Return once no other process holds the warehouse, or the shards of these practices.
+    """Wait until no other process holds the warehouse, or the shards of these practices.
 
     Raises:
-        WarehouseBusy: it is still held after that many seconds.
+        WarehouseBusy: another process still holds it after so many seconds.
     """
     shared = practices is not None and bool(layout_of(settings)) and not is_to_be_moved(settings)
     with writing(settings, seconds, shared=shared):
@@ -278,10 +278,10 @@ def wait_for_writer(settings: Settings, seconds: float, practices: Sequence[str]
 
 
 def existing(settings: Settings) -> None:
-    """Make sure that there is a warehouse.
+    """Check that there is a warehouse.
 
     Raises:
-        WarehouseError: there is none.
+        WarehouseError: there is no warehouse.
     """
     if not written_files(settings.warehouse.path):
         raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")

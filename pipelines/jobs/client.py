@@ -1,4 +1,4 @@
-"""The client of the configured platform, and how its lists are asked: what sync, doctor and drain share."""
+"""The client of the configured platform and its query parameters, for sync, doctor and drain."""
 
 import hashlib
 
@@ -13,10 +13,10 @@ from pipelines.settings import Login, Settings
 
 
 def partner_client(settings: Settings) -> PartnerClient:
-    """A client that remembers, beside the warehouse, that its credentials were accepted once.
+    """Return a client that records beside the warehouse that its credentials were accepted once.
 
     Raises:
-        ConfigurationError: the address or the credentials are not set, or would be sent in clear.
+        ConfigurationError: the address or the credentials are not set, or would be sent without encryption.
     """
     login, partner = settings.login(), settings.partner
     account = Account(
@@ -35,7 +35,7 @@ def partner_client(settings: Settings) -> PartnerClient:
 
 
 def _shared_pace(settings: Settings, login: Login) -> SharedPace | None:
-    """Of all shards, which lie in one folder, and of this account alone."""
+    """Return the pace that all shards, which are in one folder, share for this account."""
     per_minute = settings.partner.requests_per_minute_total
     if per_minute is None:
         return None
@@ -46,7 +46,7 @@ def _shared_pace(settings: Settings, login: Login) -> SharedPace | None:
 
 
 def query_names(settings: Settings) -> dict[str, QueryNames]:
-    """The query parameters of every list, by its name.
+    """Return the query parameters of every list by its name.
 
     Raises:
         ConfigurationError: `[partner.parameters]` names a list that does not exist.

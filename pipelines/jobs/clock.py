@@ -1,4 +1,4 @@
-"""Whether the platform's clock can be believed, and what else speaks for it."""
+"""Judge the platform's clock by this machine's clock, the last sync and the newest call."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,34 +11,34 @@ from pipelines.partner.client import PartnerClient
 from pipelines.partner.practice import PartnerPractice
 
 QUIET = timedelta(days=4)
-"""How long a practice may be without a call: over a long weekend."""
+"""Longest time without a call of a practice: a long weekend."""
 
 
 def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], clock: datetime) -> None:
-    """Refuse a `history_start` that the platform's clock has not reached: all of nothing would be certified.
-
-    If the platform's clock is ahead of what is believed, the later time counts: which is right is not known yet.
+    """Refuse a `history_start` in the future, because an empty history would be certified.
 
     Raises:
-        ConfigurationError: such a practice is among these.
+        ConfigurationError: a practice has such a `history_start`.
     """
+    # If the platform's clock is ahead of the plausible time, the later one counts, as either may be right.
     latest = max(clock, client.clock.doubted or clock)
     for practice in practices:
         today = latest.astimezone(ZoneInfo(practice.time_zone)).date()
         if practice.history_start > today:
             raise ConfigurationError(
                 f"practices: history_start = {practice.history_start} of {practice.id} is in the future: by the"
-                f" platform's clock it is {today} there; set a day on which reading shall begin"
+                f" platform's clock it is {today} there; set the first day that is to be read"
             )
 
 
 async def believed_clock(
     client: PartnerClient, warehouse: Warehouse, practices: Sequence[Practice], clock: datetime
 ) -> tuple[datetime, str | None]:
-    """The platform's clock as far as it is plausible, and a line where that is not what it tells.
+    """Return the plausible time of the platform, and a line if the platform's clock shows another time.
 
-    Where it is more than a day ahead of this machine, the last sync may speak for it, or a call that has come
-    since: then it is this machine's clock that is wrong. One request a practice, and only where it is in doubt.
+    If the platform's clock is more than a day ahead of this machine's, the last sync or a newer call may confirm
+    it: then this machine's clock is wrong. The check costs one request per practice, only if the clock is in
+    doubt.
     """
     platform_time = client.clock.doubted
     if platform_time is None:
@@ -57,17 +57,17 @@ async def believed_clock(
 
 
 def doubt(platform_time: datetime, believed: datetime) -> str:
-    """One line: what is told, what is believed, and what follows."""
+    """Return the line about a wrong clock: its time, the plausible time, and the consequence."""
     hours = (platform_time - believed).total_seconds() / 3600
     return (
-        f"the platform's clock tells {platform_time:%Y-%m-%d %H:%M} UTC, {hours:.0f} hours ahead of this"
+        f"the platform's clock shows {platform_time:%Y-%m-%d %H:%M} UTC, {hours:.0f} hours ahead of this"
         " machine's, of the last sync and of the newest call:"
         f" nothing is certified past {believed:%Y-%m-%d %H:%M} UTC"
     )
 
 
 async def _newest_call(client: PartnerClient, practice_id: str, platform_time: datetime) -> datetime | None:
-    """When the newest of the calls began that the platform shows shortly before what its clock tells."""
+    """Return the begin of the newest call of the last days before the platform's time, if there is one."""
     first, last = (platform_time - QUIET).date(), (platform_time + timedelta(days=1)).date()
     try:
         page = await anext(PartnerPractice(client, practice_id).phone_calls(start_date=first, end_date=last))

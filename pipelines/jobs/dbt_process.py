@@ -1,7 +1,7 @@
-"""dbt in a process of its own: its lock on the file ends with it, and its import costs nobody else a second.
+"""Run dbt in a process of its own, so that its lock on the file ends with it and vetl does not import it.
 
-The shipped project may lie in a read-only place, so everything that dbt writes goes to a folder beside the
-warehouse.
+The shipped project may be in a read-only place, so dbt writes all its files to a folder beside the warehouse. The
+import of dbt would cost a second.
 """
 
 import json
@@ -21,27 +21,27 @@ from pipelines.loading.layout import shards_of
 from pipelines.loading.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], None]
-"""Called with the nodes done and the nodes in all."""
+"""Called with the number of finished nodes and the number of all nodes."""
 
 COMMAND: tuple[str, ...] = (
     *(sys.executable, "-c"),
     "import gc; gc.set_threshold(50_000, 20, 100); from dbt.cli.main import cli; cli()",
 )
-"""Python looks for garbage after each 700 new objects, and dbt makes millions that stay."""
+"""Python collects garbage after each 700 new objects, and dbt creates millions of objects that stay."""
 DATA_ONLY = ("--exclude-resource-type", "unit_test")
-"""Unit tests bring rows of their own: they judge the models, not the warehouse, and belong to the test suite."""
+"""Unit tests have rows of their own: they test the models and not the data, so they belong to the test suite."""
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
-"""Of the tests those of what is published; the others are tagged in dbt_project.yml (decision 0408)."""
+"""Only the tests of published models; other tests have a tag in dbt_project.yml (decision 0408)."""
 CHANGED_ONLY = (*PUBLISHED_ONLY, "config.materialized:view", "catalogue", "--indirect-selection", "empty")
-"""Nor what another text or other variables alone would change. Tests of it are run; Dagster has assets of it."""
+"""Without views and `catalogue`, which only change with the project or its variables; their tests are run."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
-_LONGEST = 300
+_MESSAGE_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What one `dbt build` did. `failures` and `warnings` are one line for each node."""
+    """The result of one `dbt build`; `failures` and `warnings` have one line for each node."""
 
     succeeded: int
     skipped: int
@@ -51,13 +51,13 @@ class BuildResult:
 
     @property
     def exit_code(self) -> int:
-        """Warnings do not count as a failure (design: commands)."""
+        """Return 1 if a node failed; warnings are no failures (design: commands)."""
         return 1 if self.failures else 0
 
 
 @dataclass(slots=True)
 class _Log:
-    """What dbt said on its way, from its JSON log."""
+    """The errors and deprecations in dbt's JSON log."""
 
     errors: list[str] = field(default_factory=list)
     deprecations: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ class _Log:
 
 
 def state_folder(warehouse: Path) -> Path:
-    """Where dbt keeps its target and its logs: `<warehouse>.dbt`, beside the warehouse."""
+    """Return the folder of dbt's target and logs: `<warehouse>.dbt`, beside the warehouse."""
     return warehouse.with_name(f"{warehouse.name}.dbt")
 
 
@@ -93,14 +93,14 @@ def dbt_build(
     extra: Sequence[str] = DATA_ONLY,
     limits: Mapping[str, str] | None = None,
 ) -> BuildResult:
-    """Build and test every model over the warehouse, with definitions that are not the project's own.
+    """Build and test every model over the warehouse; `variables` override those of the project.
 
-    `command` starts dbt where `COMMAND` shall not, `extra` are more of its options, `limits` say how much
-    memory DuckDB may take.
+    `command` starts dbt instead of `COMMAND`, `extra` are further options of dbt, and `limits` are DuckDB's limits
+    of memory.
 
     Raises:
-        BuildFailed: dbt did not come as far as running a node.
-        WarehouseBusy: another process holds the file.
+        BuildFailed: dbt failed before it ran a node.
+        WarehouseBusy: another process has locked the file.
     """
     results = state_folder(warehouse) / "target" / "run_results.json"
     results.unlink(missing_ok=True)
@@ -112,19 +112,19 @@ def dbt_build(
             raise busy
     if log.errors or not results.exists():
         why = log.errors[0] if log.errors else f"dbt ended with exit code {code}"
-        # A full disk is told by its number alone; this is where dbt writes.
+        # The error of a full disk is a number alone, so the line names the folder that dbt writes.
         raise BuildFailed(f"{state_folder(warehouse)}: {why}" if "Errno" in why else why)
     return _summary(json.loads(results.read_text("utf-8")), tuple(dict.fromkeys(log.deprecations)))
 
 
 def failures_of(warehouse: Path) -> tuple[str, ...]:
-    """Return a line for each node that failed in the last build; none if dbt did not come as far as a node."""
+    """Return a line for each node that failed in the last build, or none if dbt ran no node."""
     results = state_folder(warehouse) / "target" / "run_results.json"
     return _summary(json.loads(results.read_text("utf-8")), ()).failures if results.exists() else ()
 
 
 def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:
-    """Write the manifest of the shipped project without touching the warehouse; returns its path.
+    """Write the manifest of the shipped project without the warehouse; return its path.
 
     Raises:
         BuildFailed: the project does not parse.
@@ -137,28 +137,28 @@ def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Pa
 
 
 def as_variables(limits: Mapping[str, str]) -> dict[str, str]:
-    """DuckDB's settings as the environment that the profile reads."""
+    """Return DuckDB's settings as the environment variables of dbt's profile."""
     return {f"VETL_{name}".upper(): value for name, value in limits.items()}
 
 
 def as_options(variables: Mapping[str, Any]) -> list[str]:
-    """What dbt's command line takes for the project's variables; nothing where none is set."""
+    """Return the options of dbt's command line for variables, or none if there are no variables."""
     return ["--vars", json.dumps(variables)] if variables else []
 
 
 def fingerprint(variables: Mapping[str, Any]) -> str:
-    """What dbt keeps of the text and the variables that the marts were made with (macro `build_fingerprint`)."""
+    """Return the fingerprint of the project and its variables, which dbt stores (macro `build_fingerprint`)."""
     return f"{bundled.dbt_fingerprint()}{json.dumps(variables)}"
 
 
 def environment(warehouse: Path) -> dict[str, str]:
-    """The environment for dbt: of vetl's own variables only the file, so that no secret reaches it."""
+    """Return the environment for dbt, without those variables of vetl that contain secrets."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
     return {**kept, **known_to_dbt(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
 
 
 def known_to_dbt(warehouse: Path) -> dict[str, str]:
-    """What dbt is told by its environment: the file, its shards, and which text of the project makes the marts."""
+    """Return vetl's variables for dbt: the file, its shards, and the fingerprint of the project."""
     shards = [{"alias": name, "path": str(file)} for name, file in shards_of(warehouse).items()]
     return {
         "VETL_WAREHOUSE__PATH": str(warehouse),
@@ -168,20 +168,20 @@ def known_to_dbt(warehouse: Path) -> dict[str, str]:
 
 
 def without_values(message: str) -> str:
-    """What dbt says of a node, in one line: a cast error quotes the row it failed on, so quotes are emptied."""
+    """Return dbt's message about a node in one line, without quoted values, which may come from a row."""
     return one_line(re.sub(r"'[^']*'", "'…'", message))
 
 
-def _told(message: str) -> str:
-    """Of a test that rows do not pass, how many they are, instead of dbt's own words."""
+def _result_line(message: str) -> str:
+    """Return the number of rows that fail a test, or else dbt's message."""
     match = _ROWS.match(message)
     return f"rows that do not pass: {match[1]}" if match else without_values(message)
 
 
 def one_line(message: str) -> str:
-    """A message of bounded length without line breaks."""
+    """Return a message of bounded length without line breaks."""
     text = " ".join(message.split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MESSAGE_LENGTH else f"{text[:_MESSAGE_LENGTH]}…"
 
 
 def _run(
@@ -196,7 +196,7 @@ def _run(
     state.mkdir(parents=True, exist_ok=True)
     command = [
         *(start or COMMAND),
-        # Its log file would tell every statement, at a tenth of the time of a build in which little changed.
+        # A full log file has every statement, and takes a tenth of the time of a build with few changes.
         *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "warn"),
         *arguments,
         *("--project-dir", str(project), "--profiles-dir", str(project)),
@@ -206,7 +206,7 @@ def _run(
         command,
         cwd=state,
         env={**environment(warehouse), **as_variables(limits or {})},
-        # If this process is killed, dbt goes on: the lock of the warehouse must not be free before dbt has ended.
+        # If this process is killed, dbt continues, so the lock of the warehouse must stay until dbt has ended.
         pass_fds=held_descriptors(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -217,7 +217,7 @@ def _run(
                 log.take(event, advance)
             return process.wait()
         finally:
-            process.kill()  # where we were interrupted; a dbt that has ended does not mind
+            process.kill()  # if vetl was interrupted; it has no effect on a process that has ended
 
 
 def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
@@ -229,7 +229,7 @@ def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
 def _summary(run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
     def lines(statuses: frozenset[str]) -> tuple[str, ...]:
         return tuple(
-            f"{_name(node['unique_id'])}: {_told(node['message'] or node['status'])}"
+            f"{_name(node['unique_id'])}: {_result_line(node['message'] or node['status'])}"
             for node in run["results"]
             if node["status"] in statuses
         )
@@ -245,6 +245,6 @@ def _summary(run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
 
 
 def _name(unique_id: str) -> str:
-    """`model.vetl.appointments` -> `model appointments`; a test's hash says nothing."""
+    """Return `model appointments` for `model.vetl.appointments`, without the hash of a test."""
     kind, _, name, *_ = unique_id.split(".")
     return f"{kind} {name}"

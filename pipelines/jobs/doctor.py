@@ -1,4 +1,4 @@
-"""One visit: every practice and list examined over one client."""
+"""Examine every practice and list with one client, for `vetl doctor`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -32,39 +32,39 @@ from pipelines.settings import Settings, load_settings
 
 
 class Notes:
-    """Stands where `sync` has the warehouse: keeps in memory what was learnt, and knows nothing beforehand.
+    """The store of the checks: it keeps observations in memory and is empty at first.
 
-    So the checks wait for no warehouse.
+    It takes the place of the warehouse, so that the checks need not wait for the warehouse.
     """
 
     def __init__(self) -> None:
         self.learnt: dict[tuple[str, str], list[Learnt]] = {}
 
     def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:  # noqa: ARG002 - as the warehouse takes it
-        """Nothing is written."""
+        """Return the saves; nothing is written."""
         return list(saves)
 
     def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:  # noqa: ARG002 - as the warehouse takes it
-        """Keep what was learnt of these lists."""
+        """Keep the observations about these lists."""
         for practice_id, endpoint, saves in works:
             kept = self.learnt.setdefault((practice_id, endpoint.name), [])
             kept.extend(item for item in saves if isinstance(item, Learnt))
         return [Changes()] * len(works)
 
     def answer_all(self, asked: Sequence[tuple[str, Endpoint, Question]]) -> list[Any]:
-        """No check asks what is here."""
+        """Raise an error, because no check has a question to the warehouse."""
         raise AssertionError(f"a check asks the warehouse: {asked}")
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:  # noqa: ARG002 - as above
-        """Nothing was read before."""
+        """Return no cursor."""
         return None
 
     def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:  # noqa: ARG002 - as above
-        """Nothing is believed beforehand."""
+        """Return no capabilities."""
         return {}
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:  # noqa: ARG002 - as above
-        """Nothing is stored, nothing set aside."""
+        """Return no counts."""
         return {}
 
 
@@ -92,7 +92,7 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
 
 
 async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
-    """Lists side by side; what is got by reference after the ones that mention it."""
+    """Examine lists concurrently; lists whose rows are got by reference come after those that mention them."""
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
     done = await gather(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
@@ -109,7 +109,7 @@ async def _examine_list(run: Run, practice: Practice, endpoint: Endpoint, client
         raise
     except VetlError as error:
         examination = Examination([_unanswered(endpoint.name, str(error))])
-    except Exception as error:  # noqa: BLE001 - one list must never stop the others, whatever its rows hold
+    except Exception as error:  # noqa: BLE001 - the rows of one list must never stop the other lists
         examination = Examination([_unanswered(endpoint.name, unforeseen(error))])
     await runner.buffer.flush()
     return examination
@@ -127,13 +127,13 @@ def run_doctor(
     config: Path | None,
     progress: ReportProgress,
 ) -> Report:
-    """Examine the source; keep what was learnt in the warehouse, and mend `config` where one is given.
+    """Examine the source, store the observations in the warehouse, and correct the file `config` if there is one.
 
     Raises:
-        ConfigurationError: an unknown practice or list, a refused sign-in, a `history_start` in the future, or
-            `config` cannot be written.
+        ConfigurationError: a practice or list is unknown, the sign-in is refused, a `history_start` is in the
+            future, or `config` cannot be written.
         Unreachable: the platform cannot be signed in to.
-        WarehouseError: what was learnt cannot be kept.
+        WarehouseError: the observations cannot be stored.
     """
     order = Order(
         practices=chosen_practices(settings, practices),
@@ -159,7 +159,7 @@ async def _examine(
     async with client:
         clock = await client.sign_in()
         refuse_future_starts(client, order.practices, clock)
-        # No row is kept, so rows are no measure; lines say which practice is examined.
+        # No row is stored, so rows are no measure of progress; the lines name the practice.
         run = Run(run_id, order, client, notes, parse_plainly, clock, partial(_waiting_only, progress))
         practices = await visit(run, client)
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
@@ -171,7 +171,7 @@ def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
 
 
 def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:
-    """Into `control.capabilities`, where the next sync looks; the run itself is told in `control.runs`."""
+    """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
     with opened(settings) as warehouse:
         warehouse.start_run(run_id, started, "doctor", settings.practices)
         for (practice_id, name), learnt in notes.learnt.items():

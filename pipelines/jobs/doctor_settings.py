@@ -1,4 +1,4 @@
-"""What was found, written into `vetl.toml`: only the keys that were wrong change, comments and order stay."""
+"""Write the corrections of `vetl doctor` into `vetl.toml`: only wrong keys change, comments and order stay."""
 
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
@@ -16,10 +16,10 @@ TIME_ZONE = "time_zone"
 
 
 def mend(config: Path, report: Report) -> tuple[str, ...]:
-    """Correct the file, in one rename, and return the keys that were changed.
+    """Correct the file in one rename, and return the changed keys.
 
     Raises:
-        ConfigurationError: it cannot be read or written, or does not hold the practice.
+        ConfigurationError: the file cannot be read or written, or does not contain the practice.
     """
     corrections = [(practice, finding) for practice, finding in report.contradictions if finding.correction]
     if not corrections:
@@ -36,7 +36,7 @@ def mend(config: Path, report: Report) -> tuple[str, ...]:
 
 
 def overridden(settings: Settings, report: Report) -> tuple[str, ...]:
-    """The keys that were written and have another value all the same: the environment comes before the file."""
+    """Return corrected keys that have another value all the same, because the environment overrides the file."""
     zones = {practice.id: practice.time_zone for practice in settings.practices}
     wrong: dict[str, bool] = {}
     for practice_id, finding in report.contradictions:
@@ -57,7 +57,8 @@ def _key(practice_id: str, endpoint: str, name: str) -> str:
 def _corrected(
     document: MutableMapping[str, Any], config: Path, corrections: list[tuple[str, Finding]]
 ) -> Iterator[str]:
-    """Change the document. Query names are the platform's, so the first practice that finds one speaks for all."""
+    """Change the document, and yield the changed keys."""
+    # The names of parameters are the platform's, so the first practice with a correction decides for all.
     names: dict[tuple[str, str], str] = {}
     for practice_id, finding in corrections:
         correction = finding.correction
@@ -77,7 +78,7 @@ def _practice(document: MutableMapping[str, Any], config: Path, practice_id: str
         if practice.get("id") == practice_id:
             return practice
     raise ConfigurationError(
-        f"{config}: practice {practice_id} is not in this file; set its time_zone where it is"
+        f"{config}: practice {practice_id} is not in this file; set its time_zone in the file that has it"
     )
 
 
@@ -91,7 +92,7 @@ def _table(document: MutableMapping[str, Any], *path: str) -> MutableMapping[str
 
 
 def _replace(config: Path, text: str) -> None:
-    """A reader sees the old file or the new one; its permissions and line ends stay."""
+    """Replace the file in one rename; its permissions and its line ends stay."""
     line_end = b"\r\n" if b"\r\n" in config.read_bytes() else b"\n"
     target = config.resolve()
     with draft_for(target) as draft:

@@ -1,4 +1,4 @@
-"""One drain, put together: settings, inbox, warehouse and client around it."""
+"""One drain with the configured inbox, warehouse and client."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
@@ -20,29 +20,29 @@ from pipelines.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class DrainResult:
-    """What a drain did. `asked`: got by id; `notes`: what could not be caught up, and why."""
+    """The result of a drain; `requested` counts requests by id, `notes` are lines about failures."""
 
     deliveries: int = 0
-    asked: int = 0
+    requested: int = 0
     changes: Changes = field(default_factory=Changes)
     notes: tuple[str, ...] = ()
     exit_code: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain JSON values."""
+        """Return the result as plain JSON values."""
         return asdict(self)
 
 
 def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[str] = ()) -> DrainResult:
-    """Move the inbox into raw, then get by id what webhooks may have missed, and `messages`, by their ids.
+    """Move the inbox into the warehouse, then get records that webhooks may have missed, and `messages`, by id.
 
-    The exit code is 3 where a body was quarantined, the platform could not be asked, or has no such message. Where
-    no platform is configured, nothing is caught up.
+    The exit code is 3 if a body was quarantined, a request failed, or no practice has a message of `messages`. If
+    no platform is configured, nothing is got by id.
 
     Raises:
-        ConfigurationError: messages are to be got, and no platform or no practice is configured.
+        ConfigurationError: there are `messages`, but no platform or no practice is configured.
         InboxError: the inbox cannot be read or written.
-        WarehouseError: the warehouse cannot be opened or written; what is not drained waits on.
+        WarehouseError: the warehouse cannot be opened or written; the waiting deliveries stay in the inbox.
     """
     if messages:
         settings.login()
@@ -59,17 +59,17 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
             deliveries, changes = drain(inbox, warehouse, run_id, warehouse.is_about)
             result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
             if catch_up or messages:
-                asking = Asking(settings, warehouse, run_id, catch_up=catch_up, messages=messages)
-                result = asyncio.run(asking.added_to(result))
+                by_id = RequestsById(settings, warehouse, run_id, catch_up=catch_up, messages=messages)
+                result = asyncio.run(by_id.added_to(result))
             return result
         finally:
-            # No source clock: "now" of the marts is that of the last sync.
+            # A drain sets no source clock, because "now" of the marts is that of the last sync.
             warehouse.finish_run(run_id, source_clock=None, exit_code=result.exit_code, summary=result.as_json())
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What is got by id, and where it goes."""
+class RequestsById:
+    """The requests by id of a drain."""
 
     settings: Settings
     warehouse: OpenWarehouse
@@ -78,7 +78,7 @@ class Asking:
     messages: Sequence[str]
 
     async def added_to(self, drained: DrainResult) -> DrainResult:
-        """The result of the drain, with what was got."""
+        """Return the result of the drain with the results of the requests."""
         try:
             client = partner_client(self.settings)
         except ConfigurationError as error:
@@ -86,7 +86,7 @@ class Asking:
         try:
             async with client:
                 catching = CatchUp(client, self.warehouse, self.run_id, await client.sign_in())
-                return await self._given(catching, await self._due(catching, drained))
+                return await self._messages_by_id(catching, await self._due(catching, drained))
         except WarehouseError:
             raise
         except VetlError as error:
@@ -98,12 +98,12 @@ class Asking:
                 result, _ = await _added(result, practice.id, reading(practice.id))
         return result
 
-    async def _given(self, catching: CatchUp, result: DrainResult) -> DrainResult:
-        """Whose a message is, its id does not tell: the practices are asked in turn."""
+    async def _messages_by_id(self, catching: CatchUp, result: DrainResult) -> DrainResult:
+        """Get `messages` from one practice after another, because an id does not show its practice."""
         left = tuple(dict.fromkeys(self.messages))
         for practice in self.settings.practices:
             if left:
-                result, left = await _added(result, practice.id, catching.given_messages(practice.id, left), left)
+                result, left = await _added(result, practice.id, catching.messages_by_id(practice.id, left), left)
         notes = tuple(f"message {identity}: no practice has it" for identity in left)
         return replace(result, notes=result.notes + notes, exit_code=3 if notes else result.exit_code)
 
@@ -111,7 +111,7 @@ class Asking:
 async def _added(
     result: DrainResult, practice_id: str, reading: Coroutine[Any, Any, Caught], left: tuple[str, ...] = ()
 ) -> tuple[DrainResult, tuple[str, ...]]:
-    """With what one practice's reading did, and the ids that it does not have; its failure is its own."""
+    """Return the result with that of one practice, and the ids that it lacks; a failure becomes a note."""
     try:
         caught = await reading
     except WarehouseError:
@@ -121,7 +121,7 @@ async def _added(
         return replace(result, notes=(*result.notes, note), exit_code=3), left
     return replace(
         result,
-        asked=result.asked + caught.asked,
+        requested=result.requested + caught.requested,
         changes=result.changes + caught.changes,
         notes=result.notes + caught.notes,
         exit_code=3 if caught.changes.quarantined or caught.notes else result.exit_code,

@@ -1,6 +1,6 @@
-"""A person is forgotten: in everything that vetl keeps, by a plan that lies on the disk until nothing is left.
+"""Forget a person in all files of vetl, by a plan on the disk that stays until no value is left.
 
-Each step can be repeated, so whatever ends a forgetting, the same command and the next run go on with it.
+Each step can be repeated, so the same command and the next run continue an interrupted forgetting.
 """
 
 import shutil
@@ -13,7 +13,7 @@ from pipelines.core.errors import VetlError, WarehouseError, WrongUse
 from pipelines.jobs.build import build_marts, existing, publish_marts
 from pipelines.jobs.dbt_process import state_folder
 from pipelines.jobs.drain import run_drain
-from pipelines.jobs.forget_plan import STEPS, Plan, keep_plans, read_plans
+from pipelines.jobs.forget_plan import STEPS, ForgetPlan, keep_plans, read_plans
 from pipelines.jobs.lake import renew_lakes
 from pipelines.jobs.residue import remove_leftovers, residue
 from pipelines.jobs.shards import OpenWarehouse, opened
@@ -29,14 +29,14 @@ from pipelines.receiving.inbox import Inbox
 from pipelines.settings import Settings
 
 Build = Callable[[Settings], Mapping[str, Any]]
-"""Builds the marts in full and publishes them; the answer has an `exit_code`."""
+"""Build the marts in full and publish them; the returned mapping has an `exit_code`."""
 
-UNFINISHED = "the forgetting is not complete: give the same command again, or `vetl run`, which goes on with it"
+UNFINISHED = "the forgetting is not complete: run the same command again, or `vetl run`, which continues it"
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """What a forgetting would change: rows by table, deliveries in the inbox, published files of before."""
+    """The changes of a forgetting: rows by table, deliveries in the inbox, earlier published files."""
 
     rows: Mapping[str, int]
     deliveries: int
@@ -45,7 +45,7 @@ class Rehearsal:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """What was done. `left`: where something of the person is still found; the plan then stays."""
+    """The result of a forgetting; `left` are places that still contain a value of the person."""
 
     pseudonym: str
     rows: Mapping[str, int]
@@ -57,12 +57,12 @@ class Forgetting:
 
     @property
     def exit_code(self) -> int:
-        """1 while something is left."""
+        """Return 1 if a value is left, or else the exit code of the build."""
         return 1 if self.left else self.built.get("exit_code", 0)
 
 
 def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
-    """Count what a forgetting would change; nothing is.
+    """Count the changes of a forgetting without a change.
 
     Raises:
         WrongUse: no row of the practice names this client.
@@ -82,13 +82,13 @@ def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
 
 
 def forget_person(settings: Settings, practice_id: str, client_id: str, build: Build) -> Forgetting:
-    """Take a client out of everything that vetl keeps, or go on with that.
+    """Remove a client from all files of vetl, or continue an interrupted removal.
 
-    The inbox is drained first, so that nothing of the person comes in from there later.
+    The inbox is drained first, so that no delivery about the person is stored later.
 
     Raises:
         WrongUse: no row of the practice names this client; nothing was changed.
-        VetlError: a step failed; what was done is kept, and the same command goes on.
+        VetlError: a step failed; the finished steps are recorded, and the same command continues.
     """
     existing(settings)
     path = settings.warehouse.path
@@ -96,22 +96,22 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
         plans = read_plans(path)
         person = _person(warehouse, plans, practice_id, client_id)
         if not any(plan.is_of(practice_id, client_id) for plan in plans):
-            keep_plans(path, [*plans, Plan(person)])
+            keep_plans(path, [*plans, ForgetPlan(person)])
     done = _finish(settings, build, practice_id, client_id)
     return done[-1]
 
 
-def go_on(settings: Settings, build: Build) -> list[Forgetting]:
-    """Go on with the forgettings that are not complete; mostly there is none.
+def finish_forgettings(settings: Settings, build: Build) -> list[Forgetting]:
+    """Continue unfinished forgettings, if there are any.
 
     Raises:
-        VetlError: a step failed; the next attempt goes on.
+        VetlError: a step failed; the next attempt continues.
     """
     return _finish(settings, build) if read_plans(settings.warehouse.path) else []
 
 
 def build_in_full(settings: Settings) -> Mapping[str, Any]:
-    """Build and publish without showing it."""
+    """Build all marts in full and publish them."""
     result = build_marts(settings, full_refresh=True)
     if not result.failures:
         publish_marts(settings)
@@ -121,7 +121,7 @@ def build_in_full(settings: Settings) -> Mapping[str, Any]:
 def _finish(
     settings: Settings, build: Build, practice_id: str | None = None, client_id: str | None = None
 ) -> list[Forgetting]:
-    """Do all steps for everybody who is planned; the one of `practice_id` and `client_id` comes last."""
+    """Do all steps for all plans; the plan of `practice_id` and `client_id` comes last."""
     try:
         return _steps(settings, build, practice_id, client_id)
     except VetlError as error:
@@ -132,13 +132,13 @@ def _finish(
 
 def _steps(settings: Settings, build: Build, practice_id: str | None, client_id: str | None) -> list[Forgetting]:
     plans = _private_steps(settings)
-    # An earlier file that was rolled back to holds the person.
+    # A published file that was rolled back may contain the person.
     release(settings.warehouse.path)
     removed = remove_kept(settings.warehouse.published)
     built = build(settings)
     if built["exit_code"]:
         return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
-    removed += remove_kept(settings.warehouse.published)  # what was published until now
+    removed += remove_kept(settings.warehouse.published)  # the file that the build has just replaced
     if settings.warehouse.parquet and settings.warehouse.published.exists():
         write_parquet(settings.warehouse.published, 1)
     plans = _noted(settings, plans, STEPS[3])
@@ -151,13 +151,13 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
         done.append(_forgetting(plan, removed, lakes, left, built))
         if not left:
             plans = [other for other in plans if other != plan]
-        # Where something is left, no step counts as done.
+        # If a value is left, no step counts as finished.
         keep_plans(settings.warehouse.path, [plan.again() for plan in plans])
     return done
 
 
-def _private_steps(settings: Settings) -> list[Plan]:
-    """Everything that is nobody's but the owner's: rows, inbox, the private file's bytes, what dbt keeps."""
+def _private_steps(settings: Settings) -> list[ForgetPlan]:
+    """Do the steps for private files: rows, inbox, the bytes of the private file, dbt's state."""
     path, inbox = settings.warehouse.path, settings.webhooks.inbox
     plans = read_plans(path)
     if inbox.exists() and any(STEPS[1] not in plan.done for plan in plans):
@@ -179,8 +179,9 @@ def _private_steps(settings: Settings) -> list[Plan]:
     return plans
 
 
-def _forgotten(warehouse: OpenWarehouse, plan: Plan) -> Plan:
-    """The plan, once the rows have pseudonyms. What came in since it was made is the person's too."""
+def _forgotten(warehouse: OpenWarehouse, plan: ForgetPlan) -> ForgetPlan:
+    """Replace values of the person in rows by pseudonyms; return the plan with this step finished."""
+    # Rows that came since the plan was made may have further values of the person.
     file = warehouse.of(plan.person.practice_id)
     person = _person(warehouse, [plan], plan.person.practice_id, plan.person.client_id)
     forgotten = file.people.forget(person)
@@ -191,8 +192,8 @@ def _forgotten(warehouse: OpenWarehouse, plan: Plan) -> Plan:
     return plan.after(STEPS[0], person=person, pseudonym=forgotten.pseudonym, rows=dict(forgotten.rows))
 
 
-def _person(warehouse: OpenWarehouse, plans: Sequence[Plan], practice_id: str, client_id: str) -> Person:
-    """The values of a client: those that rows have now, and those that an unfinished plan has."""
+def _person(warehouse: OpenWarehouse, plans: Sequence[ForgetPlan], practice_id: str, client_id: str) -> Person:
+    """Return the values of a client in the rows and in an unfinished plan."""
     planned = [plan.person for plan in plans if plan.is_of(practice_id, client_id)]
     try:
         person = warehouse.of(practice_id).people.look_up(practice_id, client_id)
@@ -203,8 +204,8 @@ def _person(warehouse: OpenWarehouse, plans: Sequence[Plan], practice_id: str, c
     return person.union(planned[0]) if planned else person
 
 
-def _erased(settings: Settings, plan: Plan) -> Plan:
-    """The plan, once no delivery is about the person."""
+def _erased(settings: Settings, plan: ForgetPlan) -> ForgetPlan:
+    """Erase deliveries about the person; return the plan with this step finished."""
     about = _about(plan.person.practice_id, _mentions(settings, plan.person))
     with Inbox.open(settings.webhooks.inbox) as inbox:
         numbers = inbox.about(about)
@@ -226,29 +227,29 @@ def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:
     return Pseudonyms({practice_id: mentions}).mentions_in
 
 
-def _noted(settings: Settings, plans: Sequence[Plan], step: str) -> list[Plan]:
+def _noted(settings: Settings, plans: Sequence[ForgetPlan], step: str) -> list[ForgetPlan]:
     noted = [plan.after(step) for plan in plans]
     keep_plans(settings.warehouse.path, noted)
     return noted
 
 
-def _replaced(settings: Settings, plans: Sequence[Plan], plan: Plan) -> list[Plan]:
+def _replaced(settings: Settings, plans: Sequence[ForgetPlan], plan: ForgetPlan) -> list[ForgetPlan]:
     replaced = [plan if plan.is_of(other.person.practice_id, other.person.client_id) else other for other in plans]
     keep_plans(settings.warehouse.path, replaced)
     return replaced
 
 
-def _last(plans: Sequence[Plan], practice_id: str | None, client_id: str | None) -> list[Plan]:
+def _last(plans: Sequence[ForgetPlan], practice_id: str | None, client_id: str | None) -> list[ForgetPlan]:
     return sorted(plans, key=lambda plan: plan.is_of(practice_id or "", client_id or ""))
 
 
-def _unfinished(settings: Settings, plan: Plan, built: Mapping[str, Any]) -> Forgetting:
-    """The marts could not be built: what is published still has the person."""
+def _unfinished(settings: Settings, plan: ForgetPlan, built: Mapping[str, Any]) -> Forgetting:
+    """Return the result if the marts could not be built, so that the published file still has the person."""
     return _forgetting(plan, (), (), [str(settings.warehouse.published)], built)
 
 
 def _forgetting(
-    plan: Plan, removed: Sequence[Path], lakes: Sequence[str], left: Sequence[str], built: Mapping[str, Any]
+    plan: ForgetPlan, removed: Sequence[Path], lakes: Sequence[str], left: Sequence[str], built: Mapping[str, Any]
 ) -> Forgetting:
     assert plan.pseudonym
     return Forgetting(plan.pseudonym, plan.rows, plan.deliveries, removed, lakes, left, built)

@@ -1,7 +1,7 @@
-"""Forgettings that are under way: a file beside the warehouse, written before anything is changed.
+"""The plans of unfinished forgettings: a file beside the warehouse, written before the first change.
 
-It holds the values of the person, since what was done already cannot be looked up a second time. It is its owner's
-alone, and is removed when a scan has found that nothing is left.
+The file contains the values of the person, because finished steps have removed them from the warehouse. Only its
+owner may read it, and it is removed as soon as a scan finds no value of the person.
 """
 
 import json
@@ -15,12 +15,12 @@ from pipelines.core.errors import WarehouseError
 from pipelines.loading.person import Person
 
 STEPS = ("rows", "inbox", "private file", "published files", "lakes", "scan")
-"""What a forgetting consists of, in this order."""
+"""The steps of a forgetting, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """One forgetting: whom, the steps done, and once they are known the pseudonym and the rows under it."""
+class ForgetPlan:
+    """One forgetting: the person, the finished steps, and the pseudonym and its rows as soon as they are known."""
 
     person: Person
     pseudonym: str | None = None
@@ -29,28 +29,28 @@ class Plan:
     done: tuple[str, ...] = ()
 
     def is_of(self, practice_id: str, client_id: str) -> bool:
-        """Whether this client is meant."""
+        """Return whether the plan is about this client."""
         return (self.person.practice_id, self.person.client_id) == (practice_id, client_id)
 
-    def after(self, *steps: str, **changes: Any) -> "Plan":  # noqa: ANN401 - fields of a plan
-        """The plan when these steps, too, are done."""
+    def after(self, *steps: str, **changes: Any) -> "ForgetPlan":  # noqa: ANN401 - fields of a plan
+        """Return the plan with these steps finished, too."""
         return replace(self, done=tuple(dict.fromkeys((*self.done, *steps))), **changes)
 
-    def again(self) -> "Plan":
-        """The plan with no step done: something was left."""
+    def again(self) -> "ForgetPlan":
+        """Return the plan with no step finished, if a value was left."""
         return replace(self, done=())
 
 
 def plan_file(warehouse: Path) -> Path:
-    """Where the plans lie."""
+    """Return the path of the file of plans."""
     return warehouse.with_name(f"{warehouse.name}.forgetting.json")
 
 
-def read_plans(warehouse: Path) -> list[Plan]:
-    """Return the forgettings that are not complete.
+def read_plans(warehouse: Path) -> list[ForgetPlan]:
+    """Return the plans of unfinished forgettings.
 
     Raises:
-        WarehouseError: the file that says so cannot be read.
+        WarehouseError: the file of plans cannot be read.
     """
     file = plan_file(warehouse)
     try:
@@ -59,15 +59,15 @@ def read_plans(warehouse: Path) -> list[Plan]:
         return []
     except (OSError, ValueError, KeyError, TypeError):
         raise WarehouseError(
-            f"{file}: cannot be read; it says who is to be forgotten: remove it, and forget them again"
+            f"{file}: cannot be read; it names persons to be forgotten: remove it, and forget them again"
         ) from None
 
 
-def keep_plans(warehouse: Path, plans: Sequence[Plan]) -> None:
-    """Replace the file in one rename; without plans there is none.
+def keep_plans(warehouse: Path, plans: Sequence[ForgetPlan]) -> None:
+    """Replace the file of plans in one rename, or remove it if there are no plans.
 
     Raises:
-        WarehouseError: it cannot be written.
+        WarehouseError: the file cannot be written.
     """
     file = plan_file(warehouse)
     draft = file.with_name(f".{file.name}")
@@ -87,7 +87,7 @@ def keep_plans(warehouse: Path, plans: Sequence[Plan]) -> None:
         raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
 
 
-def _as_json(plan: Plan) -> dict[str, Any]:
+def _as_json(plan: ForgetPlan) -> dict[str, Any]:
     person = {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in asdict(plan.person).items()
@@ -95,10 +95,10 @@ def _as_json(plan: Plan) -> dict[str, Any]:
     return {**asdict(plan), "person": person}
 
 
-def _plan(document: dict[str, Any]) -> Plan:
+def _plan(document: dict[str, Any]) -> ForgetPlan:
     values: dict[str, Any] = {
         name: frozenset(value) if isinstance(value, list) else value for name, value in document["person"].items()
     }
-    return Plan(
+    return ForgetPlan(
         Person(**values), document["pseudonym"], document["rows"], document["deliveries"], tuple(document["done"])
     )

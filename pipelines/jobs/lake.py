@@ -1,4 +1,4 @@
-"""The lake: raw, history and control of the private file as Parquet, for other engines."""
+"""Export the lake: raw, history and control of the private file as Parquet for other engines."""
 
 from pipelines.jobs.build import existing, ready_for_dbt
 from pipelines.jobs.one_writer import writing
@@ -8,12 +8,12 @@ from pipelines.settings import Settings
 
 
 def run_export(settings: Settings, *, grace: bool = True) -> Exported:
-    """Bring the lake in step with what is committed. Waits for another writer as long as `lock_wait_seconds`.
+    """Export the committed rows to the lake; wait for another writer for at most `lock_wait_seconds`.
 
-    Without `grace` nothing of before stays: who reads at this moment may miss a file.
+    Without `grace` older files are removed at once, so a process that reads the lake now may miss a file.
 
     Raises:
-        LakeError: it cannot be read or written; what its manifest lists stays.
+        LakeError: the lake cannot be read or written; the files of its manifest stay.
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
     path, seconds = settings.warehouse.path, settings.warehouse.lock_wait_seconds
@@ -24,10 +24,10 @@ def run_export(settings: Settings, *, grace: bool = True) -> Exported:
 
 
 def renew_lakes(settings: Settings) -> list[str]:
-    """Write anew what changed in the lakes that are there, and let nothing of before stay; returns where they lie.
+    """Export changes to the existing lakes, and remove all older files; return the locations of the lakes.
 
     Raises:
-        LakeError: one cannot be read or written.
+        LakeError: a lake cannot be read or written.
         WarehouseError: the private or the published file cannot be read.
     """
     renewed: list[str] = []
@@ -40,12 +40,12 @@ def renew_lakes(settings: Settings) -> list[str]:
 
 
 def private_lake(settings: Settings) -> Storage:
-    """Where raw, history and control lie: their owner's alone."""
+    """Return the storage of raw, history and control, for their owner alone."""
     return Storage(settings.lake.path, _access(settings))
 
 
 def lake_of_marts(settings: Settings) -> Storage:
-    """Where a Spark build publishes: whoever may read the published file may read it."""
+    """Return the storage of the marts of a Spark build, for all readers of the published file."""
     return Storage(settings.lake.marts, _access(settings), shared=True)
 
 

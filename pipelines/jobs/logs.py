@@ -1,4 +1,4 @@
-"""Where logs go, for commands and Dagster alike."""
+"""The format and the level of logs, for commands and Dagster."""
 
 import logging
 import sys
@@ -19,7 +19,7 @@ SENTENCES = {
     "no_answer": "{practice}: no answer came; {in_flight} requests at once from now on",
     "token_used_up": "{practice}: an access token was used up; {in_flight} requests at once from now on",
     "secret_for_unknown_practice": "VETL_WEBHOOKS__SECRETS: a `practice=secret` names no configured practice",
-    "unsigned_accepted": "--accept-unsigned: unsigned webhooks are accepted from anyone who reaches this address",
+    "unsigned_accepted": "--accept-unsigned: unsigned webhooks are accepted from anybody who reaches this address",
     "secrets_not_read": "the webhook secrets stay as they were: {cause}",
     "secrets_read": "the webhook secrets were read again: {active} active",
     "not_loopback": "{host}: this address has no TLS; put a proxy with TLS before it",
@@ -27,13 +27,13 @@ SENTENCES = {
     "not_understood": "a webhook ({channel}) of practice {practice} was not understood: {why}",
     "refused": "a webhook ({channel}) from {source} was refused: {why}",
 }
-"""Each event in words. The events themselves stay as they are, for programs that read the logs."""
+"""Each event as a sentence for people; the names of events stay for programs that read the logs."""
 
 
 def configure_logs(verbosity: int, stream: TextIO | None = None, *, as_json: bool = False) -> None:
-    """Warnings go to `stream` (standard error), with `-v` what is done, with `-vv` every request.
+    """Write warnings to `stream` (standard error), with `-v` also each action, with `-vv` also each request.
 
-    For people each event is a sentence; `as_json`: one JSON object for each, with its values by name.
+    Each event is a sentence, or a JSON object with its values by name if `as_json`.
     """
     level = {0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG)
     render = structlog.processors.JSONRenderer() if as_json else _in_words
@@ -49,14 +49,14 @@ def configure_logs(verbosity: int, stream: TextIO | None = None, *, as_json: boo
 
 
 def _in_words(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
-    """`warning: an answer of the platform carries no Date; ...`."""
+    """Return a line such as `warning: an answer of the platform carries no Date; ...`."""
     level, name = event.pop("level"), str(event.pop("event"))
     event.pop("timestamp")
     return f"{level}: {sentence(name, event)}"
 
 
 def sentence(name: str, fields: Mapping[str, Any]) -> str:
-    """Return an event as a sentence. An event without a sentence keeps its name and its values."""
+    """Return an event as a sentence, or its name and its values if it has no sentence."""
     try:
         return SENTENCES[name].format(**fields, **_in_other_words(fields))
     except (KeyError, ValueError):
@@ -65,7 +65,7 @@ def sentence(name: str, fields: Mapping[str, Any]) -> str:
 
 
 def _in_other_words(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return who holds a file, and a limit of time, as people say them: `PID 12573`, `up to 10 minutes`."""
+    """Return a holder of a file and a limit of time in words, such as `PID 12573` and `up to 10 minutes`."""
     words: dict[str, str] = {}
     if "by" in fields:
         words["holder"] = str(fields["by"]).replace("process ", "PID ")

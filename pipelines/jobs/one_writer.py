@@ -1,4 +1,4 @@
-"""The turn of a command that writes: see `loading/writer_lock.py`."""
+"""The lock of a command that writes the warehouse (`loading/writer_lock.py`)."""
 
 from contextlib import AbstractContextManager
 
@@ -9,11 +9,11 @@ from pipelines.settings import Settings
 def writing(
     settings: Settings, seconds: float | None = None, *, shared: bool = False
 ) -> AbstractContextManager[None]:
-    """Hold the lock of the warehouse; wait for it `seconds` at most, by default `lock_wait_seconds`.
+    """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`.
 
     Raises:
-        WarehouseBusy: another process still holds it.
-        WarehouseError: it cannot be made.
+        WarehouseBusy: another process still holds the lock.
+        WarehouseError: the file of the lock cannot be created.
     """
     warehouse = settings.warehouse
     patience = warehouse.lock_wait_seconds if seconds is None else seconds

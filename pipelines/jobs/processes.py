@@ -1,4 +1,4 @@
-"""Shards that are read at the same time, each in a process of its own: a file has one writer."""
+"""Sync several shards at a time, each in a process of its own, because a file has one writer."""
 
 import os
 from collections.abc import Callable, MutableMapping, Sequence
@@ -27,17 +27,17 @@ from pipelines.core.results import EndpointResult, Progress, ReportProgress, Syn
 from pipelines.settings import Settings
 
 _KINDS = (ConfigurationError, WarehouseBusy, WarehouseError, Unreachable, VetlError)
-"""What an error of another process is raised as here: the first kind that it is of."""
+"""Classes for errors of another process: the first class that fits is raised here."""
 
 _log = structlog.stdlib.get_logger("vetl.jobs")
 
-Told = Progress | Waiting | tuple[str, dict[str, Any]] | None
-"""What a process tells: how far it is, or a line of its log; nothing at the end of all."""
+Report = Progress | Waiting | tuple[str, dict[str, Any]] | None
+"""A report of a process: its progress or a line of its log, or `None` at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardRead:
-    """What is read of one shard: see `run_sync`. `settings` are the shard's."""
+    """The arguments of the sync of one shard, as in `run_sync`; `settings` are those of the shard."""
 
     settings: Settings
     practices: tuple[str, ...]
@@ -47,23 +47,23 @@ class ShardRead:
 
 
 Sync = Callable[[ShardRead, ReportProgress], SyncResult]
-"""Reads one shard; a function that another process can import by its name."""
+"""The sync of one shard: a function that another process can import by its name."""
 
 
 def side_by_side(reads: Sequence[ShardRead], sync: Sync, progress: ReportProgress) -> SyncResult:
-    """Read shards in as many processes as there are cores; tell what became of all lists.
+    """Sync shards in as many processes as there are cores; return the result for all lists.
 
-    A shard of which nothing could be read fails its own lists, unless all fail alike.
+    If a shard fails, its lists have failed, unless all shards fail.
 
     Raises:
         ConfigurationError: the credentials are refused; shards that have not begun are not tried.
-        VetlError: no shard could be read; this is what the first one met.
+        VetlError: all shards failed; this is the error of the first shard.
     """
     if current_process().daemon:
-        # A worker of Celery may start no processes: one shard after the other.
-        return _together(reads, [_read_here(sync, read, progress) for read in reads])
+        # A worker of Celery must not start processes, so the shards are read one after another.
+        return _combined(reads, [_read_here(sync, read, progress) for read in reads])
     context = get_context("spawn")
-    reports: SimpleQueue[Told] = context.SimpleQueue()
+    reports: SimpleQueue[Report] = context.SimpleQueue()
     listener = Thread(target=_listen, args=(reports, progress), daemon=True)
     listener.start()
     outcomes: dict[int, SyncResult | VetlError] = {}
@@ -91,7 +91,7 @@ def side_by_side(reads: Sequence[ShardRead], sync: Sync, progress: ReportProgres
     for outcome in outcomes.values():
         if isinstance(outcome, ConfigurationError):
             raise outcome
-    return _together(reads, [outcomes[number] for number in range(len(reads))])
+    return _combined(reads, [outcomes[number] for number in range(len(reads))])
 
 
 def _read_here(sync: Sync, read: ShardRead, progress: ReportProgress) -> SyncResult | VetlError:
@@ -103,7 +103,7 @@ def _read_here(sync: Sync, read: ShardRead, progress: ReportProgress) -> SyncRes
         return error
 
 
-def _together(reads: Sequence[ShardRead], outcomes: Sequence[SyncResult | VetlError]) -> SyncResult:
+def _combined(reads: Sequence[ShardRead], outcomes: Sequence[SyncResult | VetlError]) -> SyncResult:
     done = [outcome for outcome in outcomes if isinstance(outcome, SyncResult)]
     if not done and isinstance(outcomes[0], VetlError):
         raise outcomes[0]
@@ -134,9 +134,9 @@ def _failed(read: ShardRead, error: VetlError) -> list[EndpointResult]:
     ]
 
 
-def _listen(reports: "SimpleQueue[Told]", progress: ReportProgress) -> None:
+def _listen(reports: "SimpleQueue[Report]", progress: ReportProgress) -> None:
     while (item := reports.get()) is not None:
-        with suppress(Exception):  # what cannot be shown must not hold up who tells it
+        with suppress(Exception):  # a failure of the display must not stop the sync
             if isinstance(item, tuple):
                 level, event = item
                 getattr(_log, level)(**event)
@@ -144,17 +144,17 @@ def _listen(reports: "SimpleQueue[Told]", progress: ReportProgress) -> None:
                 progress(item)
 
 
-_tell: Callable[[Told], None]
-"""In a process of a shard: the way to the one that has started it."""
+_report: Callable[[Report], None]
+"""Sends a report from the process of a shard to its parent."""
 
 
-def _begin(reports: "SimpleQueue[Told]", log_level: int | None) -> None:
-    """What a process of a shard does first. It ends with the one that has started it, whatever ends that."""
-    global _tell  # noqa: PLW0603 - an initializer has no other place
-    _tell = reports.put
+def _begin(reports: "SimpleQueue[Report]", log_level: int | None) -> None:
+    """Initialize the process of a shard: send its reports and logs to the parent, and end with the parent."""
+    global _report  # noqa: PLW0603 - an initializer has no other place
+    _report = reports.put
 
     def forward(_logger: object, method: str, event: MutableMapping[str, Any]) -> Any:  # noqa: ANN401 - structlog's
-        # As texts: an error could not be made anew by the one who reads it.
+        # Values are sent as text, because the parent could not unpickle every error.
         reports.put(
             (
                 method,
@@ -176,9 +176,9 @@ def _end_with_parent() -> None:
 
 
 def _outcome(sync: Sync, read: ShardRead) -> SyncResult | tuple[int, str]:
-    """An error as its kind and its text: some cannot be made anew from their text alone."""
+    """Sync a shard; return an error as its class and its text, because not every error can be unpickled."""
     try:
-        return sync(read, _tell)
+        return sync(read, _report)
     except VetlError as error:
         return next(number for number, kind in enumerate(_KINDS) if kind in type(error).__mro__), str(error)
 

@@ -1,4 +1,4 @@
-"""Bad rows: which there are, and taking them in again."""
+"""List, acknowledge and retry the rows in quarantine."""
 
 import json
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from pipelines.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """The number of rows that were in quarantine before, and the rows that still are."""
+    """The number of rows that were in quarantine before, and the rows that are still in it."""
 
     before: int
     held: tuple[Held, ...]
@@ -33,12 +33,12 @@ class Retried:
 
     @property
     def exit_code(self) -> int:
-        """Return 3 while rows are left that nobody has acknowledged."""
+        """Return 3 if a row in quarantine is not acknowledged."""
         return 3 if any(row.acknowledged_at is None for row in self.held) else 0
 
 
 def held_rows(settings: Settings) -> list[Held]:
-    """The rows in quarantine.
+    """Return the rows in quarantine.
 
     Raises:
         WarehouseError: there is no warehouse yet, or another process holds it.
@@ -56,7 +56,7 @@ def acknowledge(
     endpoints: Sequence[str] | None = None,
     row_keys: Sequence[str] | None = None,
 ) -> tuple[list[Held], list[Held]]:
-    """Mark the rows of these practices, lists and ids as known; return them, and the rows that nobody has marked.
+    """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked.
 
     Raises:
         WarehouseError: there is no warehouse yet, or another process holds it.
@@ -79,7 +79,7 @@ def acknowledge(
 
 
 def retry(settings: Settings, progress: ReportProgress) -> Retried:
-    """Take bad rows in again: from their kept bytes, and calls, whose rows are told by their day, from the source.
+    """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes.
 
     Raises:
         WarehouseError: there is no warehouse yet, or another process holds it.
@@ -92,8 +92,8 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
 
 def _retried(settings: Settings, progress: ReportProgress) -> Retried:
     with opened(settings) as warehouse:
-        held = warehouse.held()
-        before = [row for row in held if row.payload != GONE]
+        rows = warehouse.held()
+        before = [row for row in rows if row.payload != GONE]
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
     by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
     practices = sorted({row.practice_id for row in before if row.endpoint in by_day})
@@ -108,13 +108,13 @@ def _retried(settings: Settings, progress: ReportProgress) -> Retried:
             progress=progress,
         )
         changes = sum((item.changes for item in result.results), changes)
-    return Retried(len(held), tuple(held_rows(settings)), changes)
+    return Retried(len(rows), tuple(held_rows(settings)), changes)
 
 
-def _take_in(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
-    """Merge the kept rows of lists whose rows have ids, in one commit for each list."""
+def _take_in(warehouse: OpenWarehouse, quarantined: list[Held]) -> Changes:
+    """Merge the stored rows of lists whose rows have ids, in one commit for each list."""
     lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
-    rows = [row for row in held if row.endpoint in lists]
+    rows = [row for row in quarantined if row.endpoint in lists]
     run_id = _run_id()
     changes = Changes()
     for (practice_id, name), group in groupby(rows, key=lambda row: (row.practice_id, row.endpoint)):
@@ -123,12 +123,12 @@ def _take_in(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
     return changes
 
 
-def _take_in_deliveries(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
-    """Read again what webhooks told. A message is held beside its event, and comes in with it."""
+def _take_in_deliveries(warehouse: OpenWarehouse, quarantined: list[Held]) -> Changes:
+    """Store deliveries of webhooks again; the message of an event is stored with its event."""
     channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
     run_id = _run_id()
     changes = Changes()
-    for row in held:
+    for row in quarantined:
         if row.endpoint in channels:
             body, received_at = _delivery(row)
             entry = Entry(channels[row.endpoint], row.practice_id, body, received_at)
@@ -138,7 +138,7 @@ def _take_in_deliveries(warehouse: OpenWarehouse, held: list[Held]) -> Changes:
 
 
 def _delivery(row: Held) -> tuple[bytes, datetime]:
-    """The body of a delivery and when it came: kept as it was, or in the row that it had become."""
+    """Return the body and the arrival of a delivery, from the row of its event or from its own bytes."""
     try:
         event = json.loads(row.payload)
         return json.dumps(event["body"]).encode(), datetime.fromisoformat(event["received_at"])

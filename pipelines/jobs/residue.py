@@ -1,4 +1,4 @@
-"""Everything that vetl keeps, searched for what is left of a forgotten person."""
+"""Search all files of vetl for values of a forgotten person."""
 
 import shutil
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from pipelines.settings import Settings
 
 
 def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]:
-    """Return the files, and where they have any the tables, that still hold something of a person: no value.
+    """Return the files, with their tables if they have any, that still contain a value of a person.
 
     Raises:
         InboxError: the inbox cannot be read.
@@ -51,7 +51,7 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
 
 
 def remove_leftovers(settings: Settings) -> None:
-    """Remove drafts and spilled rows of processes that are dead; nobody comes back for them."""
+    """Remove drafts and temporary rows of processes that have ended."""
     path, published = settings.warehouse.path, settings.warehouse.published.resolve()
     for file in (path, *written_files(path)):
         shutil.rmtree(file.with_name(f"{file.name}.tmp"), ignore_errors=True)
@@ -59,13 +59,13 @@ def remove_leftovers(settings: Settings) -> None:
     for folder, names in ((path.parent, [path.name]), (published.parent, _published_names(settings))):
         for name in names:
             for draft in folder.glob(f".{name}.*"):
-                if not _is_of_a_living(draft):
+                if not _is_in_use(draft):
                     shutil.rmtree(draft, ignore_errors=True)
                     draft.unlink(missing_ok=True)
 
 
-def _is_of_a_living(draft: Path) -> bool:
-    """Whether the process that the name of a draft tells is still there; one without a process is of nobody."""
+def _is_in_use(draft: Path) -> bool:
+    """Return whether the process whose id is in the name of a draft still runs."""
     numbers = [part for part in draft.name.split(".") if part.isdecimal()]
     return bool(numbers) and Path("/proc", numbers[0]).exists()
 
@@ -116,7 +116,7 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
 
 
 def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[str]:
-    """Those of the texts that are nobody else's: a client of another practice may have the same name."""
+    """Return the texts that belong to nobody else, as a client of another practice may have the same name."""
     if not texts:
         return texts
     seconds, shared = settings.warehouse.lock_wait_seconds, set[str]()
@@ -126,7 +126,7 @@ def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[s
 
 
 def _all_files(settings: Settings) -> list[Path]:
-    """Every file of vetl's own but the plan, drafts and logs of databases too."""
+    """Return all files of vetl except the plan, with drafts and logs of databases."""
     path, published, inbox = (
         settings.warehouse.path,
         settings.warehouse.published.resolve(),

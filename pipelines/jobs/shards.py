@@ -1,4 +1,4 @@
-"""The shards of a warehouse as jobs see them: each is a warehouse of some practices, with settings of its own."""
+"""The shards of a warehouse: each is a warehouse of some practices with settings of its own."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,13 +23,13 @@ from pipelines.settings import Settings
 
 
 def parts(settings: Settings, practices: Sequence[str] | None = None) -> list[Settings]:
-    """Return the settings of each shard that one of these practices is in: its file and its practices alone.
+    """Return the settings of each shard with one of these practices: its file and its practices alone.
 
-    If `vetl.toml` has changed, practices are moved to where they belong first. With one file for all these are the
-    settings themselves. The caller holds the lock of the warehouse.
+    If `vetl.toml` has changed, practices are moved to their new shard first. If there is one file for all
+    practices, the result is `settings`. The caller must hold the lock of the warehouse.
 
     Raises:
-        WarehouseBusy: practices are to be moved, and another process holds a file.
+        WarehouseBusy: practices have to be moved, and another process holds a file.
         WarehouseError: a file cannot be opened or written.
     """
     warehouse = settings.warehouse
@@ -46,10 +46,10 @@ def parts(settings: Settings, practices: Sequence[str] | None = None) -> list[Se
 
 @contextmanager
 def opened(settings: Settings) -> Generator["OpenWarehouse"]:
-    """All of the warehouse, for what is short and concerns every practice. Other writers are waited for, and wait.
+    """Open all files of the warehouse for a short work on every practice; wait for other writers.
 
     Raises:
-        WarehouseBusy: another process holds a file, and went on for `lock_wait_seconds`.
+        WarehouseBusy: another process still holds a file after `lock_wait_seconds`.
         WarehouseError: a file cannot be opened.
     """
     with ExitStack() as stack:
@@ -62,7 +62,7 @@ def opened(settings: Settings) -> Generator["OpenWarehouse"]:
             files.append(stack.enter_context(file))
             homes.update({practice.id: file for practice in part.practices})
         if len(files) > 1:
-            # Deliveries that name no practice lie in the first file, whosever they are.
+            # Deliveries that name no practice are in the first file, and may be about people of every practice.
             everybody = {of: its for file in files for of, its in file.people.pseudonyms.by_practice.items()}
             files[0].people.pseudonyms = Pseudonyms(everybody)
         yield OpenWarehouse(files, homes)
@@ -70,17 +70,17 @@ def opened(settings: Settings) -> Generator["OpenWarehouse"]:
 
 @dataclass(frozen=True, slots=True)
 class OpenWarehouse:
-    """Every file of a warehouse; what concerns a practice goes to its own, and of unknown ones to the first."""
+    """All files of a warehouse; unknown practices belong to the first file."""
 
     files: Sequence[Warehouse]
     homes: Mapping[str, Warehouse]
 
     def of(self, practice_id: str) -> Warehouse:
-        """The file of this practice."""
+        """Return the file of a practice."""
         return self.homes.get(practice_id, self.files[0])
 
     def start_run(self, run_id: str, started_at: datetime, command: str, practices: Sequence[Practice]) -> None:
-        """A command begins; the practices are kept as they are configured."""
+        """Record the start of a command, and the configured practices."""
         for file in self.files:
             file.set_practices([item for item in practices if self.of(item.id) is file])
             file.start_run(run_id, started_at, command)
@@ -88,16 +88,16 @@ class OpenWarehouse:
     def finish_run(
         self, run_id: str, *, source_clock: datetime | None, exit_code: int, summary: Mapping[str, Any]
     ) -> None:
-        """It is done."""
+        """Record the end of a command."""
         for file in self.files:
             file.finish_run(run_id, source_clock=source_clock, exit_code=exit_code, summary=summary)
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
-        """The work of one list."""
+        """Commit changes of one list."""
         return self.of(practice_id).commit(run_id, practice_id, endpoint, work)
 
     def take_in(self, run_id: str, intakes: Sequence[Intake]) -> Changes:
-        """What was received: one transaction in each file. Taken in once more, it changes nothing."""
+        """Store received rows in one transaction in each file; a repetition changes nothing."""
         changes = Changes()
         for file in self.files:
             own = [item for item in intakes if self.of(item.practice_id) is file]
@@ -105,19 +105,19 @@ class OpenWarehouse:
         return changes
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Messages to get by id."""
+        """Return the messages that are due to be read by id."""
         return self.of(practice_id).due_messages(practice_id, now, limit)
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Outreach requests to get by id."""
+        """Return the outreach requests that are due to be read by id."""
         return self.of(practice_id).due_requests(practice_id, endpoint, now, limit)
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
-        """These were asked for by id."""
+        """Store that these ids were requested now."""
         self.of(practice_id).keep_looks(practice_id, endpoint, ids, now)
 
     def acknowledge(self, rows: Sequence[Held], reason: str) -> None:
-        """Mark rows in quarantine as known, each in the file that holds its practice."""
+        """Mark rows in quarantine as known, each in the file of its practice."""
         for file in self.files:
             file.acknowledge([row for row in rows if self.of(row.practice_id) is file], reason)
 
@@ -126,29 +126,29 @@ class OpenWarehouse:
         return self.of(practice_id).people.pseudonyms.mentions_in(practice_id, text)
 
     def held(self) -> list[Held]:
-        """The rows in quarantine."""
+        """Return the rows in quarantine."""
         return [row for file in self.files for row in file.held()]
 
 
 def is_to_be_moved(settings: Settings) -> bool:
-    """Return whether practices lie elsewhere than `vetl.toml` says."""
+    """Return whether practices have to be moved to other shards by `vetl.toml`."""
     return not is_arranged(read_layout(settings.warehouse.path), layout_of(settings))
 
 
 def layout_of(settings: Settings) -> Layout:
-    """Which practices `vetl.toml` wants in which shard; nothing is moved. Empty with one file for all."""
+    """Return the practices of each shard by `vetl.toml`, empty if there is one file for all practices."""
     shards = settings.warehouse.shards
     if not isinstance(shards, int):
         return shards
     if shards == 1:
         return {}
-    held = read_layout(settings.warehouse.path)
-    return _balanced([practice.id for practice in settings.practices], shards, held)
+    current = read_layout(settings.warehouse.path)
+    return _balanced([practice.id for practice in settings.practices], shards, current)
 
 
-def _balanced(practices: Sequence[str], shards: int, held: Layout) -> dict[str, list[str]]:
-    """About as many in each, and as few elsewhere than before as that allows."""
-    before = {practice: name for name, own in held.items() for practice in own}
+def _balanced(practices: Sequence[str], shards: int, current: Layout) -> dict[str, list[str]]:
+    """Distribute practices equally over shards, and move as few of them as possible."""
+    before = {practice: name for name, own in current.items() for practice in own}
     placed: dict[str, list[str]] = {str(number): [] for number in range(1, shards + 1)}
     most = ceil(len(practices) / shards)
     left: list[str] = []

@@ -1,4 +1,4 @@
-"""The marts on Apache Spark: built from the lake, published as DuckDB's are (docs/spark.md)."""
+"""Build the marts on Apache Spark from the lake, and publish them like those of DuckDB (docs/spark.md)."""
 
 import json
 import os
@@ -30,10 +30,10 @@ TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """Types of columns as Spark spells them, for dbt's variables."""
 
 PORTS = {"spark": 7077, "sc": 15002}
-"""Of masters and Connect servers, where none is given."""
+"""Default ports of masters and of Connect servers."""
 
 SCHEMAS = ("staging", "intermediate", "marts")
-"""What dbt builds into."""
+"""The schemas of dbt's models."""
 
 _SESSION = {
     "spark.sql.session.timeZone": "UTC",
@@ -45,7 +45,7 @@ _SESSION = {
 
 @dataclass(frozen=True, slots=True)
 class SparkBuild:
-    """What dbt did and, where every node was built, what was published: the file and the lake of marts."""
+    """The result of dbt and, if every node was built, the published file and the lake of marts."""
 
     build: BuildResult
     published: Published | None
@@ -53,19 +53,19 @@ class SparkBuild:
 
 
 def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _total: None) -> SparkBuild:
-    """Build all marts from the lake as it was exported last, mask and publish them.
+    """Build all marts from the last export of the lake, mask them and publish them.
 
     Raises:
-        BuildFailed: Spark or dbt could not start to build; a failing node is in the result instead.
+        BuildFailed: Spark or dbt could not start the build; a failed node is in the result instead.
         ConfigurationError: `[privacy]` names a column that is not personal, or pyspark is not installed.
         LakeError: nothing was exported yet, or a lake cannot be read or written.
-        PublicationHeld: the published file was rolled back, and nobody has released it.
+        PublicationHeld: the published file was rolled back, and the rollback is not released.
         WarehouseError: the published file cannot be written; the old one stays.
     """
     treatments(settings)
     _refuse_without_spark(settings.spark.master or "")
     work = settings.spark.scratch / "build"
-    # The build reads the lake and not the warehouse, which others may write to meanwhile.
+    # The build reads the lake and not the warehouse, which other processes may write meanwhile.
     with writer_lock.writing(work, lock_wait_seconds=settings.warehouse.lock_wait_seconds):
         with recorded(settings.warehouse.path, "build", "build --engine spark") as recorder:
             result = dbt_on_spark(settings, work, advance=advance)
@@ -81,11 +81,11 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
 
 
 def publish_from(settings: Settings, work: Path) -> tuple[Published, Exported]:
-    """Mask the marts that `dbt_on_spark` left, and publish them as a file and as a lake of marts.
+    """Mask the marts that `dbt_on_spark` built, and publish them as a file and as a lake of marts.
 
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
-        LakeError: the lake of marts cannot be read or written; what its manifest lists stays.
+        LakeError: the lake of marts cannot be read or written; the files of its manifest stay.
         WarehouseError: the published file cannot be written; the old one stays.
     """
     source, key = work / "on_spark.duckdb", settings.warehouse.pii_key
@@ -108,10 +108,10 @@ def dbt_on_spark(
     extra: Sequence[str] = DATA_ONLY,
     advance: Advance = lambda _done, _total: None,
 ) -> BuildResult:
-    """Dbt's build over the lake. `work` is made anew, and has the tables in `tables/<schema>.db/<name>/*.parquet`.
+    """Run dbt's build over the lake in a new folder `work`, with tables in `tables/<schema>.db/<name>/*.parquet`.
 
     Raises:
-        BuildFailed: Spark or dbt could not start to build.
+        BuildFailed: Spark or dbt could not start the build.
         LakeError: nothing was exported yet, or the manifest cannot be read.
     """
     _refuse_without_answer(settings.spark.master or "")
@@ -147,14 +147,14 @@ def dbt_on_spark(
 
 
 def _views(manifest: Manifest, root: str) -> Iterator[str]:
-    """Each table as a view of the files that make it up: a folder also holds those of before."""
+    """Yield a view for each table over the files of its manifest, because its folder also has older files."""
     names: dict[str, list[str]] = {table: [] for table in manifest.tables}
     for file in manifest.files:
         names[file.table].append(file.path.rsplit("/", 1)[1])
     for table, files in names.items():
         schema = manifest.tables[table]
         columns = ", ".join(
-            # Folders of nulls alone, as of a table without rows, tell Spark no type.
+            # If all folders are null, as for a table without rows, Spark cannot infer the type.
             f"cast(`{name}` as string) as `{name}`" if name in schema.partitioned_by else f"`{name}`"
             for name in schema.columns
         )
@@ -177,7 +177,8 @@ def _refuse_without_spark(master: str) -> None:
 
 
 def _refuse_without_answer(master: str) -> None:
-    """Spark itself tries for a minute, Connect's client for ten, and neither says where."""
+    """Raise `BuildFailed` if no server answers at the address of `master`."""
+    # Spark tries for a minute, and Connect's client for ten; their errors do not contain the address.
     scheme, _, rest = master.partition("://")
     if scheme not in PORTS:
         return

@@ -1,7 +1,8 @@
-"""dbt over the files of a lake, in one Spark session; run as a script, by a Python that has pyspark and dbt-spark.
+"""Run dbt over the files of a lake in one Spark session; a script for a Python with pyspark and dbt-spark.
 
-Its first argument is a JSON file: `master` and `settings` of Spark, the folder of each of `schemas`, `views`; all
-others are dbt's. What keeps Spark from the start is told as dbt tells what keeps it from its own.
+Its first argument is a JSON file with `master` and `settings` of Spark, the folder of each of `schemas`, and
+`views`; all other arguments are dbt's. If Spark cannot start, the error is written in the format of dbt's own
+errors.
 """
 
 import json
@@ -18,11 +19,11 @@ CONNECT = "sc://"
 
 
 def main() -> None:
-    """Make schemas and views, then become dbt, whose adapter finds this session."""
+    """Create schemas and views, then run dbt, whose adapter finds this session."""
     job = json.loads(Path(sys.argv.pop(1)).read_text("utf-8"))
     try:
         _begin(job)
-    except Exception as error:  # noqa: BLE001 - Java's, gRPC's and Spark's own have no other in common
+    except Exception as error:  # noqa: BLE001 - errors of Java, gRPC and Spark share no other class
         event = {"info": {"name": "MainEncounteredError", "level": "error", "msg": f"Spark: {error}"}}
         sys.stdout.write(f"{json.dumps(event)}\n")
         sys.exit(1)
@@ -33,7 +34,7 @@ def _begin(job: dict[str, Any]) -> None:
     builder = SparkSession.builder.enableHiveSupport()
     master = job["master"]
     if master and master.startswith(CONNECT):
-        os.environ["SPARK_REMOTE"] = master  # where dbt's adapter looks, too
+        os.environ["SPARK_REMOTE"] = master  # dbt's adapter reads it, too
     elif master:
         builder = builder.config("spark.master", master)
     for name, value in job["settings"].items():

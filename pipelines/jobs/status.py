@@ -1,4 +1,4 @@
-"""The content of `vetl status`, and its exit code; docs/exit-codes.md has the table of bad days."""
+"""The content and the exit code of `vetl status`; docs/exit-codes.md has the table of bad days."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
-from pipelines.receiving.inbox import look
+from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
 
 _NEXT = "run `vetl run` again"
@@ -26,7 +26,7 @@ _HOW_IT_ENDED = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that an operator has to know, in one line, and the exit code that it gives."""
+    """A line about a problem for an operator, and its exit code."""
 
     exit_code: int
     line: str
@@ -34,7 +34,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """The file that analysts open. `made_at`: when it was written; it may be current for longer than that."""
+    """The file that analysts open, written at `made_at`; a later publication may have found it current."""
 
     path: Path
     made_at: datetime
@@ -43,7 +43,7 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """Everything that `vetl status` shows. `problems` are beside those of single lists."""
+    """The content of `vetl status`; `problems` does not contain the problems of single lists."""
 
     warehouse: Path
     snapshot: Snapshot = field(default_factory=Snapshot)
@@ -52,12 +52,12 @@ class StatusReport:
     build: Activity | None = None
     publication: Activity | None = None
     published: PublishedFile | None = None
-    held: Hold | None = None
+    hold: Hold | None = None
     problems: tuple[Problem, ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """Return the worst: 1 if something failed or is too old, 3 if something is not proven or not done."""
+        """Return 1 if something failed or is too old, 3 if something is not certified or not done, else 0."""
         lists = self.snapshot.lists
         codes = {problem.exit_code for problem in self.problems}
         codes |= {1 if item.state == "failed" else 3 for item in lists if item.has_problem}
@@ -65,16 +65,16 @@ class StatusReport:
 
     @property
     def error(self) -> str | None:
-        """Return all problems in one line, but for those of single lists."""
+        """Return all problems except those of single lists, in one line."""
         return "; ".join(problem.line for problem in self.problems) or None
 
     @property
     def states(self) -> Counter[str]:
-        """Return how many lists there are in each state; lists that webhooks bring have none."""
+        """Return the number of lists by state; lists that webhooks bring have no state."""
         return Counter(item.state for item in self.snapshot.lists if not item.is_received)
 
     def as_json(self, summary: str) -> dict[str, Any]:
-        """Return the same as one JSON object."""
+        """Return the report as one JSON object."""
         document = {
             "exit_code": self.exit_code,
             "summary": summary,
@@ -84,7 +84,7 @@ class StatusReport:
             "sync": self.sync,
             "build": self.build,
             "publication": self.publication,
-            "published": self.published and {**asdict(self.published), "rolled_back": self.held},
+            "published": self.published and {**asdict(self.published), "rolled_back": self.hold},
             "problems": self.problems,
             "lists": self.snapshot.lists,
             "inbox": self.inbox,
@@ -95,10 +95,10 @@ class StatusReport:
 def read_status(
     settings: Settings, practices: Sequence[str] | None = None, now: datetime | None = None
 ) -> StatusReport:
-    """Read what the last commands left beside the warehouse; of the lists those of `practices`, if any are named.
+    """Read the records of the last commands beside the warehouse, with the lists of `practices` or of all.
 
     Raises:
-        ConfigurationError: a practice is named of which there is nothing.
+        ConfigurationError: a practice in `practices` has no list.
         WarehouseError: nothing has been synced or received yet, or a newer vetl wrote the warehouse.
     """
     path, now = settings.warehouse.path, now or datetime.now(UTC)
@@ -121,7 +121,7 @@ def read_status(
         build=read_activity(path, "build"),
         publication=read_activity(path, "publication"),
         published=_published_file(settings.warehouse.published),
-        held=_hold(path),
+        hold=_hold(path),
     )
     return replace(report, problems=tuple(_problems(settings, report, practices, now)))
 
@@ -135,7 +135,7 @@ def _problems(
     yield from _of_activity("sync", report.sync)
     yield from _of_lists(settings, report, practices, now)
     yield from _of_activity("build", report.build)
-    # During a first sync nothing can be built yet; its lists say that they are not read.
+    # During a first sync nothing can be built yet, and its lists show that they are not read.
     has_read = any(item.attempt for item in report.snapshot.lists)
     if has_read and report.build is None and report.published is None:
         yield Problem(3, "the marts were never built; run `vetl build`")
@@ -144,20 +144,20 @@ def _problems(
 
 
 def _of_activity(name: str, activity: Activity | None) -> Iterator[Problem]:
-    """Return the problem if the last sync, build or publication did not succeed."""
+    """Yield the problem if the last sync, build or publication did not succeed."""
     if activity is None or activity.outcome in {"running", "done"}:
         return
-    what = f"the last {activity.command if name == 'sync' else name}"
+    subject = f"the last {activity.command if name == 'sync' else name}"
     if activity.outcome == "failed":
-        yield Problem(1, f"{what} failed at {activity.at}: {activity.error}")
+        yield Problem(1, f"{subject} failed at {activity.at}: {activity.error}")
     else:
-        yield Problem(1, f"{what}, begun at {activity.started_at}, {_HOW_IT_ENDED[activity.outcome]}")
+        yield Problem(1, f"{subject}, begun at {activity.started_at}, {_HOW_IT_ENDED[activity.outcome]}")
 
 
 def _of_lists(
     settings: Settings, report: StatusReport, practices: Sequence[str] | None, now: datetime
 ) -> Iterator[Problem]:
-    """Return practices that no sync has tried, and lists that were read longer ago than `max_age` allows."""
+    """Yield problems of practices that no sync has tried, and of lists that are older than `max_age`."""
     lists = report.snapshot.lists
     configured = [item.id for item in settings.practices if not practices or item.id in practices]
     new = [name for name in configured if name not in {item.practice_id for item in lists}]
@@ -184,12 +184,12 @@ def _of_published(settings: Settings, report: StatusReport, now: datetime) -> It
         elif report.build:
             yield Problem(3, "nothing was published yet; run `vetl publish`")
         return
-    why = _what_is_wrong(path)
+    why = _damage(path)
     if why:
         yield Problem(1, f"{path}: the published file {why}; `vetl publish` writes it again")
-    if report.held:
-        since, shown = report.held.since, report.held.published_at
-        yield Problem(3, f"{path}: rolled back at {since} to the file of {shown}, until `vetl publish --release`")
+    if report.hold:
+        since, made = report.hold.since, report.hold.published_at
+        yield Problem(3, f"{path}: rolled back at {since} to the file of {made}, until `vetl publish --release`")
         return
     current = report.publication.succeeded_at if report.publication else None
     current = current or published.made_at.isoformat()
@@ -211,7 +211,7 @@ def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
     """Return the snapshot with the lists of these practices.
 
     Raises:
-        ConfigurationError: there is nothing of one of them.
+        ConfigurationError: a practice has no list.
     """
     ids = dict.fromkeys(item.practice_id for item in snapshot.lists)
     for name in practices or ():
@@ -231,7 +231,8 @@ def _published_file(path: Path) -> PublishedFile | None:
 
 
 def _hold(warehouse: Path) -> Hold | None:
-    """A record of a rollback that cannot be read still keeps the file."""
+    """Return the record of a rollback, if there is one."""
+    # Even if the record cannot be read, it prevents publications.
     try:
         return read_hold(warehouse)
     except WarehouseError:
@@ -239,13 +240,13 @@ def _hold(warehouse: Path) -> Hold | None:
 
 
 def _broken_warehouse(path: Path) -> str | None:
-    """Return in one line why the file cannot be the snapshot's database; `None` if it looks like one."""
-    why = _what_is_wrong(path)
-    remedy = "the table shows what its last commit left; restore the file, or move both away and sync again"
+    """Return the line about a damaged or foreign warehouse file, or `None` if the file is in order."""
+    why = _damage(path)
+    remedy = "the table shows its last commit; restore the file, or move both away and sync again"
     return f"{path}: {why}; {remedy}" if why else None
 
 
-def _what_is_wrong(path: Path) -> str | None:
+def _damage(path: Path) -> str | None:
     try:
         return what_is_wrong(path)
     except OSError as error:
@@ -258,12 +259,12 @@ def _of_inbox(inbox: Mapping[str, Any] | None) -> Iterator[Problem]:
 
 
 def inbox_status(path: Path) -> dict[str, Any] | None:
-    """Return what waits in the inbox, or why it cannot be read; `None` if there is no inbox."""
+    """Return the state of the inbox with an error if it cannot be read, or `None` if there is no inbox."""
     if not path.exists():
         return None
     document: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
     try:
-        backlog = look(path)
+        backlog = read_backlog(path)
     except InboxError as error:
         return {**document, "error": str(error)}
     return {

@@ -1,4 +1,4 @@
-"""One sync, put together: settings, client and warehouse around the loop."""
+"""One sync with the configured client and warehouse."""
 
 import asyncio
 import gc
@@ -40,7 +40,7 @@ def run_sync(
     progress: ReportProgress,
     reconcile: Reconcile = "no",
 ) -> SyncResult:
-    """Bring the warehouse in step with the source; `reconcile` reads history again, whatever is certified.
+    """Sync the warehouse with the source; `reconcile` reads history again although it is certified.
 
     Raises:
         ConfigurationError: an unknown practice or endpoint is named, the credentials are refused, or a practice's
@@ -51,7 +51,7 @@ def run_sync(
     """
     chosen = [practice.id for practice in chosen_practices(settings, practices)]
     names = [endpoint.name for endpoint in chosen_endpoints(endpoints)]
-    # Each shard is a file with a writer of its own: syncs of several shards need not wait for each other.
+    # Each shard is a file with a writer of its own, so syncs of several shards do not wait for each other.
     shared = bool(layout_of(settings)) and not is_to_be_moved(settings)
     with writing(settings, shared=shared):
         reads = [
@@ -66,7 +66,7 @@ def run_sync(
 
 
 def _sync_part(read: ShardRead, progress: ReportProgress) -> SyncResult:
-    """One warehouse of one file, in this process."""
+    """Sync a warehouse of one file in this process."""
     settings = read.settings
     order = Order(
         practices=chosen_practices(settings, read.practices),
@@ -83,7 +83,8 @@ def _sync_part(read: ShardRead, progress: ReportProgress) -> SyncResult:
 
 @contextmanager
 def _fewer_collections() -> Generator[None]:
-    """Collect garbage less often: rows are millions of objects without a cycle, and it took 0.35 s of 5."""
+    """Collect garbage less often while the context is active."""
+    # Rows are millions of objects without a cycle, and the collection took 0.35 s of 5 s.
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
@@ -93,7 +94,7 @@ def _fewer_collections() -> Generator[None]:
 
 
 async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: ReportProgress) -> SyncResult:
-    """Sign in before the warehouse is opened, so that a sync that cannot begin leaves it as it was."""
+    """Sign in and then open the warehouse, so that a sync that cannot begin does not change it."""
     path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
     command = "sync" if order.reconcile == "no" else "reconcile"
     client.report_sign_in(progress)
@@ -115,7 +116,7 @@ async def _sync(settings: Settings, client: PartnerClient, order: Order, progres
 async def _recorded(
     warehouse: Warehouse, client: PartnerClient, order: Order, clock: datetime, progress: ReportProgress
 ) -> SyncResult:
-    """The sync, and its row in `control.runs`, however it ends."""
+    """Run the sync, and write its row in `control.runs` in any case."""
     started = datetime.now(UTC)
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
     warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
@@ -137,7 +138,7 @@ async def _recorded(
 
 
 def _mended(mended: Mapping[str, int]) -> tuple[str, ...]:
-    """A line for each table whose keys did not tell its rows apart; a build would have failed for that."""
+    """Return a line for each table that had several rows with one key, on which a build would have failed."""
     return tuple(
         f"{table}: {rows} rows had the key of another row; each key has one row again"
         for table, rows in mended.items()
@@ -145,15 +146,17 @@ def _mended(mended: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
-    """A line where single answers had another clock than the rest."""
+    """Return a line if single answers had another clock than the others."""
     doubted = client.clock.doubted
     if doubted is None:
         return ()
-    return (f"answers told {doubted:%Y-%m-%d %H:%M} UTC, far ahead of those before: it was not believed",)
+    return (
+        f"the clock of an answer showed {doubted:%Y-%m-%d %H:%M} UTC, far ahead of earlier ones; it was ignored",
+    )
 
 
 def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
-    """A line where tokens last for a few requests only: it costs requests, and somebody may want to know why."""
+    """Return a line if tokens last for a few requests only, which explains the additional requests."""
     sign_ins, requests = client.total.sign_ins, client.total.requests
     if sign_ins <= USUAL_SIGN_INS or requests > sign_ins * REQUESTS_OF_A_TOKEN:
         return ()
@@ -161,10 +164,10 @@ def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
 
 
 def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequence[Practice]:
-    """The configured practices of these ids; all where none is named.
+    """Return the configured practices with these ids, or all practices without ids.
 
     Raises:
-        ConfigurationError: none is configured, or one that is named is not.
+        ConfigurationError: no practice is configured, or a named practice is not.
     """
     practices_by_id = {practice.id: practice for practice in settings.practices}
     if not practices_by_id:
@@ -180,7 +183,7 @@ def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequen
 
 
 def chosen_endpoints(wanted: Sequence[str] | None) -> Sequence[Endpoint]:
-    """The lists of these names, in the order of reading; all where none is named.
+    """Return the lists with these names in the order of reading, or all lists without names.
 
     Raises:
         ConfigurationError: there is no such list.

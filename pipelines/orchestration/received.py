@@ -48,7 +48,7 @@ def _drained(context: dg.AssetExecutionContext, settings: Settings) -> Iterator[
         result = run_drain(settings)
     metadata = {
         "deliveries": result.deliveries,
-        "asked_by_id": result.asked,
+        "asked_by_id": result.requested,
         "new": result.changes.inserted,
         "quarantined": result.changes.quarantined,
         "notes": bullets([*result.notes, *result.changes.drift]),

@@ -8,7 +8,7 @@ from pipelines.core.errors import InboxError
 from pipelines.orchestration.read_config import READ_AGAIN, reads_again
 from pipelines.orchestration.resources import VetlResource
 from pipelines.orchestration.schedules import AFTER_LISTS, DRAIN, LISTS, UNFINISHED
-from pipelines.receiving.inbox import look
+from pipelines.receiving.inbox import read_backlog
 from pipelines.settings.schedule import ScheduleSettings
 
 
@@ -25,7 +25,7 @@ def inbox_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
     def inbox(vetl: VetlResource) -> dg.RunRequest | dg.SkipReason:
         """Read only the inbox, so that a locked warehouse delays nothing."""
         try:
-            backlog = look(vetl.settings().webhooks.inbox)
+            backlog = read_backlog(vetl.settings().webhooks.inbox)
         except InboxError as error:
             return dg.SkipReason(str(error))
         if not backlog.waiting:

@@ -25,14 +25,14 @@ _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": zlib.MAX_WBITS}
 
 
 async def read_body(
-    chunks: AsyncIterable[bytes], headers: Headers, *, largest: int, large: Lock, asked: str
+    chunks: AsyncIterable[bytes], headers: Headers, *, largest: int, large: Lock, label: str
 ) -> bytes:
     """Read a body to its end. All answers that are under way share the lock `large`.
 
     Raises:
         TornAnswer: it is larger than `largest`, ends too early, or has a content coding that vetl does not accept.
     """
-    unfolding = _unfolding(headers, asked)
+    unfolding = _unfolding(headers, label)
     # Closing the body frees its memory after an error, whose traceback keeps this frame.
     with BytesIO() as body:
         async with AsyncExitStack() as turns:
@@ -40,12 +40,12 @@ async def read_body(
                 for piece in unfolding.pieces(chunk):
                     size = body.tell() + len(piece)
                     if size > largest:
-                        raise TornAnswer(f"{asked}: the answer is larger than {largest // 2**20} MiB")
+                        raise TornAnswer(f"{label}: the answer is larger than {largest // 2**20} MiB")
                     if size > SMALL >= body.tell():
                         await turns.enter_async_context(large)
                     body.write(piece)
             if not unfolding.is_whole:
-                raise TornAnswer(f"{asked}: the connection broke or the body was cut off")
+                raise TornAnswer(f"{label}: the connection broke or the body was cut off")
             return body.getvalue()
 
 
@@ -61,8 +61,8 @@ class _Plain:
 class _Compressed:
     """A body in gzip or deflate. Bytes after the end of the compressed data are ignored."""
 
-    def __init__(self, coding: str, asked: str) -> None:
-        self._asked = asked
+    def __init__(self, coding: str, label: str) -> None:
+        self._label = label
         self._unfolder = zlib.decompressobj(_WINDOW_BITS[coding])
         self._may_be_raw = coding == "deflate"
         self._has_begun = False
@@ -85,20 +85,20 @@ class _Compressed:
             return self._unfolder.decompress(data, _PIECE)
         except zlib.error:
             if not (is_first and self._may_be_raw):
-                raise TornAnswer(f"{self._asked}: the body cannot be decompressed") from None
+                raise TornAnswer(f"{self._label}: the body cannot be decompressed") from None
         # Some servers send deflate without the zlib header that RFC 9110 requires.
         self._unfolder = zlib.decompressobj(-zlib.MAX_WBITS)
         return self._unfolded(data)
 
 
-def _unfolding(headers: Headers, asked: str) -> _Plain | _Compressed:
+def _unfolding(headers: Headers, label: str) -> _Plain | _Compressed:
     """Return the decompressor of a body. Raise TornAnswer if it has several codings or an unknown one."""
     names = [name.strip().lower() for name in headers.get("content-encoding", "").split(",")]
     codings = [name for name in names if name not in ("", "identity")]
     if not codings:
         return _Plain()
     if len(codings) > 1:
-        raise TornAnswer(f"{asked}: the answer is compressed {len(codings)} times, at most once is taken")
+        raise TornAnswer(f"{label}: the answer is compressed {len(codings)} times, at most once is taken")
     if codings[0] not in _WINDOW_BITS:
-        raise TornAnswer(f"{asked}: the answer has a content coding that was not asked for; gzip is")
-    return _Compressed(codings[0], asked)
+        raise TornAnswer(f"{label}: the answer has a content coding that was not requested; gzip is")
+    return _Compressed(codings[0], label)

@@ -39,7 +39,7 @@ def utf8(body: bytes, headers: Headers) -> bytes:
     return body.removeprefix(codecs.BOM_UTF8)
 
 
-def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
+def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
     """Return the JSON value of a body.
 
     Raises:
@@ -47,7 +47,7 @@ def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
     """
     body = utf8(body, headers)
     if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:  # commas in strings count too
-        raise TornAnswer(f"{asked}: the answer has more than {MOST_VALUES} values")
+        raise TornAnswer(f"{label}: the answer has more than {MOST_VALUES} values")
     try:
         return Decoded(from_json(body, cache_strings="keys"), repaired=False)
     except ValueError:
@@ -55,7 +55,7 @@ def read_json(body: bytes, headers: Headers, asked: str) -> Decoded:
     try:
         return Decoded(_whole(json.loads(body.decode(errors="replace"))), repaired=True)
     except (ValueError, RecursionError):
-        raise TornAnswer(f"{asked}: expected JSON, got {likeness(body, headers)}") from None
+        raise TornAnswer(f"{label}: expected JSON, got {likeness(body, headers)}") from None
 
 
 def likeness(body: bytes, headers: Headers) -> str:

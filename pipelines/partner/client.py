@@ -176,8 +176,8 @@ class PartnerClient:
     ) -> T:
         """Send the request until `decipher` accepts an answer or the attempts are used up."""
         limiter = own_limiter or self._limiters.of(practice_id)
-        asked = f"{request.method} {request.name} for practice {practice_id}"
-        retry_budget = RetryBudget(asked, practice_id, self._waits)
+        label = f"{request.method} {request.name} for practice {practice_id}"
+        retry_budget = RetryBudget(label, practice_id, self._waits)
         while True:
             token = await self._session.token()
             try:
@@ -209,7 +209,7 @@ class PartnerClient:
             self._count(retry_budget.attempt, self._counters(practice_id, request))
             retry_budget.begin()
             try:
-                answers = [await self._ask(request, retry_budget.asked, practice_id, token)]
+                answers = [await self._ask(request, retry_budget.label, practice_id, token)]
                 self._served.add(practice_id)
                 token.good_for.add(practice_id)
                 return deciphered(decipher, answers, retry_budget.attempt)
@@ -240,8 +240,8 @@ class PartnerClient:
             await retry_budget.wait(error)
         except TokenRejected:
             raise PracticeRefused(
-                f"{retry_budget.asked}: 401 after each of {retry_budget.rejected - 1} fresh sign-ins;"
-                " are the credentials good for it?",
+                f"{retry_budget.label}: 401 after each of {retry_budget.rejected - 1} fresh sign-ins;"
+                " are the credentials valid for it?",
                 status=401,
             ) from None
         return await self._session.renew(token)
@@ -251,12 +251,12 @@ class PartnerClient:
         self.total.sign_ins += 1
         return await self._exchange(request, SIGN_IN, SIGN_IN, {}, ())
 
-    async def _ask(self, request: Request, asked: str, practice_id: str, token: Token) -> Answer:
+    async def _ask(self, request: Request, label: str, practice_id: str, token: Token) -> Answer:
         """Send the request once. Return a 2xx answer, or raise the error of another status."""
         headers = {"Authorization": f"Bearer {token.text}", "X-Client-Id": practice_id}
         account = self._account
         secrets = (token.text, account.username, account.password.get_secret_value())
-        answer = await self._exchange(request, asked, practice_id, headers, secrets)
+        answer = await self._exchange(request, label, practice_id, headers, secrets)
         self._counters(practice_id, request).bytes += len(answer.body)
         if not refusals.accepted(answer):
             error = refusals.refusal(answer)
@@ -265,7 +265,7 @@ class PartnerClient:
         return answer
 
     async def _exchange(
-        self, request: Request, asked: str, who: str, headers: dict[str, str], secrets: tuple[str, ...]
+        self, request: Request, label: str, who: str, headers: dict[str, str], secrets: tuple[str, ...]
     ) -> Answer:
         sent = {**self._common_headers, "Accept": request.accept, **headers}
         if request.body is not None:
@@ -273,20 +273,20 @@ class PartnerClient:
         begun, status, body = self._timing.monotonic(), 0, b""
         try:
             patience = self._waits.left(who)
-            status, received, body = await self._wire.exchange(request, sent, asked, patience=patience)
+            status, received, body = await self._wire.exchange(request, sent, label, patience=patience)
             self.total.bytes += len(body)
         finally:
             if structlog.is_configured():  # without a configuration, structlog prints into a notebook
                 measures = {"status": status, "bytes": len(body), "seconds": self._timing.monotonic() - begun}
-                _log.debug("request", asked=asked, query=shown_query(request.target), **measures)
-        return Answer(asked, status, received, body, self.clock.read(received.get("date")), secrets)
+                _log.debug("request", asked=label, query=shown_query(request.target), **measures)
+        return Answer(label, status, received, body, self.clock.read(received.get("date")), secrets)
 
     def _json(self, answer: Answer) -> Decoded:
         """Return the JSON of an answer. Log once per request name that characters had to be replaced."""
         document = answer.json()
-        if document.repaired and answer.asked not in self._repairs_told:
-            self._repairs_told.add(answer.asked)
-            _log.warning("characters_replaced", asked=answer.asked, cause="text that is not valid UTF-8")
+        if document.repaired and answer.label not in self._repairs_told:
+            self._repairs_told.add(answer.label)
+            _log.warning("characters_replaced", asked=answer.label, cause="text that is not valid UTF-8")
         return document
 
     def _counters(self, practice_id: str, request: Request) -> Counters:

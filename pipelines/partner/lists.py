@@ -59,7 +59,7 @@ async def pages(
             return
 
 
-def typed(model: type[T], asked: str, row: Row) -> T:
+def typed(model: type[T], label: str, row: Row) -> T:
     """Return a record as its model. Unknown fields and enum values are accepted.
 
     Raises:
@@ -69,7 +69,7 @@ def typed(model: type[T], asked: str, row: Row) -> T:
         return model.model_validate(row)
     except ValidationError as error:
         fields = sorted({str(item["loc"][0]) for item in error.errors(include_input=False) if item["loc"]})
-        raise ContractBroken(f"{asked}: a record has unusable {', '.join(fields) or 'content'}") from None
+        raise ContractBroken(f"{label}: a record has unusable {', '.join(fields) or 'content'}") from None
 
 
 def as_text(bound: datetime | date | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The whole interface for one practice, typed: what a partner's developer uses without the rest of vetl.
+"""The typed interface of one practice, which a partner's developer can use without the rest of vetl.
 
     async with PartnerClient(Account(base_url, username, password, role)) as client:
         practice = PartnerPractice(client, "loc-001")
@@ -6,9 +6,8 @@
             ...
         await practice.create_staff_task(NewStaffTask(title="Call back", client_id="c-1"))
 
-What is sent may be a model of `outgoing` or a mapping of its fields; either that breaks a limit is `NotSent`.
-
-Every method cites its section of the contract. Beside what it names, each raises the errors of `PartnerClient`.
+Methods that send take a model of `request_models` or a mapping of its fields, and raise `NotSent` if it breaks a
+limit. Every method names its section of the contract, and also raises the errors of `PartnerClient`.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -51,14 +50,14 @@ OUTBOUND = "ai_outbound/requests"
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message as the platform answers it. `new`: texted now (201), neither suppressed nor known before."""
+    """A message in the platform's answer; `new`: it was sent now (201), neither suppressed nor known before."""
 
     message: Message
     new: bool
 
 
 class PartnerPractice:
-    """`names` says how this server asks for a list, by its path, where that differs from `ListParameters()`."""
+    """The interface of one practice; `names` are the parameters of lists that differ from `ListParameters()`."""
 
     def __init__(
         self, client: PartnerClient, practice_id: str, *, names: Mapping[str, ListParameters] | None = None
@@ -70,17 +69,18 @@ class PartnerPractice:
     # Messages
 
     async def send_message(self, message: NewMessage | Fields) -> Sent:
-        """Contract: Create a message. Never queued by the platform; 8am to 9pm practice local time.
+        """Contract: Create a message. The platform sends it at once, from 8am to 9pm in the practice's local time.
 
-        With a `reference_id` an attempt whose end is not known is repeated; without one it never is.
+        If the outcome of an attempt is unknown, it is repeated only if the message has a `reference_id`.
 
         Raises:
-            NotSent: the contract's limits are not kept.
-            RequestRefused: a 400; `fields` names every problem, `None` for the sending hours. Nothing was sent.
+            NotSent: the message breaks a limit of the contract.
+            RequestRefused: the status is 400, and the platform sent nothing; `fields` names every problem, with
+                `None` for the sending hours.
         """
-        asked = checked(NewMessage, "messages", message)
-        body = asked.model_dump_json(exclude_none=True).encode()
-        request = writing_request("POST", "messages", body, repeatable=asked.reference_id is not None)
+        new = checked(NewMessage, "messages", message)
+        body = new.model_dump_json(exclude_none=True).encode()
+        request = writing_request("POST", "messages", body, repeatable=new.reference_id is not None)
         return await self._client.write(
             self.id,
             request,
@@ -95,7 +95,7 @@ class PartnerPractice:
     # AI outbound
 
     def ai_outbound_requests(self, *, status: str | None = None) -> AsyncIterator[Records[OutboundRequest]]:
-        """Contract: AI outbound requests, List. Most recent first."""
+        """Contract: AI outbound requests, List. The most recent request comes first."""
         return self._pages(OutboundRequest, OUTBOUND, status=status)
 
     async def ai_outbound_request(self, request_id: str) -> OutboundRequest | None:
@@ -128,22 +128,22 @@ class PartnerPractice:
     async def phone_calls_csv(
         self, *, start_date: date | None = None, end_date: date | None = None, page: int = 0
     ) -> CsvAnswer:
-        """Contract: List phone calls, CSV: one page of up to 5000 calls, its rows as bytes.
+        """Contract: List phone calls, CSV. Return one page of up to 5000 calls as bytes.
 
         Raises:
-            TornAnswer: it has fewer rows than its own headers promise, in every attempt.
+            TornAnswer: the page has fewer rows than its own headers promise, in every attempt.
         """
         days = {"start_date": as_text(start_date), "end_date": as_text(end_date)}
         query = {name: value for name, value in days.items() if value}
-        kept: list[CsvAnswer] = []
+        latest: list[CsvAnswer] = []
 
         def parse(answer: CsvAnswer) -> CallsPage:
-            kept[:] = [answer]
+            latest[:] = [answer]
             rows = whole_rows(answer)
             return CallsPage(answer.body, rows, answer.total_count, None, None, answer.server_time)
 
         await self._client.calls(self.id, {**query, "page": str(page), "per_page": str(LARGEST_CSV)}, parse=parse)
-        return kept[0]
+        return latest[0]
 
     async def phone_call(self, call_id: str) -> PhoneCall | None:
         """Contract: Get a phone call."""
@@ -158,23 +158,23 @@ class PartnerPractice:
         return self._pages(BookingSession, "booking_sessions", start=start, end=end, status=status)
 
     async def booking_session(self, session_id: str) -> BookingSession | None:
-        """Contract: Booking sessions, one of them."""
+        """Contract: Booking sessions, one session."""
         return await self._get(BookingSession, "booking_sessions", session_id)
 
     def appointments(
         self, start: datetime | date, end: datetime | date | None = None
     ) -> AsyncIterator[Records[Appointment]]:
-        """Contract: List appointments, updated in a range. Proposed: `NotFound` where it is gone."""
+        """Contract: List appointments, updated in a range. It is only proposed: `NotFound` if it is withdrawn."""
         return self._pages(Appointment, "appointments", start=start, end=end)
 
     async def create_appointment(self, appointment: NewAppointment | Fields) -> Appointment:
-        """Contract: Create an appointment. Never repeated: no key makes it safe.
+        """Contract: Create an appointment. It is never repeated, because no key makes a repetition safe.
 
         Raises:
-            NotSent: neither client nor patient can be identified by these fields.
+            NotSent: the fields identify no client or no patient.
         """
-        asked = checked(NewAppointment, "appointments", appointment)
-        return await self._create(Appointment, "appointments", asked)
+        new = checked(NewAppointment, "appointments", appointment)
+        return await self._create(Appointment, "appointments", new)
 
     # Staff tasks
 
@@ -183,17 +183,17 @@ class PartnerPractice:
         return self._pages(StaffTask, "staff_tasks", status=status)
 
     async def create_staff_task(self, task: NewStaffTask | Fields) -> StaffTask:
-        """Contract: Staff tasks, Create. Never repeated: no key makes it safe."""
+        """Contract: Staff tasks, Create. It is never repeated, because no key makes a repetition safe."""
         return await self._create(StaffTask, "staff_tasks", checked(NewStaffTask, "staff_tasks", task))
 
     async def update_staff_task(self, task_id: str, changes: StaffTaskChanges | Fields) -> StaffTask:
-        """Contract: Staff tasks, Update. Only the fields that are given change."""
+        """Contract: Staff tasks, Update. Only the fields in `changes` change."""
         body = checked(StaffTaskChanges, "staff_tasks", changes).model_dump_json(exclude_unset=True).encode()
         request = writing_request("PUT", "staff_tasks", body, record_id=_addressable(task_id), repeatable=True)
         return await self._client.write(self.id, request, lambda _, row: typed(StaffTask, "staff_tasks", row))
 
     async def delete_staff_task(self, task_id: str) -> None:
-        """Contract: Staff tasks, Delete: it becomes `canceled` and is kept."""
+        """Contract: Staff tasks, Delete. The task stays with the status `canceled`."""
         request = writing_request("DELETE", "staff_tasks", None, record_id=_addressable(task_id), repeatable=True)
         await self._client.write(self.id, request, lambda _status, _row: None)
 
@@ -202,10 +202,10 @@ class PartnerPractice:
     async def clients(
         self, *, name: str | None = None, email: str | None = None, phone: str | None = None
     ) -> list[Client]:
-        """Contract: Clients and patients. Exactly 100 clients may be a part of them only.
+        """Contract: Clients and patients. If there are 100 clients, further ones may be missing.
 
         Raises:
-            NotSent: not one of name, email and phone is given.
+            NotSent: name, email and phone are all missing.
         """
         query = {key: value for key, value in (("name", name), ("email", email), ("phone", phone)) if value}
         if not query:
@@ -251,13 +251,13 @@ class PartnerPractice:
         row = await self._client.record(self.id, path, record_id)
         return None if row is None else typed(model, path, row)
 
-    async def _create(self, model: type[M], path: str, asked: BaseModel) -> M:
-        request = writing_request("POST", path, asked.model_dump_json(exclude_none=True).encode())
+    async def _create(self, model: type[M], path: str, new: BaseModel) -> M:
+        request = writing_request("POST", path, new.model_dump_json(exclude_none=True).encode())
         return await self._client.write(self.id, request, lambda _, row: typed(model, path, row))
 
 
 def _addressable(record_id: str) -> str:
-    """An id that does not make another address of a record's."""
+    """Return an id; refuse an id that would change the path of the address."""
     if record_id in ("", ".", ".."):
         raise NotSent("staff_tasks: not sent: the id is empty", fields=(("id", "is empty"),))
     return record_id

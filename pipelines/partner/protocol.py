@@ -1,8 +1,8 @@
-"""The partner interface as requests and answers. Pure: no I/O, no clock, nothing but values in and out.
+"""The partner interface as requests and answers, in pure functions without I/O and without a clock.
 
-A request is built here and sent elsewhere; what came back is an `Answer`, from which these functions make
-rows or raise one of vetl's errors. `TornAnswer` and `ContractBroken` both deserve another attempt: a proxy's
-half answer looks like a broken contract. Only the last attempt decides what it was.
+These functions build a request, which `wire` sends, and turn its `Answer` into rows or raise one of vetl's errors.
+`TornAnswer` and `ContractBroken` are both worth another attempt, because half an answer of a proxy looks like a
+broken contract. The error of the last attempt is the result.
 """
 
 import csv
@@ -22,31 +22,30 @@ from pipelines.partner.headers import Headers, count
 from pipelines.partner.redaction import redact
 
 Query = Mapping[str, str | Sequence[str]]
-"""Query parameters. A sequence matches any of its values (contract: `outcome[]=a&outcome[]=b`)."""
+"""Query parameters; a sequence matches any of its values (contract: `outcome[]=a&outcome[]=b`)."""
 
 PREFIX = "/services/core/open_api/v1/"
 SIGN_IN = "/services/user/v1/auth/sign-in"
 PHONE_CALLS = "phone_calls"
 PLAIN_LISTS = frozenset({"clients", "patients"})
-"""Lists whose `data` is a plain array (contract: Endpoints). Of any other list an array proves nothing."""
+"""Lists whose `data` is a plain array (contract: Endpoints); for any other list an array is no page."""
 
 
 LARGEST_JSON = 16 * 1024 * 1024
-"""Bytes. A page of 100 records is at most a few hundred kilobytes."""
+"""Most bytes of an answer in JSON; a page of 100 records has at most a few hundred kilobytes."""
 LARGEST_CSV = 64 * 1024 * 1024
-"""Bytes. A page of 5,000 calls is about 1.3 MB."""
+"""Most bytes of a CSV; a page of 5,000 calls has about 1.3 MB."""
 MOST_ROWS = 20_000
-"""On one page, of which 100 are asked for at most: as many as a list may have that ignores the page size."""
+"""Most rows of a page, although at most 100 are requested: a list may ignore the page size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to send. `target` is path and query below the base address; `name` is for messages.
+    """A request; `target` is the path and the query below the base address, and `name` is for messages.
 
-    `path` is relative to `PREFIX`, without the id of a record: what requests are counted by.
-
-    `repeatable`: asking twice does no more than asking once, so that an attempt whose end is not known may be
-    repeated. An answer of more than `largest` bytes, decompressed, is not read to its end.
+    Requests are counted by `path`, which is relative to `PREFIX` and has no id of a record. `repeatable`: a
+    repetition changes nothing more, so that an attempt with an unknown outcome may be repeated. A decompressed
+    answer of more than `largest` bytes is not read to its end.
     """
 
     name: str
@@ -61,9 +60,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whole. `asked` says in a few words what for; `secrets` must not be quoted from it."""
+    """A complete answer; `label` describes the request in messages, and `secrets` must not be quoted."""
 
-    asked: str
+    label: str
     status: int
     headers: Headers
     body: bytes = field(repr=False)
@@ -71,13 +70,13 @@ class Answer:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def json(self) -> Decoded:
-        """The body as JSON. Raises `TornAnswer`."""
-        return read_json(self.body, self.headers, self.asked)
+        """Return the body as JSON; raise `TornAnswer` if it is not JSON."""
+        return read_json(self.body, self.headers, self.label)
 
 
 @dataclass(frozen=True, slots=True)
 class CsvAnswer:
-    """One page of the phone-call CSV: UTF-8 bytes, and what the `X-` headers say of the whole list."""
+    """One page of the phone-call CSV: UTF-8 bytes, and the values of the `X-` headers about the whole list."""
 
     body: bytes = field(repr=False)
     total_count: int
@@ -88,24 +87,24 @@ class CsvAnswer:
 
 
 def sign_in_request(username: str, password: str, role: str) -> Request:
-    """Contract: Sign-in."""
+    """Return the request of a sign-in (contract: Sign-in)."""
     body = json.dumps({"username": username, "password": password, "role": role}).encode()
     return Request("sign-in", SIGN_IN, SIGN_IN, body=body, method="POST")
 
 
 def list_request(path: str, query: Query) -> Request:
-    """One page of a JSON list; `path` is relative to `PREFIX`."""
+    """Return the request for one page of a JSON list; `path` is relative to `PREFIX`."""
     return Request(path, _target(path, query), path)
 
 
 def calls_request(query: Query) -> Request:
-    """One page of the phone-call CSV, asked for in both ways that the contract shows."""
+    """Return the request for one page of the phone-call CSV, in both ways that the contract shows."""
     target = _target(PHONE_CALLS, {**query, "format": "csv"})
     return Request(PHONE_CALLS, target, PHONE_CALLS, accept="text/csv", largest=LARGEST_CSV)
 
 
 def record_request(path: str, record_id: str) -> Request:
-    """One record by id."""
+    """Return the request for one record by id."""
     target = f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}"
     return Request(f"{path}/{redact(record_id)}", target, path)
 
@@ -113,21 +112,21 @@ def record_request(path: str, record_id: str) -> Request:
 def writing_request(
     method: str, path: str, body: bytes | None, *, record_id: str | None = None, repeatable: bool = False
 ) -> Request:
-    """One that changes something. Creations are repeatable only where the contract says so."""
+    """Return a request that changes data; a creation is repeatable only if the contract says so."""
     addressed = record_request(path, record_id) if record_id is not None else list_request(path, {})
     return replace(addressed, method=method, body=body, repeatable=repeatable)
 
 
 T = TypeVar("T")
 Decipher = Callable[[Answer, int], T]
-"""Makes something of an answer, given how many requests it took."""
+"""Return a value from an answer and the number of requests for it."""
 
 
 def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: int = 1) -> Page:
-    """One page of a list (contract: Endpoints); `plain` where `data` is an array without totals.
+    """Return one page of a list (contract: Endpoints); `plain`: `data` is an array without totals.
 
-    A total may stand in the header that the contract shows for the CSV. Where it is zero, `content` may be null
-    or missing, as some servers write an empty array.
+    The total may also be in the header that the contract shows for the CSV. If it is zero, `content` may be null
+    or missing, because some servers write an empty array like that.
 
     Raises:
         TornAnswer: the envelope says `success: false`.
@@ -147,13 +146,13 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     if not isinstance(content, list):
         _broken(answer, "the page has no list `content`")
     if len(content) > MOST_ROWS:
-        _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are taken")
+        _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are accepted")
     echoes = count(data.get("page")), count(data.get("per_page"))
     return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
 
 
 def record(answer: Answer, document: Decoded) -> Row:
-    """One record, directly under `data`. Raises like `page`."""
+    """Return one record, which is directly under `data`; raise the same errors as `page`."""
     data = payload(answer, document)
     if not isinstance(data, dict):
         _broken(answer, "`data` is not a record")
@@ -161,25 +160,25 @@ def record(answer: Answer, document: Decoded) -> Row:
 
 
 def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
-    """One page of the phone-call CSV (contract: List phone calls), its rows still unread.
+    """Return one page of the phone-call CSV (contract: List phone calls), without a look at its rows.
 
-    The body decides, not its content type: a CSV may come as text/plain or as an octet stream. Of no calls at
-    all, as the total says, the line of column names may be missing too.
+    The body decides and not its content type, because a CSV may come as text/plain or as an octet stream. If the
+    total is zero, the line of column names may be missing, too.
 
     Raises:
         TornAnswer: the body is empty, HTML or an error envelope.
-        ContractBroken: it is JSON although CSV was asked for, or there is no `X-Total-Count`.
+        ContractBroken: the body is JSON although CSV was requested, or there is no `X-Total-Count`.
     """
     headers, body = answer.headers, answer.body
     total = count(headers.get("x-total-count"))
     start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"{"):
         payload(answer, answer.json())
-        _broken(answer, "JSON, although CSV was asked for")
+        _broken(answer, "JSON, although CSV was requested")
     if not start and total == 0:
         body = ",".join(column.header for column in COLUMNS).encode()
     elif not start or start.startswith(b"<"):
-        raise TornAnswer(f"{answer.asked}: expected CSV, got {likeness(body, headers)}")
+        raise TornAnswer(f"{answer.label}: expected CSV, got {likeness(body, headers)}")
     if total is None:
         _broken(answer, "the CSV has no usable header X-Total-Count")
     echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
@@ -187,11 +186,11 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
 
 
 def whole_rows(page: CsvAnswer) -> int:
-    """How many rows a CSV page has below its names.
+    """Return the number of rows of a CSV page below its column names.
 
     Raises:
-        TornAnswer: fewer than its headers promise.
-        ContractBroken: it cannot be read as CSV.
+        TornAnswer: the page has fewer rows than its headers promise.
+        ContractBroken: the page cannot be read as CSV.
     """
     text = StringIO(page.body.decode("utf-8", "replace"), newline="")
     try:
@@ -201,42 +200,42 @@ def whole_rows(page: CsvAnswer) -> int:
     if page.per_page is not None and page.page is not None:
         promised = min(page.per_page, page.total_count - page.page * page.per_page)
         if rows < promised:
-            raise TornAnswer(f"{PHONE_CALLS}: a CSV page has {rows} rows where its headers promise {promised}")
+            raise TornAnswer(f"{PHONE_CALLS}: a CSV page has {rows} rows, but its headers promise {promised}")
     return rows
 
 
 def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
-    """`data` of the success envelope `{success, data, message}`. Where `success` is missing, the status says it.
+    """Return `data` of the envelope `{success, data, message}`; if `success` is missing, the status counts.
 
     Raises:
-        TornAnswer: it says `success: false` in spite of its status; on a read that passes.
+        TornAnswer: `success` is false in spite of the status; for a read this is temporary.
         ContractBroken: there is no such envelope.
     """
     envelope = document.value
     if not isinstance(envelope, dict) or not {"success", "data"} & set(envelope):
         _broken(answer, "the JSON is not an envelope with `success` and `data`")
-    if says_no(envelope):
-        said = redact(envelope.get("message"), answer.secrets) or "no reason given"
-        raise TornAnswer(f"{answer.asked}: status {answer.status}, but `success` is false: {said}")
+    if is_failure(envelope):
+        message = redact(envelope.get("message"), answer.secrets) or "no reason given"
+        raise TornAnswer(f"{answer.label}: status {answer.status}, but `success` is false: {message}")
     if "data" not in envelope:
         _broken(answer, "the envelope has no `data`")
     return envelope["data"]
 
 
-def says_no(envelope: dict[str, Any]) -> bool:
-    """Whether `success` is there and false, as a boolean or as text."""
+def is_failure(envelope: dict[str, Any]) -> bool:
+    """Return whether `success` is false, as a boolean or as text."""
     return str(envelope.get("success")).lower() in ("false", "0")
 
 
 def done(answer: Answer) -> None:
-    """A deletion that was done: its `data` tells nothing (contract: Staff tasks, Delete), and may be missing.
+    """Accept the answer to a deletion, whose `data` may be missing (contract: Staff tasks, Delete).
 
     Raises:
-        TornAnswer: the answer is none, or says `success: false`.
+        TornAnswer: the body is not JSON, or `success` is false.
     """
     if answer.body.strip():
         document = answer.json()
-        if not isinstance(document.value, dict) or says_no(document.value):
+        if not isinstance(document.value, dict) or is_failure(document.value):
             payload(answer, document)
 
 
@@ -252,22 +251,20 @@ def _target(path: str, query: Query) -> str:
 
 
 def _rows(content: list[Any]) -> tuple[Row, ...]:
-    """The rows. What is no object becomes one without id: the loader sets it aside, and the rest goes on."""
+    """Return the rows; a value that is no object becomes a row without id, which the loader quarantines."""
     if set(map(type, content)) <= {dict}:
         return tuple(content)
     return tuple(row if isinstance(row, dict) else {"not_an_object": row} for row in content)
 
 
-def _broken(answer: Answer, what: str) -> NoReturn:
-    raise ContractBroken(f"{answer.asked}: {what} (status {answer.status}); the contract promises it")
+def _broken(answer: Answer, fault: str) -> NoReturn:
+    raise ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
 
 
 def deciphered(decipher: Decipher[T], answers: list[Answer], attempt: int) -> T:
-    """Take the answer from a list of one, and return what `decipher` makes of it.
-
-    An error keeps the frames that it came through, and they would keep the body, which may have 64 MiB. No frame
-    outside keeps the answer, and of an error that vetl words itself the frames inside are dropped.
-    """
+    """Take the answer from a list of one answer, and return its value by `decipher`."""
+    # The traceback of an error keeps its frames, and these would keep the body, which may have 64 MiB. So no frame
+    # outside holds the answer, and vetl's own errors lose their traceback.
     try:
         return decipher(answers.pop(), attempt)
     except VetlError as error:
@@ -276,4 +273,4 @@ def deciphered(decipher: Decipher[T], answers: list[Answer], attempt: int) -> T:
 
 
 def accept(page: Page) -> None:
-    """Any page is whole."""
+    """Accept any page."""

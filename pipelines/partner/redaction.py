@@ -1,10 +1,10 @@
-"""Text of others, made fit for an error message: one short line without secrets or personal data."""
+"""Reduce foreign text to one short line without secrets and personal data, for error messages."""
 
 import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlsplit
 
-LONGEST = 200
+LINE_LENGTH = 200
 HIDDEN = "***"
 
 _EMAIL = re.compile(r"[^\s@<>\"]+@[^\s@<>\"]+")
@@ -21,10 +21,8 @@ _PERSON = re.compile(r"(?i)client|patient|name|mail|phone")
 
 
 def shown_query(target: str) -> str:
-    """The query of an address for the log. Only times, numbers and statuses are shown of what it asks for.
-
-    Names of parameters differ from server to server, so the value has to look harmless as well.
-    """
+    """Return the query of an address for the log, with all values hidden but times, numbers and statuses."""
+    # Names of parameters differ from server to server, so the value has to look harmless, too.
     pairs = parse_qsl(urlsplit(target).query, keep_blank_values=True)
     return "&".join(
         f"{name}={value if _PLAIN_VALUE.fullmatch(value) and not _PERSON.search(name) else HIDDEN}"
@@ -33,17 +31,17 @@ def shown_query(target: str) -> str:
 
 
 def redact(text: object, secrets: Iterable[str] = ()) -> str:
-    """`text` on one line of at most `LONGEST` characters, or nothing where it is no text.
+    """Return `text` as one line of at most `LINE_LENGTH` characters, or an empty text if it is no text.
 
-    Hidden are the `secrets` in any case of letters, whatever looks like a credential, an email address, a
-    phone number, and every long opaque word.
+    The `secrets` are hidden in upper and lower case, and so are texts that look like a credential, an email
+    address or a phone number, and every long opaque word.
     """
     if not isinstance(text, str):
         return ""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = re.sub(re.escape(secret), HIDDEN, text, flags=re.IGNORECASE)
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 10 * LONGEST]).split())
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 10 * LINE_LENGTH]).split())
     line = _CREDENTIAL.sub(rf"\1 {HIDDEN}", line)
     for pattern in (_EMAIL, _OPAQUE, _PHONE):
         line = pattern.sub(HIDDEN, line)
-    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
+    return line if len(line) <= LINE_LENGTH else line[: LINE_LENGTH - 1] + "…"

@@ -1,4 +1,4 @@
-"""Answers that say no (contract: Errors): a status, and what may be done about it. Pure."""
+"""Turn refusals of the platform (contract: Errors) into vetl's errors, in pure functions."""
 
 from dataclasses import replace
 from http import HTTPStatus
@@ -18,7 +18,7 @@ from pipelines.core.errors import (
     VetlError,
 )
 from pipelines.partner.headers import http_date, retry_after
-from pipelines.partner.protocol import Answer, payload, says_no
+from pipelines.partner.protocol import Answer, is_failure, payload
 from pipelines.partner.redaction import redact
 
 _LOST = frozenset({404, 410, 501})
@@ -30,13 +30,13 @@ _FIELDS_SHOWN = 5
 
 
 def accepted(answer: Answer) -> bool:
-    """Whether the status says yes."""
+    """Return whether the status is a success."""
     return 200 <= answer.status < 300  # noqa: PLR2004 - the 2xx class
 
 
 def refusal(answer: Answer) -> VetlError:
-    """The error that an answer with any other status than 2xx stands for."""
-    status, text = answer.status, f"{answer.asked}: {_phrase(answer.status)}"
+    """Return the error for an answer with another status than 2xx."""
+    status, text = answer.status, f"{answer.label}: {_phrase(answer.status)}"
     if status == HTTPStatus.UNAUTHORIZED:
         return TokenRejected(text)
     message, fields = _reasons(answer)
@@ -50,7 +50,7 @@ def refusal(answer: Answer) -> VetlError:
     if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Unreachable(text, retry_after=wait)
     if status == HTTPStatus.FORBIDDEN:
-        return PracticeRefused(f"{text}; are the credentials good for this practice?", status=status)
+        return PracticeRefused(f"{text}; are the credentials valid for this practice?", status=status)
     if status in _MOVED_FOR_GOOD:
         return RequestRefused(f"{text}; is partner.base_url the platform's address?", status=status)
     if status < HTTPStatus.BAD_REQUEST:
@@ -59,13 +59,13 @@ def refusal(answer: Answer) -> VetlError:
 
 
 def token(answer: Answer) -> str:
-    """The access token of a sign-in (contract: Sign-in). Nothing that the server says is quoted.
+    """Return the access token of a sign-in (contract: Sign-in); errors quote nothing of the answer.
 
     Raises:
         SignInRefused: username, password and role are not accepted.
         ConfigurationError: there is no sign-in at this address.
-        Transient: the platform cannot be asked now, or its answer is not whole.
-        ContractBroken: a success without a token that could be sent.
+        Transient: the platform is not available now, or its answer is incomplete.
+        ContractBroken: a success has no usable token.
     """
     if answer.status in _SIGN_IN_REFUSED:
         raise _sign_in_refused(answer)
@@ -77,12 +77,12 @@ def token(answer: Answer) -> str:
             )
         raise error
     document = answer.json()
-    if isinstance(document.value, dict) and says_no(document.value):
+    if isinstance(document.value, dict) and is_failure(document.value):
         raise _sign_in_refused(answer)
     data = payload(answer, document)
     value = data.get("token") if isinstance(data, dict) else None
     if not isinstance(value, str) or not value or not all("!" <= char <= "~" for char in value):
-        raise ContractBroken(f"{answer.asked}: a success without a usable `data.token`")
+        raise ContractBroken(f"{answer.label}: a success without a usable `data.token`")
     return value
 
 
@@ -101,7 +101,7 @@ def _phrase(status: int) -> str:
 
 
 def _reasons(answer: Answer) -> tuple[str, tuple[tuple[str | None, str], ...]]:
-    """The message of an error envelope with the first offending fields, and all of them."""
+    """Return a message with the first wrong fields of an error envelope, and all wrong fields."""
     try:
         envelope = answer.json().value
     except TornAnswer:
@@ -109,9 +109,9 @@ def _reasons(answer: Answer) -> tuple[str, tuple[tuple[str | None, str], ...]]:
     if not isinstance(envelope, dict):
         return "", ()
     fields = tuple(_field(item, answer.secrets) for item in _errors(envelope.get("data")))
-    shown = "; ".join(f"{name or 'request'}: {said}" for name, said in fields[:_FIELDS_SHOWN])
+    first = "; ".join(f"{name or 'request'}: {message}" for name, message in fields[:_FIELDS_SHOWN])
     more = f"; and {len(fields) - _FIELDS_SHOWN} more" if len(fields) > _FIELDS_SHOWN else ""
-    return shown + more or redact(envelope.get("message"), answer.secrets), fields
+    return first + more or redact(envelope.get("message"), answer.secrets), fields
 
 
 def _errors(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any JSON value

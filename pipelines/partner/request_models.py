@@ -1,7 +1,7 @@
-"""What may be sent, with the contract's limits (contract: Message content, Card, Button, Limits).
+"""Models of request bodies with the contract's limits (contract: Message content, Card, Button, Limits).
 
-What the platform would refuse with a 400 is refused here with the same fields, where a model is made and once
-more by `checked` before it is sent: a copy may have been changed without a check.
+A body that the platform would refuse with a 400 is refused here with the same fields: when a model is created, and
+by `checked` before it is sent, because a copy of a model may have been changed without a check.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pipelines.core.errors import NotSent
 
 MESSAGES_PER_MINUTE = 120
-"""Per practice (contract: Limits)."""
+"""Most messages per minute and practice (contract: Limits)."""
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -30,7 +30,7 @@ E164 = Annotated[str, Field(pattern=r"^\+[1-9][0-9]{1,14}$")]
 Label = Annotated[str, Field(min_length=1, max_length=25)]
 Filled = Annotated[str, Field(min_length=1)]
 Words = Annotated[str, Field(min_length=0)]
-"""Any text that can be sent: with a length to check, pydantic refuses what UTF-8 cannot carry."""
+"""Any text that can be sent; with the check of a length pydantic refuses text that is not valid in UTF-8."""
 
 
 def _zoned(at: datetime) -> datetime:
@@ -38,14 +38,14 @@ def _zoned(at: datetime) -> datetime:
 
 
 Moment = Annotated[datetime, AfterValidator(_zoned)]
-"""A time without an offset is sent as UTC, as the bounds of lists are: whose zone it would be is not shown."""
+"""A time; without an offset it is sent as UTC like the bounds of lists, as the contract does not show its zone."""
 
 
 class Outgoing(BaseModel):
-    """Part of a request. A field that the contract does not know is an error, never sent in vain.
+    """Part of a request; a field that is not in the contract is an error.
 
     Raises:
-        NotSent: the contract's limits are not kept; every offending field is named, as seen from this part.
+        NotSent: a limit of the contract is broken; the error names every wrong field, relative to this part.
     """
 
     model_config = ConfigDict(
@@ -58,7 +58,7 @@ class Outgoing(BaseModel):
         except ValidationError as error:
             raise _not_sent(_words(type(self).__name__), error) from None
 
-    # Or pydantic would make parts of a whole through it too, and the first bad part would hide the others.
+    # Otherwise pydantic would call it for parts of a model, too, and the first wrong part would hide the others.
     __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
@@ -91,7 +91,7 @@ Suggestions = Annotated[tuple[Button, ...], Field(max_length=11)]
 
 
 class Card(Outgoing):
-    """A card; at least one of title and description."""
+    """A card with at least one of title and description."""
 
     title: Annotated[str, Field(max_length=200)] | None = None
     description: Annotated[str, Field(max_length=1600)] | None = None
@@ -106,7 +106,7 @@ class Card(Outgoing):
 
 
 class TextContent(Outgoing):
-    """A text bubble: its text is the message's `fallback_text`."""
+    """A text bubble; its text is the message's `fallback_text`."""
 
     type: Literal["text"] = "text"
     suggestions: Suggestions = ()
@@ -129,7 +129,7 @@ class CardContent(Outgoing):
 
 
 class CarouselContent(Outgoing):
-    """Two to ten cards; buttons go on the cards."""
+    """Two to ten cards; the buttons are on the cards."""
 
     type: Literal["carousel"] = "carousel"
     cards: Annotated[tuple[Card, ...], Field(min_length=2, max_length=10)]
@@ -139,7 +139,7 @@ Content = Annotated[TextContent | MediaContent | CardContent | CarouselContent, 
 
 
 class Recipient(Outgoing):
-    """A client, or a number in E.164. With both, which one is used: not shown."""
+    """A client, or a number in E.164; the contract does not show which one is used if there are both."""
 
     client_id: Filled | None = None
     phone_number: E164 | None = None
@@ -152,7 +152,7 @@ class Recipient(Outgoing):
 
 
 class NewMessage(Outgoing):
-    """Contract: Create a message. With a `reference_id` it may be sent again: the client is texted once."""
+    """Contract: Create a message. With a `reference_id` a repetition does not send it to the client again."""
 
     recipient: Recipient
     fallback_text: Annotated[str, Field(min_length=1, max_length=1600)]
@@ -190,7 +190,7 @@ class NewAppointment(Outgoing):
 
 
 class NewStaffTask(Outgoing):
-    """Contract: Staff tasks, Create. Which fields are required: not shown."""
+    """Contract: Staff tasks, Create. The contract does not show which fields are required."""
 
     title: Words | None = None
     description: Words | None = None
@@ -201,7 +201,7 @@ class NewStaffTask(Outgoing):
 
 
 class StaffTaskChanges(Outgoing):
-    """Contract: Staff tasks, Update. Only the fields that are given change."""
+    """Contract: Staff tasks, Update. Only the fields that are set change."""
 
     title: Words | None = None
     description: Words | None = None
@@ -218,26 +218,26 @@ class StaffTaskChanges(Outgoing):
         return self
 
 
-def checked(model: type[T], asked: str, given: T | Mapping[str, Any]) -> T:
-    """What is to be sent, from a model or from its fields.
+def checked(model: type[T], label: str, content: T | Mapping[str, Any]) -> T:
+    """Return a checked model from a model or from its fields.
 
     Raises:
-        NotSent: the contract's limits are not kept; every offending field is named by its dotted path.
+        NotSent: a limit of the contract is broken; the error names every wrong field by its dotted path.
     """
     try:
-        return model.model_validate(given)
+        return model.model_validate(content)
     except ValidationError as error:
-        raise _not_sent(asked, error) from None
+        raise _not_sent(label, error) from None
 
 
-def _not_sent(asked: str, error: ValidationError) -> NotSent:
+def _not_sent(label: str, error: ValidationError) -> NotSent:
     wrong = tuple((_path(item["loc"]), _reason(item["msg"])) for item in error.errors(include_input=False))
-    shown = "; ".join(f"{path or 'request'}: {reason}" for path, reason in wrong)
-    return NotSent(f"{asked}: not sent: {shown}", fields=wrong)
+    reasons = "; ".join(f"{path or 'request'}: {reason}" for path, reason in wrong)
+    return NotSent(f"{label}: not sent: {reasons}", fields=wrong)
 
 
 def _words(name: str) -> str:
-    """`NewStaffTask` as `new staff task`."""
+    """Return `new staff task` for `NewStaffTask`."""
     return "".join(f" {char.lower()}" if char.isupper() else char for char in name).strip()
 
 
@@ -245,7 +245,7 @@ _TAGS = frozenset({"open_url", "dial", "reply", "text", "media", "card", "carous
 
 
 def _path(location: tuple[int | str, ...]) -> str | None:
-    """`content.card.buttons.0.text`: without the names that pydantic gives to the kinds of a union."""
+    """Return a path such as `content.card.buttons.0.text`, without pydantic's names of the kinds of a union."""
     parts = [
         str(part)
         for place, part in enumerate(location)

@@ -1,8 +1,7 @@
-"""How often, and after what wait, a request is repeated, and how long the platform may keep vetl waiting in all.
+"""The policy of repetitions: attempts, backoff and pauses by kind of failure, and the budget of waiting.
 
-Everything that is decided about repeating stands here: attempts, backoff and caps by kind of failure, a 429's
-pause, quotas, and the budget of waiting. Not stamina: the limit differs by cause (a 429 or an expired token is no
-failure of the request), `Retry-After` must be heeded, and time is injected.
+It does not use stamina, because the limit depends on the cause (a 429 or an expired token is no failure of the
+request), `Retry-After` must be followed, and tests inject the time.
 """
 
 from collections import Counter
@@ -25,7 +24,7 @@ from pipelines.core.errors import (
 from pipelines.partner.timing import Timing
 
 NOTED_FROM = 10.0
-"""Seconds. A shorter pause is not worth a line."""
+"""Seconds from which on a pause is logged."""
 
 Failure = Transient | ContractBroken | SignInRefused
 
@@ -34,42 +33,42 @@ _log = structlog.stdlib.get_logger("vetl.partner")
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """What may be repeated how often, and what may be waited for how long. All times are in seconds."""
+    """The limits of repetitions and of waiting; all times are in seconds."""
 
     attempts: int = 6
-    """Of a request that is not answered, or not with a whole answer."""
+    """Most attempts of a request without a complete answer."""
     first_wait: float = 0.5
     longest_wait: float = 30.0
-    """Of the waits that vetl chooses by itself."""
+    """Longest wait that vetl chooses itself."""
     replays: int = 5
-    """How often a request follows a fresh sign-in (design: How each list is read)."""
+    """Most repetitions of a request after a new sign-in (design: How each list is read)."""
     replays_of_used_up: int = 20
-    """... if each time the token was good for other requests, which have used it up."""
+    """... if each time other requests have used up the token."""
     rate_limited_attempts: int = 12
-    """429s that one request endures. Without `Retry-After` their pauses add up to minutes, longer than any
-    per-minute quota."""
+    """Most answers 429 of one request. Without `Retry-After` their pauses add up to minutes, longer than any quota
+    per minute."""
     refused_sign_ins: int = 4
-    """Sign-ins that are tried before a refusal of credentials that worked before is believed."""
+    """Attempts of a sign-in before a refusal of credentials that worked before is final."""
     quota_pause: float = 60.0
     quota_answers: int = 10
-    """A pause of at most a minute after so many answers is a quota that was used up. It is no lost time, and may
-    come as often as it likes."""
+    """A pause of at most a minute after so many answers shows a used-up quota; it costs nothing of the budget and
+    may come any number of times."""
     max_wait: float = 300.0
-    """What one practice may be kept waiting in all without an answer."""
+    """Most time in all that one practice may wait without an answer."""
     max_wait_total: float = 900.0
-    """The same of all practices together."""
+    """Most time in all that all practices together may wait."""
 
     def backoff(self, failures: int, chance: float) -> float:
         """Return the exponential backoff with full jitter: seconds after the n-th failure, n from 1."""
         return chance * min(self.longest_wait, self.first_wait * 2 ** min(failures - 1, 10))
 
     def pause(self, refusals: int, chance: float) -> float:
-        """Return the pause after the n-th refusal in a row. Half of it is certain: a quota refills with time."""
+        """Return the pause after the n-th refusal in a row; half of it is fixed, as a quota refills with time."""
         return self.backoff(refusals, (1 + chance) / 2)
 
 
 class _Ledger:
-    """Time that was waited. Waits that overlap count once."""
+    """A budget of waiting; waits that overlap count once."""
 
     def __init__(self, most: float) -> None:
         self._left = most
@@ -77,24 +76,24 @@ class _Ledger:
 
     @property
     def left(self) -> float:
-        """Return what is left of it."""
+        """Return the seconds that are left."""
         return max(0.0, self._left)
 
     def cost(self, start: float, end: float) -> float:
-        """Return how much of a wait is not counted yet."""
+        """Return the seconds of a wait that are not counted yet."""
         return max(0.0, end - max(start, self._until))
 
     def spend(self, start: float, end: float, *, is_free: bool = False) -> None:
-        """Count a wait, or only note that this time is accounted for."""
+        """Count a wait; if it is free, only note its time."""
         self._left -= 0.0 if is_free else self.cost(start, end)
         self._until = max(self._until, end)
 
 
 class WaitBudget:
-    """What is left of the time that the platform may keep one client waiting, by practice and in all.
+    """The budget of waiting of one client, by practice and in all.
 
-    Waiting is a pause before a request is repeated, and an attempt that brought nothing: an answer that never ends
-    costs as much as a pause that is asked for. `allows` asks and `spend` spends.
+    A pause before a repetition and an attempt without a result both count as waiting, so that an endless answer
+    costs as much as a demanded pause. `allows` checks the budget, and `spend` reduces it.
     """
 
     def __init__(self, policy: RetryPolicy, timing: Timing) -> None:
@@ -104,15 +103,15 @@ class WaitBudget:
         self._answers: Counter[str] = Counter()
 
     def left(self, who: str) -> float:
-        """Return the seconds that this practice may still be kept waiting."""
+        """Return the seconds that this practice may still wait."""
         return min(ledger.left for ledger in self._ledgers(who))
 
     def answered(self, who: str) -> None:
-        """Note that a request of this practice went well."""
+        """Note a successful request of this practice."""
         self._answers[who] += 1
 
     def allows(self, who: str, pause: float) -> bool:
-        """Return whether a pause from now on may be made. Nothing is spent."""
+        """Return whether the budget allows a pause from now on."""
         now = self.timing.monotonic()
         fits = all(ledger.cost(now, now + pause) <= ledger.left for ledger in self._ledgers(who))
         return fits or self._is_quota(who, pause)
@@ -127,12 +126,12 @@ class WaitBudget:
             _log.warning("platform_asks_to_wait", about=who, seconds=round(pause, 1))
 
     def spend_since(self, who: str, start: float) -> None:
-        """Count the time since `start`, which brought nothing."""
+        """Count the time since `start`, which brought no result."""
         for ledger in self._ledgers(who):
             ledger.spend(start, self.timing.monotonic())
 
     def refusal(self, who: str, pause: float) -> str:
-        """Return why a pause is not made, and when it makes sense to go on."""
+        """Return the reason why a pause is not made, and the time for another run."""
         key = "max_wait_seconds" if self._of(who).left <= self._of_all.left else "max_wait_seconds_total"
         return f"partner.{key} leaves {self.left(who):.0f} s of waiting; run again {self._when(pause)}"
 
@@ -140,7 +139,7 @@ class WaitBudget:
         try:
             at = self.timing.now() + timedelta(seconds=pause)
         except (OverflowError, ValueError):
-            return "when the platform takes requests again, which it puts off for ever"
+            return "when the platform accepts requests again; its pause has no end"
         return f"after {at:%Y-%m-%d %H:%M} UTC"
 
     def _is_quota(self, who: str, pause: float) -> bool:
@@ -154,20 +153,20 @@ class WaitBudget:
 
 
 class RetryBudget:
-    """What is left of the attempts of one request, whose running number is `attempt`.
+    """The attempts of one request; `attempt` is the number of the current attempt.
 
-    `asked` names the request in messages; `who` is the practice that waits.
+    `label` describes the request in messages, and `who` is the practice that waits.
     """
 
     __slots__ = (
         *("_begun", "_failures", "_limited", "_policy", "_refused", "_rejections", "_timing", "_waits"),
-        *("asked", "attempt", "forbidden", "who"),
+        *("attempt", "forbidden", "label", "who"),
     )
 
-    def __init__(self, asked: str, who: str, waits: WaitBudget) -> None:
+    def __init__(self, label: str, who: str, waits: WaitBudget) -> None:
         self.attempt = 1
         self.forbidden = False
-        self.asked, self.who, self._waits = asked, who, waits
+        self.label, self.who, self._waits = label, who, waits
         self._policy, self._timing = waits.policy, waits.timing
         self._failures = self._limited = self._refused = 0
         self._rejections: list[TokenRejected] = []
@@ -175,7 +174,7 @@ class RetryBudget:
 
     @property
     def rejected(self) -> int:
-        """Return how often a token was rejected."""
+        """Return the number of rejected tokens."""
         return len(self._rejections)
 
     def begin(self) -> None:
@@ -185,7 +184,7 @@ class RetryBudget:
     async def wait(
         self, error: Failure, report: Callable[[int, float], None] = lambda _attempt, _seconds: None
     ) -> None:
-        """Wait until the request may be repeated; raise `error` if it was repeated often enough.
+        """Wait until the request may be repeated; raise `error` if no further attempt is allowed.
 
         `report` gets the number of the coming attempt and the seconds before it, if there are any.
         """
@@ -196,7 +195,7 @@ class RetryBudget:
             self._give_up(error)
         if wait and not self._waits.allows(self.who, wait):
             self._give_up(error, self._waits.refusal(self.who, wait))
-        _log.info("retry", asked=self.asked, attempt=self.attempt, wait=round(wait, 3), cause=str(error))
+        _log.info("retry", asked=self.label, attempt=self.attempt, wait=round(wait, 3), cause=str(error))
         self.attempt += 1
         if wait:
             self._waits.spend(self.who, wait)
@@ -211,22 +210,22 @@ class RetryBudget:
         raise error
 
     def _next_wait(self, error: Failure) -> float | None:
-        """Return the seconds before the next attempt; `None` if there shall be none."""
+        """Return the seconds before the next attempt, or `None` if no further attempt is allowed."""
         policy, chance = self._policy, self._timing.chance()
         if isinstance(error, RateLimited):
             self._limited += 1
-            # The pause is made by the practice's `RateLimiter`, for all its requests alike.
+            # The practice's `RateLimiter` makes the pause for all of its requests.
             return 0.0 if self._limited < policy.rate_limited_attempts and not error.is_final else None
         if isinstance(error, TokenRejected):
             self._rejections.append(error)
-            # Looked at again each time: what used a token up may have been answered after the 401.
-            in_vain = sum(not one.is_used_up() for one in self._rejections)
+            # Checked each time again: the request that used up a token may be answered later.
+            in_vain = sum(not rejection.is_used_up() for rejection in self._rejections)
             if in_vain > policy.replays or self.rejected > policy.replays_of_used_up:
                 return None
             return policy.backoff(in_vain - 1, chance) if in_vain > 1 else 0.0
         if isinstance(error, SignInRefused):
             self._refused += 1
-            # Seconds apart: a bad moment has to pass, and what counts refused sign-ins shall not see a burst.
+            # With pauses, so that a short failure passes and a counter of refused sign-ins sees no burst.
             return policy.pause(self._refused + 2, chance) if self._refused < policy.refused_sign_ins else None
         self._failures += 1
         if self._failures >= policy.attempts:

@@ -1,4 +1,4 @@
-"""How many requests may be under way at once."""
+"""Limit the number of concurrent requests."""
 
 import asyncio
 from collections import deque
@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 
 
 class AdaptiveSemaphore:
-    """Lets in as many requests at once as the platform has shown to bear, first come, first served.
+    """A semaphore that adapts to the number of concurrent requests that the platform accepts.
 
-    `ceiling` at first. A cut leaves half of them, once for all the requests that were on their way together;
-    every full round that went well gives one place back (additive increase, multiplicative decrease).
+    The limit is `ceiling` at first. A refusal halves it, once for all requests that were sent concurrently, and
+    every full round of successes raises it by one (additive increase, multiplicative decrease). Requests are
+    admitted in the order of their arrival.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -21,12 +22,12 @@ class AdaptiveSemaphore:
 
     @property
     def limit(self) -> int:
-        """How many requests may be under way now."""
+        """Return the number of requests that may be sent concurrently now."""
         return int(self._limit)
 
     @asynccontextmanager
     async def taken(self) -> AsyncGenerator[None]:
-        """One place, as soon as there is one."""
+        """Hold one place as soon as one is free."""
         await self._admit()
         try:
             yield
@@ -34,14 +35,14 @@ class AdaptiveSemaphore:
             self._leave()
 
     def grow(self) -> None:
-        """A request went well."""
+        """Raise the limit a little after a successful request."""
         if self._limit < self._ceiling:
             self._limit = min(self._ceiling, self._limit + 1 / self._limit)
 
     def halve(self, seen: int) -> bool:
-        """A request was refused because there are too many. `seen` is what `cuts` was when it began.
+        """Halve the limit after a refused request, unless the request began before the last cut.
 
-        Returns whether that is news: a request that began before the last cut tells of what was then.
+        `seen` is the value of `cuts` at the begin of the request. Return whether the limit was halved.
         """
         if seen != self.cuts:
             return False
@@ -59,7 +60,7 @@ class AdaptiveSemaphore:
             await turn
         except asyncio.CancelledError:
             if not turn.cancelled():
-                self._leave()  # the place was given, but nobody takes it
+                self._leave()  # the place was assigned, but its request was cancelled
             elif turn in self._waiting:
                 self._waiting.remove(turn)
             raise

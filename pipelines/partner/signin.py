@@ -1,4 +1,4 @@
-"""The access token, and the one sign-in that all requests share."""
+"""The access token, and the sign-in that all requests share."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,22 +18,22 @@ from pipelines.partner.retry_policy import RetryBudget
 
 @dataclass(slots=True, eq=False)
 class Token:
-    """An access token. Two of them are never equal: a platform may hand out the same text twice."""
+    """An access token; tokens are compared by identity, because the platform may return the same text twice."""
 
     text: str = field(repr=False)
     server_time: datetime
     good_for: set[str] = field(default_factory=set[str])
-    """Practices for which it was accepted."""
+    """Practices for which the platform accepted it."""
     is_spent: bool = False
-    """Whether it was rejected for one of them later."""
+    """Whether the platform rejected it later for one of these practices."""
 
 
 class SignIn:
-    """One sign-in, through interruptions. `exchange` sends a request and brings what came back.
+    """One sign-in with its repetitions; `exchange` sends a request and returns its answer.
 
-    A refusal is final at once for credentials that never worked: to repeat it could lock the account. If the
-    credentials worked before, a refusal is believed after `RetryPolicy.refused_sign_ins`, apart in time. `report`
-    gets each attempt and each wait before one: a platform that is slow here keeps everything waiting.
+    A refusal is final at once if the credentials never worked, because a repetition may lock the account. If they
+    worked before, it is final after `RetryPolicy.refused_sign_ins` attempts with pauses. `report` receives each
+    attempt and each pause, because all requests wait for the sign-in.
     """
 
     report: Callable[[Waiting], None]
@@ -54,7 +54,7 @@ class SignIn:
         self.report = lambda _waiting: None
 
     async def __call__(self) -> Token:
-        """A fresh token.
+        """Return a new token.
 
         Raises:
             SignInRefused: the credentials are not accepted.
@@ -64,7 +64,7 @@ class SignIn:
         account, budget, limiter = self._account, self._budget(), self._limiter()
         request = sign_in_request(account.username, account.password.get_secret_value(), account.role)
         while True:
-            self._tell(budget.attempt, limiter.opens_in)
+            self._announce(budget.attempt, limiter.opens_in)
             try:
                 async with limiter.passing():
                     budget.begin()
@@ -73,26 +73,26 @@ class SignIn:
             except SignInRefused as error:
                 if not self._accepted.knows(account):
                     raise
-                await budget.wait(error, self._tell)
+                await budget.wait(error, self._announce)
             except (Transient, ContractBroken) as error:
-                await budget.wait(error, self._tell)
+                await budget.wait(error, self._announce)
             else:
                 self.report(Waiting())
                 self._accepted.remember(account)
                 return Token(text, answer.server_time)
 
-    def _tell(self, attempt: int, seconds: float) -> None:
-        """`signing in to https://platform.example.com, attempt 2, waits 5 s`."""
+    def _announce(self, attempt: int, seconds: float) -> None:
+        """Report a line such as `signing in to https://platform.example.com, attempt 2, waits 5 s`."""
         clause = f", attempt {attempt}" if attempt > 1 else ""
         clause += f", waits {seconds:.0f} s" if seconds >= 1 else ""
         self.report(Waiting(f"signing in to {self._account.base_url}{clause}"))
 
 
 class Session:
-    """Signs in once for however many ask at once, and again when a token is rejected.
+    """One sign-in for all concurrent requests, and a new one if a token is rejected.
 
-    The sign-in runs as a task of its own, so that the end of one request does not cost the others theirs. Where it
-    ends in a refusal, that is the answer for all that ask later.
+    The sign-in runs as a task of its own, so that other requests still get their token if one request is
+    cancelled. If the sign-in is refused, all later requests fail with the same error.
     """
 
     def __init__(self, sign_in: Callable[[], Awaitable[Token]]) -> None:
@@ -102,26 +102,26 @@ class Session:
         self._refused: SignInRefused | None = None
 
     async def token(self) -> Token:
-        """The current token, after signing in where there is none yet."""
+        """Return the current token, after a sign-in if there is none."""
         return self._token or await self._fresh()
 
     def latest(self, token: Token) -> Token:
-        """The newest token known; `token` while a newer one is being fetched."""
+        """Return the newest token, or `token` during a sign-in."""
         return self._token or token
 
     async def renew(self, rejected: Token) -> Token:
-        """A token newer than `rejected`; only the first to ask for it signs in."""
+        """Return a token newer than `rejected`; only the first request that needs it signs in."""
         if self._token is rejected:
             self._token = None
         return await self.token()
 
     async def sign_in(self) -> Token:
-        """Sign in now, whatever is known; a refusal is asked for anew."""
+        """Sign in now, even if there is a token or an earlier refusal."""
         self._refused = None
         return await self._fresh()
 
     async def close(self) -> None:
-        """End a sign-in that nobody waits for any more."""
+        """Cancel a sign-in for which no request waits."""
         if self._running is not None:
             self._running.cancel()
             with suppress(asyncio.CancelledError, Exception):
@@ -147,6 +147,6 @@ class Session:
 
 
 def _retrieve(task: asyncio.Task[Token]) -> None:
-    """Look at the outcome, so that asyncio does not report an error that had nobody left to tell."""
+    """Read the outcome, so that asyncio does not log an error for which no request waits."""
     if not task.cancelled():
         task.exception()

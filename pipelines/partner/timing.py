@@ -1,4 +1,4 @@
-"""Time and chance, in one place so that tests can hold them still."""
+"""Time and randomness in one place, so that tests can control them."""
 
 import asyncio
 import random
@@ -12,10 +12,10 @@ import structlog
 from pipelines.partner.headers import http_date
 
 SKEW = timedelta(minutes=5)
-"""How far ahead of whatever else tells the time the platform's clock is followed. Less than what each sync reads
-again, so that rows which come in a time that was certified too early are met."""
+"""Most minutes by which the platform's clock may be ahead of other evidence of the time. Each sync reads a longer
+time again, so that it reads rows that come within a time that was certified too early."""
 LEEWAY = timedelta(days=1)
-"""How far ahead it may be without a word: this machine's clock may be the one that is wrong."""
+"""Most time by which the platform's clock may be ahead without a warning, as this machine's may be wrong."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -26,7 +26,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What the client needs of this machine: `now` is aware UTC, `chance` is uniform in [0, 1)."""
+    """The clock and the randomness of this machine: `now` is aware UTC, `chance` is uniform in [0, 1)."""
 
     now: Callable[[], datetime] = _utc_now
     monotonic: Callable[[], float] = time.monotonic
@@ -35,16 +35,16 @@ class Timing:
 
 
 class ServerClock:
-    """The platform's clock, as the `Date` header of its answers tells it, within what is plausible.
+    """The platform's clock by the `Date` headers of its answers, limited to plausible times.
 
-    What is certified through a time that has not come hides the rows that come later. So a `Date` counts up to
-    five minutes ahead of this machine's clock, or of the latest instant that something else speaks for
-    (`support`): the last sync, the newest row. What is beyond is taken for that latest instant; more than a day
-    beyond, it is remembered in `doubted`. While a client lives, its clock goes on as this machine's does: a header
-    that jumps ahead by more is not followed. Where something else shows that this machine is more than a day
-    behind, a `Date` counts up to a day ahead of that.
+    A certificate for a future time would hide the rows that come until then. So a `Date` is accepted if it is at
+    most five minutes ahead of this machine's clock, or of the latest instant that the last sync or the newest row
+    confirms (`support`). A later `Date` counts as that latest instant, and if it is more than a day later, it is
+    stored in `doubted`. After the first answer the clock advances like this machine's, so a header that jumps
+    ahead is not accepted. If other evidence shows that this machine is more than a day behind, a `Date` may be a
+    day ahead of that evidence.
 
-    An answer without a usable `Date` is timed by this machine's clock, set right by the last `Date` seen.
+    The time of an answer without a usable `Date` is this machine's time, corrected by the last `Date`.
     """
 
     def __init__(self, timing: Timing) -> None:
@@ -57,16 +57,16 @@ class ServerClock:
 
     @property
     def latest_plausible(self) -> datetime:
-        """The latest instant that something else than a header speaks for."""
+        """Return the latest instant that other evidence than a header confirms."""
         return max(self._timing.now(), self._supported)
 
     def support(self, instant: datetime) -> None:
-        """The platform's clock has been so far, as something else than a header shows; what was doubted is not."""
+        """Confirm that the platform's clock has reached an instant; reset the doubt."""
         self._supported = max(self._supported, instant)
         self._first = self.doubted = None
 
     def bounded(self, platform_time: datetime) -> datetime:
-        """The platform's time, or the latest plausible instant where that time is ahead of it."""
+        """Return the platform's time, or the latest plausible instant if that time is later."""
         latest = self.latest_plausible
         room = LEEWAY if self._supported - self._timing.now() > LEEWAY else SKEW
         if self._first is not None:
@@ -79,7 +79,7 @@ class ServerClock:
         return latest
 
     def read(self, header: str | None) -> datetime:
-        """The time of an answer with this `Date` header, aware UTC."""
+        """Return the time of an answer with this `Date` header, in aware UTC."""
         here, there = self._timing.now(), http_date(header)
         if there is not None:
             self._ahead = there - here

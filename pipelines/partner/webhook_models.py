@@ -1,4 +1,4 @@
-"""What the platform tells by webhook, as rows (contract: Message, Events)."""
+"""The rows of webhooks (contract: Message, Events)."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ USED_CHANNELS = known("rcs", "sms")
 
 
 class Message(Record):
-    """Contract: Message. There is no list of them: ids are learnt from webhooks."""
+    """Contract: Message. There is no list of messages; their ids come from webhooks."""
 
     id: Text
     reference_id: Text | None = None
@@ -29,7 +29,7 @@ class Message(Record):
 
 
 class MessageEvent(Record):
-    """Contract: Message status webhook. `timestamp` is the send time, `body` the payload as it came."""
+    """Contract: Message status webhook. `timestamp` is the send time, and `body` is the whole payload."""
 
     message_id: Text
     status: Annotated[Text, MESSAGE_STATUSES]
@@ -57,7 +57,7 @@ class MessageEvent(Record):
 
 
 class OutreachEvent(Record):
-    """Contract: AI outbound outcome webhook. `appointment_id` stands in `outcome_detail`, and nowhere else."""
+    """Contract: AI outbound outcome webhook. `appointment_id` is only in `outcome_detail`."""
 
     request_id: Text
     event: Annotated[
@@ -82,9 +82,9 @@ class OutreachEvent(Record):
 
 
 class ServiceReminderEvent(Record):
-    """Contract: Service reminder webhook. `id` is the group's, which is told again when its content changes.
+    """Contract: Service reminder webhook. `id` is the id of a group, which is sent again if its content changes.
 
-    The send time, `timestamp`, is not among the fields that the contract shows; the other webhooks carry it.
+    The contract shows the send time, `timestamp`, only for the other webhooks.
     """
 
     id: Text

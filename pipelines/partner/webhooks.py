@@ -1,4 +1,4 @@
-"""Webhooks as the contract has them: who signed, which practice, what makes two deliveries one. No I/O.
+"""Webhooks of the contract without I/O: their signatures, practices, rows and keys.
 
 Contract: Authentication 7 (signature), Events (payloads, de-duplication), States and transitions (order).
 """
@@ -19,7 +19,7 @@ SIGNATURE_HEADER = "X-Webhook-Signature"
 
 
 class Channel(StrEnum):
-    """What a delivery is about; each has an address of its own at the receiver."""
+    """A kind of webhooks; each kind has an address of its own at the receiver."""
 
     MESSAGES = "messages"
     AI_OUTBOUND = "ai_outbound"
@@ -28,7 +28,7 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A signing secret; `practice_id` is the one practice it may speak for, `None` for any."""
+    """A signing secret for the practice `practice_id`, or for every practice if that is `None`."""
 
     text: str = field(repr=False)
     practice_id: str | None = None
@@ -36,9 +36,9 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What a body says of itself. `practice_id` is `None` where it names none.
+    """A parsed body; `practice_id` is `None` if the body names no practice.
 
-    `problem` says why the body cannot become a row.
+    `problem` is the reason if the body cannot become a row.
     """
 
     channel: Channel
@@ -48,10 +48,8 @@ class Delivery:
 
 
 def secrets_from(text: str) -> tuple[Secret, ...]:
-    """Secrets as settings have them: `secret` or `practice_id=secret`, comma-separated, all active.
-
-    A secret may end in `=` (Base64): where nothing else follows the sign, it belongs to the secret.
-    """
+    """Return the active secrets of a setting: `secret` or `practice_id=secret`, separated by commas."""
+    # A secret may end in `=` (Base64): if nothing follows the sign, it is a part of the secret.
     return tuple(_secret(part.strip()) for part in text.split(",") if part.strip())
 
 
@@ -62,40 +60,40 @@ def _secret(text: str) -> Secret:
 
 
 def signature(secret: str, body: bytes) -> str:
-    """The signature of a body: lowercase hex HMAC-SHA256 of its raw bytes."""
+    """Return the signature of a body: the HMAC-SHA256 of its raw bytes in lowercase hex."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 class Signing:
-    """The signatures of a body that arrives in parts, by each of the secrets."""
+    """The signatures of a body that arrives in parts, one for each secret."""
 
     def __init__(self, secrets: tuple[Secret, ...]) -> None:
         self._codes = [(item, hmac.new(item.text.encode(), digestmod=hashlib.sha256)) for item in secrets]
 
     def update(self, part: bytes) -> None:
-        """The next part."""
+        """Add the next part of the body."""
         for _, code in self._codes:
             code.update(part)
 
-    def signers(self, given: str) -> tuple[Secret, ...]:
-        """The secrets that a signature was made with. Each is compared, in constant time, whatever others say."""
-        sent = given.strip().encode()
+    def signers(self, signature: str) -> tuple[Secret, ...]:
+        """Return the secrets whose signature is equal, by a comparison of all secrets in constant time."""
+        sent = signature.strip().encode()
         return tuple([item for item, code in self._codes if hmac.compare_digest(code.hexdigest().encode(), sent)])
 
 
 def may_speak_for(signed_by: tuple[Secret, ...], practice_id: str | None) -> bool:
-    """Whether one of the signers may speak for the practice that the body names."""
+    """Return whether one of the secrets is valid for the practice in the body."""
     return any(item.practice_id is None or practice_id in (None, item.practice_id) for item in signed_by)
 
 
 def practice_of(signed_by: tuple[Secret, ...], delivery: Delivery) -> str | None:
-    """The practice that the body names; where it names none, the only one that its secret is bound to."""
+    """Return the practice in the body, or else the only practice of the secrets."""
     bound = {item.practice_id for item in signed_by}
     return delivery.practice_id or (bound.pop() if len(bound) == 1 else None)
 
 
-def read(channel: Channel, body: bytes) -> Delivery:
-    """A body as a delivery; one that cannot be understood, or names an impossible practice, has a `problem`."""
+def parse_delivery(channel: Channel, body: bytes) -> Delivery:
+    """Parse a body; a delivery that cannot be parsed or names an impossible practice has a `problem`."""
     try:
         payload = json.loads(body, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -111,54 +109,52 @@ def read(channel: Channel, body: bytes) -> Delivery:
 
 
 def row(delivery: Delivery, received_at: datetime) -> Row:
-    """The row of a raw table that a delivery becomes: its fields, its body, and when it came."""
+    """Return the row of a delivery: its fields, its body, and its arrival."""
     payload = delivery.payload
     own = {name: value for name, value in payload.items() if name not in ("clinic_id", "practice_id")}
-    kept = {"body": dict(payload), "received_at": received_at.isoformat()}
+    whole = {"body": dict(payload), "received_at": received_at.isoformat()}
     match delivery.channel:
         case Channel.MESSAGES:
             own.pop("id", None)
-            return {**own, "message_id": _message_id(payload), "status": status_of(payload), **kept}
+            return {**own, "message_id": _message_id(payload), "status": status_of(payload), **whole}
         case Channel.AI_OUTBOUND:
             detail = payload.get("outcome_detail")
             booked = detail.get("appointment_id") if isinstance(detail, dict) else None
-            return {**own, "status": status_of(payload), "appointment_id": booked, **kept}
+            return {**own, "status": status_of(payload), "appointment_id": booked, **whole}
         case Channel.SERVICE_REMINDERS:
-            return {**own, "content_hash": content_hash(payload), **kept}
+            return {**own, "content_hash": content_hash(payload), **whole}
 
 
 def message(delivery: Delivery) -> Row:
-    """The message as a status webhook shows it: its own fields, those of the delivery left out."""
+    """Return the message in a status webhook, without the fields of the delivery."""
     of_delivery = ("clinic_id", "practice_id", "event", "event_id", "occurred_at", "timestamp", "message_id")
     own = {name: value for name, value in delivery.payload.items() if name not in of_delivery}
     return {**own, "id": _message_id(delivery.payload), "status": status_of(delivery.payload)}
 
 
 def status_of(payload: Mapping[str, Any]) -> str | None:
-    """The status, or the one that `event` ends with: the contract lets a receiver branch on either."""
+    """Return the status, or else the end of `event`, as the contract allows both."""
     return _text(payload.get("status")) or (_text(payload.get("event")) or "").partition(".")[2] or None
 
 
 MESSAGE_ORDER = ("sent", "suppressed", "failed", "delivered", "read")
-"""Message statuses as they move forward. A message may report a failure for its RCS attempt and still end
-`delivered` by SMS, so delivery comes after failure."""
+"""Message statuses in their order. The RCS attempt of a message may fail before its SMS is `delivered`, so
+delivery comes after failure."""
 
 FINAL_MESSAGE_STATUSES = ("suppressed", "read")
-"""Nothing follows these; `delivered` by SMS is final too, by RCS it may still be read."""
+"""Final statuses; `delivered` is final for an SMS, but an RCS message may still be read."""
 
 ENDED_OUTREACH_STATUSES = ("completed", "suppressed", "failed")
 
 
 def rank(status: str | None) -> int:
-    """How far a message has come. A status that the contract does not know is past `sent` and not final."""
+    """Return the rank of a status; an unknown status comes after `sent` and is not final."""
     return 2 * MESSAGE_ORDER.index(status) if status in MESSAGE_ORDER else 1
 
 
 def content_hash(payload: Mapping[str, Any]) -> str:
-    """What tells two reminders of one group apart: the fields of the contract.
-
-    Others are left out, or a send time among them would make every repeated attempt a new reminder.
-    """
+    """Return the hash of a reminder's fields, which distinguishes reminders of one group."""
+    # Only fields of the contract count: with a send time every repeated attempt would be a new reminder.
     fields = {name: payload.get(name) for name in _REMINDER_FIELDS}
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
@@ -170,10 +166,8 @@ _REMINDER_FIELDS = (
 
 
 def _key(channel: Channel, payload: Mapping[str, Any]) -> tuple[str, tuple[str | None, ...]]:
-    """The name of the id, and the parts of what makes two deliveries one, as the keys of the raw tables do.
-
-    Not `event_id`: it is unique per delivery, and a repeated attempt may be a delivery of its own.
-    """
+    """Return the name of the id and the values of the key in the raw table."""
+    # `event_id` is no part of the key: it is unique per delivery, and a repeated attempt may be a new delivery.
     match channel:
         case Channel.MESSAGES:
             return "id", (_message_id(payload), status_of(payload))
@@ -188,7 +182,7 @@ def _message_id(payload: Mapping[str, Any]) -> str | None:
 
 
 def _text(value: object) -> str | None:
-    """An id or label as text; `None` where it is empty, no scalar, or cannot be written as UTF-8."""
+    """Return an id or label as text, or `None` if it is empty, no scalar, or no valid UTF-8."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
         return None
     text = str(value)

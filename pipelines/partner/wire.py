@@ -1,8 +1,8 @@
-"""Bytes over HTTP. The one module that imports httpx.
+"""Send bytes over HTTP; the only module that imports httpx.
 
-It speaks to httpx's transports instead of `httpx.AsyncClient`: redirects, cookies and stored authentication
-are not wanted here, and without them a request costs a quarter less. Each transport is one connection: a pool of
-32 looks at all of them for every request, which costs 2.6 ms of CPU a request instead of 0.8.
+It uses httpx's transports instead of `httpx.AsyncClient`, because vetl needs neither redirects nor cookies nor
+stored authentication, and a request costs a quarter less without them. Each transport is one connection: a pool of
+32 connections checks all of them for every request, which costs 2.6 ms of CPU per request instead of 0.8 ms.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ from pipelines.partner.redaction import redact
 Transport = httpx.AsyncBaseTransport
 
 PATIENCE = 10
-"""A whole answer may take this many times `timeout_seconds`, however steadily it drips."""
+"""A whole answer may take at most this many times `timeout_seconds`, even if bytes arrive steadily."""
 
 IDLE_SECONDS = 3.0
-"""After which a connection is not used again: many servers drop theirs after five."""
+"""Seconds after which an idle connection is not used again, because many servers close theirs after five."""
 
-httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 1024  # pyright: ignore[reportAttributeAccessIssue] - it calls its 64 KiB a constant
-"""As much as asyncio reads at once. Of it httpcore takes 64 KiB at a time, and the rest is copied each time: 0.2 s
-of 6 for a million calls."""
+httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 1024  # pyright: ignore[reportAttributeAccessIssue] - a constant of httpcore
+"""The number of bytes that asyncio reads at once. By default httpcore takes 64 KiB of them at a time and copies
+the rest each time, which costs 0.2 s of 6 s for a million calls."""
 
 _TORN = (httpx.RemoteProtocolError,)
 _WORDS: Mapping[type[Exception], str] = {
@@ -52,7 +52,7 @@ _WORDS: Mapping[type[Exception], str] = {
 
 
 class Wire:
-    """Sends requests to one platform and brings their answers home whole."""
+    """Connections to one platform that exchange requests for complete answers."""
 
     def __init__(
         self, account: Account, limits: Limits, transport: Transport | None, pace: SharedPace | None = None
@@ -61,7 +61,7 @@ class Wire:
         self._base_url = checked_base_url(account.base_url, allow_plain_http=account.allow_plain_http)
         self._open = _opener(self._base_url) if transport is None else lambda: transport
         self._idle = [self._open()]
-        """The one used last comes first: it is the least likely to have been dropped."""
+        """Idle connections; the last used one is used first, because the server has hardly closed it yet."""
         self._seconds = limits.timeout_seconds
         self._extensions = {"timeout": httpx.Timeout(self._seconds).as_dict()}
         self._large = asyncio.Lock()
@@ -72,23 +72,24 @@ class Wire:
             await transport.aclose()
 
     async def exchange(
-        self, request: Request, headers: Mapping[str, str], asked: str, *, patience: float = math.inf
+        self, request: Request, headers: Mapping[str, str], label: str, *, patience: float = math.inf
     ) -> tuple[int, dict[str, str], bytes]:
-        """Send, and return status, headers (lower case) and body.
+        """Send a request; return the status, the headers in lower case, and the body.
 
-        A whole answer may take `patience` seconds: at least `timeout_seconds`, and at most `PATIENCE` times it.
+        A whole answer may take `patience` seconds, but at least `timeout_seconds` and at most `PATIENCE` times
+        that.
 
         Raises:
-            Unreachable: no connection, or no answer in time.
-            TornAnswer: the answer broke off, cannot be decompressed, or has no end.
-            RequestRefused: the address is longer than HTTP clients send.
+            Unreachable: there is no connection, or no answer in time.
+            TornAnswer: the answer is cut off, cannot be decompressed, or has no end.
+            RequestRefused: the address is too long for HTTP clients.
         """
         async with self._pace.turn() if self._pace else nullcontext():
             deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
-            return await self._exchange(request, headers, asked, deadline)
+            return await self._exchange(request, headers, label, deadline)
 
     async def _exchange(
-        self, request: Request, headers: Mapping[str, str], asked: str, deadline: float
+        self, request: Request, headers: Mapping[str, str], label: str, deadline: float
     ) -> tuple[int, dict[str, str], bytes]:
         transport = self._idle.pop() if self._idle else self._open()
         try:
@@ -105,14 +106,14 @@ class Wire:
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
                     body = await read_body(
-                        response.stream, received, largest=request.largest, large=self._large, asked=asked
+                        response.stream, received, largest=request.largest, large=self._large, label=label
                     )
                 finally:
                     await response.aclose()
         except (httpx.RequestError, OSError) as error:
-            _explain(error, asked)
+            _explain(error, label)
         except httpx.InvalidURL:
-            raise RequestRefused(f"{asked}: the address is too long to send", status=414) from None
+            raise RequestRefused(f"{label}: the address is too long to send", status=414) from None
         finally:
             self._idle.append(transport)
         return response.status_code, received, body
@@ -122,22 +123,23 @@ def _lower(headers: httpx.Headers) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers.raw}
 
 
-def _explain(error: Exception, asked: str) -> NoReturn:
-    """Raise ours for theirs. Their text is shown where nothing was sent yet that it might quote."""
+def _explain(error: Exception, label: str) -> NoReturn:
+    """Raise vetl's error for an error of httpx."""
+    # The text of an error may quote the request, so it is shown only if nothing was sent yet.
     words = _WORDS.get(type(error), "the connection failed")
     kind = type(error).__name__
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
         words = f"{words}: {redact(str(error))}"
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
-        raise ConfigurationError(f"{asked}: the request cannot be sent ({kind})") from None
+        raise ConfigurationError(f"{label}: the request cannot be sent ({kind})") from None
     if isinstance(error, _TORN):
-        raise TornAnswer(f"{asked}: {words} ({kind})") from None
-    raise Unreachable(f"{asked}: {words} ({kind}); is partner.base_url right and the platform up?") from None
+        raise TornAnswer(f"{label}: {words} ({kind})") from None
+    raise Unreachable(f"{label}: {words} ({kind}); is partner.base_url right and the platform up?") from None
 
 
 def _opener(base_url: str) -> Callable[[], Transport]:
-    """Opens connections to the platform. Redirects are not followed."""
-    # Without TLS no certificates are read, which takes longer than a request; else they are read once.
+    """Return a function that opens connections to the platform."""
+    # Certificates are read once, and only for TLS, because that takes longer than a request.
     trusted = httpx.create_ssl_context() if urlsplit(base_url).scheme == "https" else False
     limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)
     proxy = _proxy(base_url)
@@ -155,7 +157,7 @@ def _opener(base_url: str) -> Callable[[], Transport]:
 
 
 def _proxy(base_url: str) -> str | None:
-    """The proxy that the environment names for this address, as the operator's other tools would use it."""
+    """Return the proxy of the environment for this address, which other programs use, too."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
     if is_this_machine(host) or proxy_bypass(host):

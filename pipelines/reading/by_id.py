@@ -1,4 +1,4 @@
-"""Rows that are got one by one, by their ids."""
+"""Get rows by their ids, one request per row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from pipelines.core.steps import GetRecords, MergeRows, MissingRecords, Plan, do
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """`strangers`: ids that were answered with a row of another id; those rows are not taken in."""
+    """The result of requests by id; `strangers` are ids whose answer was a row with another id, not stored."""
 
     strangers: Sequence[str] = ()
     requests: int = 0
 
 
 def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[Got]:
-    """Get rows one by one and merge them; remember those that the source does not have, after so many looks."""
+    """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests."""
     if not ids:
         return Got()
     answers = yield from do(GetRecords(ids))
@@ -37,10 +37,10 @@ def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[
 
 
 def _is_another(row: Row, identity: str) -> bool:
-    """A row without an id is left to its model, which sets it aside."""
+    """Return whether a row has another id. A row without an id goes on to its model, which quarantines it."""
     return row.get("id") is not None and str(row["id"]) != identity
 
 
-def strange(name: str, strangers: Sequence[str], asked: int) -> str:
-    """What is said of ids that were answered with rows of other ids."""
-    return f"{name}: {len(strangers)} of {asked} rows came back under another id than they were asked for by"
+def strangers_line(name: str, strangers: Sequence[str], requested: int) -> str:
+    """Return the line about ids whose answers were rows with other ids."""
+    return f"{name}: {len(strangers)} of {requested} rows came back under another id than the requested one"

@@ -1,15 +1,16 @@
-"""Reading one window of a list with ids until it is proven whole, or saying why it is not.
+"""Read one window of a list with ids until it is proven whole, or return the reason why it is not.
 
-Assumption: in a closed `updated_at` window rows only leave (a changed row gets a later `updated_at`), and one
-answer is one snapshot. Rows may still come late into the last minutes of it; so of a window that needs more than
-one page only the part before those is read, and the tail brings the rest. Argument: if every page tells the same
-total and as many distinct ids came, no row was skipped, whatever the order. Otherwise read again; then split in
-time until a window fits one page, which cannot shift; where it cannot be split, unite the ids of several passes
-while every total agrees.
+Assumptions: rows only leave a closed `updated_at` window, because a changed row gets a later `updated_at`; and one
+answer is one snapshot. Rows may still come late into the last minutes of a window. So if a window needs more than
+one page, only the part before these minutes is read, and the tail brings the rest.
 
-Requests: pages of the window, and one look beyond a full last page. At most: `RE_READS` passes more before a
-split, `UNITED_PASSES` where no split is possible, in as many windows as `Shared.may_split` says (256 and one for
-every 20 rows that came); a window of one page costs one request or two and is certain at once.
+Proof: if every page has the same total and as many distinct ids came, no row was skipped in any order. Otherwise
+the window is read again; then it is split in time until each part fits one page, which cannot shift. If it cannot
+be split, the ids of several passes are united while all totals agree.
+
+Requests: the pages of the window, and one more if the last page is full. At most `RE_READS` further passes before
+a split, or `UNITED_PASSES` passes if no split is possible, in at most 256 windows and one more for every 20 rows
+that came (`Shared.may_split`). A window of one page costs one or two requests and is certain at once.
 """
 
 from collections import Counter
@@ -21,27 +22,27 @@ from pipelines.core.pages import Page, Window
 from pipelines.core.steps import MergeRows, Plan, SideBySide, do
 from pipelines.reading.conventions import QueryConventions
 from pipelines.reading.coverage import Coverage
-from pipelines.reading.following import tolerant
-from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, uncertified, united
+from pipelines.reading.following import read_page
+from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, uncertified, united_ids
 from pipelines.reading.rows import updated_at
-from pipelines.reading.window_read import Purpose, WindowOutcome, together
+from pipelines.reading.window_read import Purpose, Shared, WindowOutcome, combined
 
 RE_READS = 2
 RE_READS_OF_A_LIE = 1
 UNITED_PASSES = 20
 ROWS_AT_ONCE = 4_450
-"""A window is split before it is read when it holds more than twice this many rows. Half a page is lost at the end
-of each; a whole one where equal windows hold a little more than whole pages of 100, as windows of 4,500 would."""
+"""A window with more than twice this many rows is split before it is read. Half a page is lost at the end of each
+part. A whole page is lost if equal parts have a few rows more than full pages of 100, as parts of 4,500 would."""
 MOST_PARTS = 256
 MOST_READ = 1_000_000
-"""Pages of one purpose, whatever comes: a hundred million rows. The next sync goes on behind what is certified."""
+"""Most pages of one purpose: a hundred million rows. The next sync continues behind the certified parts."""
 
 STRAYS = "rows from outside the requested range came back: the server does not honour the range"
 HIDDEN = "no parameter for the end of a range is known to work, so the newest rows may be missing"
 
 
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
-    """Read one window; every row that came is saved in any case."""
+    """Read one window; save every row that came in any case."""
     outcome = yield from _read_window(conventions, window, purpose)
     return replace(outcome, lies=purpose.shared.lies, strays=purpose.shared.strays)
 
@@ -51,41 +52,52 @@ def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose
     if shared.pages >= MOST_READ:
         return WindowOutcome(doubts=(f"{_named(window)}: {MOST_READ} pages were read, the next sync goes on",))
     conventions = replace(conventions, lenient=shared.lies)
-    first = yield from tolerant(conventions, window, 0)
-    shared.windows += 1
-    shared.meet([first])
-    shared.strays = shared.strays or has_strays(conventions, window, first)
+    first = yield from _probe(conventions, window, shared)
     if purpose.unsettled(window) and first.total_count > len(first.rows):
         yield MergeRows(first.rows, first.server_time, purpose.sealed_before)
         return (yield from _read_settled(conventions, window, purpose))
     if parts := _parts_by_size(conventions, window, first, purpose):
         return (yield from _side_by_side(conventions, parts, purpose))
-    passes = [(yield from remaining_pages(conventions, window, first))]
-    shared.meet(passes[0].pages[1:])
-    while not _are_proof(passes) and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
-        conventions = replace(conventions, lenient=bool(passes[-1].lie))
-        passes.append((yield from read_pass(conventions, window)))
-    shared.lies = shared.lies or bool(passes[-1].lie)
-    if not _are_proof(passes) and are_unmoved(passes) and _are_tied(conventions, passes[-1]):
-        yield from _insist(conventions, window, passes)
+    passes = yield from _prove(conventions, window, first, shared)
+    parts: list[Window] = []
     if not _are_proof(passes) and (purpose.insists or are_unmoved(passes)):
-        if parts := _halves(conventions, window, passes[-1], purpose):
-            kept = yield from _keep(passes, window, purpose)
-            parts_found = yield from _side_by_side(conventions, parts, purpose)
-            return replace(parts_found, ids=parts_found.ids | kept.ids)
-        if not passes[-1].lie:
+        parts = _halves(conventions, window, passes[-1], purpose)
+        if not parts and not passes[-1].lie:
             yield from _insist(conventions, window, passes)
     outcome = yield from _keep(passes, window, purpose)
+    if parts:
+        halves = yield from _side_by_side(conventions, parts, purpose)
+        return replace(halves, ids=halves.ids | outcome.ids)
     if outcome.certified and purpose.on_certified is not None:
         yield purpose.on_certified(window)
     return outcome
 
 
-def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:
-    """Whether a page holds a row that a range which is honoured does not: so it is not, or not any more.
+def _probe(conventions: QueryConventions, window: Window, shared: Shared) -> Plan[Page]:
+    """Read the first page of a window, and note whether it has rows from outside the window."""
+    first = yield from read_page(conventions, window, 0)
+    shared.windows += 1
+    shared.meet([first])
+    shared.strays = shared.strays or has_strays(conventions, window, first)
+    return first
 
-    Days are widened by one, and may begin in any zone.
-    """
+
+def _prove(conventions: QueryConventions, window: Window, first: Page, shared: Shared) -> Plan[list[Pass]]:
+    """Read passes over a window, from its first page on, until they prove it whole or no pass is left."""
+    passes = [(yield from remaining_pages(conventions, window, first))]
+    shared.meet(passes[0].pages[1:])
+    while not _are_proof(passes) and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
+        again = replace(conventions, lenient=bool(passes[-1].lie))
+        passes.append((yield from read_pass(again, window)))
+    shared.lies = shared.lies or bool(passes[-1].lie)
+    if not _are_proof(passes) and are_unmoved(passes) and _are_tied(conventions, passes[-1]):
+        yield from _insist(conventions, window, passes)
+    return passes
+
+
+def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:
+    """Return whether a page has a row from outside the window, so that the server ignores the range."""
+    # Days are widened by one, and may begin in any zone.
     slack = timedelta(days=3) if conventions.bounds == "day" else timedelta(minutes=1)
     times = [at for row in page.rows if (at := updated_at(row)) is not None]
     start = window.start if conventions.bounds != "none" else None
@@ -97,7 +109,7 @@ def has_strays(conventions: QueryConventions, window: Window, page: Page) -> boo
 
 
 def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
-    """The part of a window that no row comes late into; the tail reads the rest, and the cursor waits for it."""
+    """Read the part of a window into which no row comes late; the cursor stays before the rest."""
     settled = purpose.settled
     if settled is None or not isinstance(window.start, datetime) or window.start >= settled:
         return WindowOutcome()
@@ -105,7 +117,8 @@ def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpos
 
 
 def _halves(conventions: QueryConventions, window: Window, last: Pass, purpose: Purpose) -> list[Window]:
-    """A total that lies about a single page will lie about any part of it."""
+    """Return the two halves of a window, or nothing if it must not be split."""
+    # A wrong total of a single page is wrong in each part of it.
     hopeless = last.lie and len(last.pages) == 1
     return [] if hopeless or not purpose.shared.may_split else split(conventions, window, 2)
 
@@ -116,7 +129,7 @@ def _named(window: Window) -> str:
 
 
 def _insist(conventions: QueryConventions, window: Window, passes: list[Pass]) -> Plan[None]:
-    """Pass after pass over a window that cannot be split, until one or all together prove it whole."""
+    """Read passes over a window that cannot be split, until one pass or all of them together prove it whole."""
     while not _are_proof(passes) and len(passes) < UNITED_PASSES:
         passes.append((yield from read_pass(conventions, window)))
 
@@ -126,14 +139,14 @@ def _are_proof(passes: list[Pass]) -> bool:
 
 
 def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
-    """Whether more rows than a page holds are of one time: they stay together, however a window is split."""
+    """Return whether more rows than a page holds have the same time, so that no split separates them."""
     unit = conventions.shortest.total_seconds()
     times = (at.timestamp() // unit for row in done.rows if (at := updated_at(row)) is not None)
     return max(Counter(times).values(), default=0) > done.size
 
 
 def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
-    """Save what the passes brought, under the best certificate that they allow."""
+    """Save the rows of all passes with the best certificate that they allow."""
     last, strays = passes[-1], purpose.shared.strays
     for earlier in passes[:-1]:
         yield MergeRows(earlier.rows, earlier.read_at, purpose.sealed_before)
@@ -148,7 +161,7 @@ def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOu
     elif purpose.hidden or strays:
         evidence = uncertified(evidence, STRAYS if strays else HIDDEN)
     yield MergeRows(last.rows, last.read_at, purpose.sealed_before, certificate=evidence)
-    ids = frozenset(united(passes)) if purpose.wants_ids else frozenset[str]()
+    ids = frozenset(united_ids(passes)) if purpose.wants_ids else frozenset[str]()
     if not evidence.certified:
         return WindowOutcome(doubts=(f"{_named(window)}: {STRAYS if strays else last.finding}",), ids=ids)
     assert isinstance(window.start, datetime)
@@ -157,18 +170,18 @@ def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOu
 
 
 def _proven_united(passes: list[Pass]) -> bool:
-    """Several passes prove a window together if no total ever moved and their ids are exactly that many."""
-    return are_unmoved(passes) and len(united(passes)) == passes[0].total
+    """Return whether the distinct ids of all passes match a total that never changed."""
+    return are_unmoved(passes) and len(united_ids(passes)) == passes[0].total
 
 
 def are_unmoved(passes: Sequence[Pass]) -> bool:
-    """Whether no total ever moved: if a pass is not whole all the same, rows change places between its pages."""
+    """Return whether no total changed; if a pass is not whole all the same, rows change places between pages."""
     total = passes[0].total
     return all(done.steady and not done.lie and done.total == total for done in passes)
 
 
 def _side_by_side(conventions: QueryConventions, parts: list[Window], purpose: Purpose) -> Plan[WindowOutcome]:
-    return together((yield from do(SideBySide([_read_window(conventions, part, purpose) for part in parts]))))
+    return combined((yield from do(SideBySide([_read_window(conventions, part, purpose) for part in parts]))))
 
 
 def _parts_by_size(conventions: QueryConventions, window: Window, first: Page, purpose: Purpose) -> list[Window]:
@@ -178,11 +191,10 @@ def _parts_by_size(conventions: QueryConventions, window: Window, first: Page, p
 
 
 def split(conventions: QueryConventions, window: Window, parts: int) -> list[Window]:
-    """The window in equal parts that overlap by a second on each side, or nothing where it is too short.
+    """Return a window in equal parts that overlap by a second on each side, or nothing if it is too short.
 
-    Nor where no end is known to work: each part would reach to the present.
-
-    The overlap makes it irrelevant whether the server includes its bounds: not shown.
+    The contract does not show whether the server includes the bounds; the overlap makes this irrelevant. Without
+    an end that is known to work, there are no parts, because each part would reach to the present.
     """
     start, end = window.start, window.end
     narrows = conventions.bounds != "none" and conventions.reaches_now

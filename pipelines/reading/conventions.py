@@ -1,7 +1,7 @@
-"""How one server speaks one list: what the contract does not show, configured or learnt.
+"""The query conventions of one list on one server, configured or found by discovery.
 
-Contract, Endpoints: names of the date-range, page and page-size parameters, and on some lists whether pages
-count from zero, are "not shown". What a server was seen to do is kept in `control.capabilities`.
+The contract (Endpoints) does not show the names of the date range, the page and the page size, nor on some lists
+whether pages count from zero. `control.capabilities` stores the results of discovery.
 """
 
 from collections.abc import Mapping
@@ -17,21 +17,21 @@ from pipelines.core.steps import ReadPage
 
 Bounds = Literal["instant", "day", "none"]
 UNPROVEN_END = timedelta(hours=36)
-"""How long ago a row must have been changed to be shown where no end is known to work: the contract's end is then
-the current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
+"""Age of a change that an answer certainly includes if no end is known to work. The contract's default end is the
+current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryConventions:
-    """`bounds`: the finest the date filter is known to tell apart; `none` where no start is known to work.
+    """The parameters of a list and the effects that they are known to have.
 
-    `end`: whether a range's end was seen to work; one that is `undecided` is sent and not relied upon.
-    `status`: whether the list can be narrowed to a status.
-    `page_base`: the number of the first page, `None` where it is not known: then the first page is asked for
-    without a number, and one page more is read, so that all are here whichever it is.
-    `end_in_days`: an end is taken as a day, whatever is known of the start. `required`: sent with each request,
-    because the server refuses the list without it, although it makes no difference.
-    `lenient`: totals of this list were caught lying, so a page is no longer asked for again because of its own.
+    `bounds` is the precision of the date filter, `none` if no start is known to work. `end` and `status` are the
+    results for these parameters; an undecided end is sent, but a certificate does not rely on it. `page_base` is
+    the number of the first page, or `None` if it is unknown: then the first request has no page number, and one
+    more page is read, so that all pages are read in either case. `end_in_days`: the server accepts an end as a day
+    only, even if it accepts a start as an instant. `required` parameters have no effect, but the server refuses
+    the list without them. `lenient`: totals of this list were wrong, so a page that contradicts its total is not
+    requested again.
     """
 
     names: QueryNames
@@ -45,7 +45,7 @@ class QueryConventions:
     lenient: bool = False
 
     def page(self, window: Window, number: int, *, lenient: bool = False) -> ReadPage:
-        """The request for one page of a window; `number` counts from 0."""
+        """Return the request for one page of a window; `number` counts from 0."""
         unnumbered = self.page_base is None and number == 0
         query = {
             **self.filters(window),
@@ -55,11 +55,11 @@ class QueryConventions:
         return ReadPage(query, number, self.page_size, lenient or self.lenient)
 
     def count(self, window: Window) -> ReadPage:
-        """The smallest request that tells a window's total."""
+        """Return the smallest request whose answer contains the total of a window."""
         return replace(self, page_size=1).page(window, 0, lenient=True)
 
     def filters(self, window: Window) -> dict[str, str]:
-        """The query that narrows the list to a window; no page yet."""
+        """Return the query that restricts the list to a window, without a page."""
         query = dict(self.required)
         if self.bounds != "none" and window.start is not None:
             query[self.names.start] = self._bound(window.start, -1)
@@ -70,24 +70,22 @@ class QueryConventions:
         return query
 
     def _bound(self, bound: datetime | date, outward: int) -> str:
-        """A bound as the server takes it.
-
-        Whole days widen by one day outwards: which zone a day bound follows and whether its end is included
-        are not shown, and a row too many costs nothing while a row too few is a loss.
-        """
+        """Format a bound in the form that the server accepts."""
         if not isinstance(bound, datetime):
             return bound.isoformat()
         at = bound.astimezone(UTC)
         if self.bounds == "day" or (self.end_in_days and outward > 0):
+            # The contract does not show the time zone of a day, nor whether the end is included. A day more on
+            # each side costs a few rows that are stored already; a day less would lose rows.
             return (at.date() + timedelta(days=outward)).isoformat()
         return at.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
     def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
-        """The latest instant before which no row of the list can still appear.
+        """Return the latest instant before which no row of the list can still appear.
 
-        With day bounds: the start of the UTC day that, with the day after it, has ended in every zone (the last
-        zone is 12 hours behind UTC), so that a widened window touches no growing day. Where no end is known to
-        work: a day and a half ago.
+        With day bounds, it is the start of the latest UTC day that has ended in every zone together with the day
+        after it (the last zone is 12 hours behind UTC), so that a widened window includes no day that still grows.
+        If no end is known to work, it is a day and a half ago.
         """
         settled = (now - lag).astimezone(UTC).replace(microsecond=0)
         if self.bounds == "day":
@@ -96,34 +94,30 @@ class QueryConventions:
 
     @property
     def reaches_now(self) -> bool:
-        """Whether the answers hold what was changed a moment ago: an end is known to work, and is sent."""
+        """Return whether answers include the latest changes, because an end is known to work and is sent."""
         return self.end is Result.HONOURED
 
     @property
     def shortest(self) -> timedelta:
-        """The shortest window that can be told apart."""
+        """Return the shortest window that the date filter can select."""
         return timedelta(seconds=2) if self.bounds == "instant" else timedelta(days=1)
 
 
 def check_page(step: ReadPage, page: Page) -> None:
-    """A page counts only if it holds what its own total promises (design §8).
-
-    Raises:
-        WrongTotal: fewer or more rows than the page's own total and size allow.
-    """
+    """Raise `WrongTotal` if a page has fewer or more rows than its own total promises, unless `lenient`."""
     if not step.lenient and (reason := contradiction(page, step.number, step.size)):
         raise WrongTotal(reason)
 
 
 def contradiction(page: Page, number: int, size: int) -> str | None:
-    """How a page contradicts itself; `None` where its rows are as many as its own total promises.
+    """Return the contradiction between a page's rows and its own total, or `None` if the page has none.
 
-    `number` counts from 0, `size` is how many rows a full page holds.
+    `number` counts from 0, and `size` is the number of rows of a full page.
     """
     size = min(size, page.per_page or size)
     promised = max(0, min(size, page.total_count - number * size))
     if len(page.rows) == promised:
         return None
     return (
-        f"page {number} holds {len(page.rows)} rows where its own total of {page.total_count} promises {promised}"
+        f"page {number} holds {len(page.rows)} rows, but its own total of {page.total_count} promises {promised}"
     )

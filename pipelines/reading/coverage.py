@@ -1,4 +1,4 @@
-"""Which parts of a time line have been read whole: the cursor of every list that has a date filter."""
+"""The parts of a time line that were read whole: the cursor of every list with a date filter."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,14 +13,14 @@ Span = tuple[T, T]
 class Coverage(Generic[T]):
     """Disjoint, ascending, half-open spans `[start, end)`.
 
-    Windows are certified in any order and a run may end at any moment; what is left to read is what no span
-    covers. An earlier start of history is just another gap.
+    Windows are certified in any order, and a run may end at any moment; the gaps between the spans are still to be
+    read. If the settings move the start of history back, that is one more gap.
     """
 
     spans: tuple[Span[T], ...] = ()
 
     def add(self, start: T, end: T) -> "Coverage[T]":
-        """Coverage with `[start, end)` too; spans that touch become one."""
+        """Return the coverage with `[start, end)` added; spans that touch become one span."""
         if start >= end:
             return self
         before = tuple(span for span in self.spans if span[1] < start)
@@ -30,21 +30,21 @@ class Coverage(Generic[T]):
         return Coverage((*before, merged, *after))
 
     def union(self, other: "Coverage[T]") -> "Coverage[T]":
-        """What either covers."""
+        """Return the union of both coverages."""
         return reduce(lambda coverage, span: coverage.add(*span), other.spans, self)
 
     def until(self, end: T) -> "Coverage[T]":
-        """Coverage without what lies behind `end`."""
+        """Return the coverage up to `end`."""
         return Coverage(tuple((start, min(stop, end)) for start, stop in self.spans if start < end))
 
     def without(self, start: T, end: T) -> "Coverage[T]":
-        """Coverage with `[start, end)` in doubt again."""
+        """Return the coverage with `[start, end)` removed."""
         before = ((first, min(last, start)) for first, last in self.spans if first < start)
         after = ((max(first, end), last) for first, last in self.spans if last > end)
         return Coverage((*before, *after)) if start < end else self
 
     def missing(self, start: T, end: T) -> list[Span[T]]:
-        """The parts of `[start, end)` that are not covered, ascending."""
+        """Return the parts of `[start, end)` that are not covered, ascending."""
         gaps: list[Span[T]] = []
         at = start
         for covered_from, covered_to in self.spans:
@@ -60,5 +60,5 @@ class Coverage(Generic[T]):
         return gaps
 
     def through(self, start: T) -> T | None:
-        """How far everything from `start` on is covered without a gap; `None` where nothing is."""
+        """Return the end of the span that contains `start`, or `None` if no span contains it."""
         return next((end for begin, end in self.spans if begin <= start < end), None)

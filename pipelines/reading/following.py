@@ -1,8 +1,8 @@
-"""The pages that a first page promises, without believing its total, which may be any number.
+"""Read the pages that the total of a first page promises, although the total may be wrong.
 
-Where it promises many, the last of them is asked for first. Then so many are asked for at a time, and no more once
-none of those brought a row that had not come before. So a pass costs what the rows cost that really come, and
-never more than `MOST_PAGES`, whatever comes.
+If the total promises many pages, the last of them is read first. Then several pages are requested at a time, until
+none of them has a new row. So the requests of a pass are in proportion to the rows that really come, and at most
+`MOST_PAGES`.
 """
 
 from dataclasses import dataclass, replace
@@ -14,24 +14,24 @@ from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.rows import key_of
 
 MOST_PAGES = 20_000
-"""Pages of one pass: two million rows at 100 a page, of which each is in memory."""
-FEW = 16
-"""Pages that are asked for although only a total promises them."""
+"""Most pages of one pass: two million rows at 100 rows a page, all of them in memory."""
+UNTESTED_PAGES = 16
+"""Most pages that are requested without a test of the last page."""
 AT_ONCE, AT_ONCE_OF_A_LIE = 64, 8
-"""Pages, where the last one is as promised; and where it is not, or is refused."""
+"""Pages that are requested at a time: if the last page is as promised; and if it is not, or is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The pages after the first, in order; and why there are fewer than were promised, if so."""
+    """The pages after the first, in order; `unkept` is the reason if there are fewer pages than promised."""
 
     pages: tuple[Page, ...]
     unkept: str | None = None
 
 
-def tolerant(conventions: QueryConventions, window: Window, number: int) -> Plan[Page]:
-    """One page, taken as it is where it goes on contradicting its own total: `Pass.lie` tells of it."""
-    if conventions.page_base is None:  # how many rows it should hold is not known
+def read_page(conventions: QueryConventions, window: Window, number: int) -> Plan[Page]:
+    """Read one page; accept it if it contradicts its own total again and again, which `Pass.lie` reports."""
+    if conventions.page_base is None:  # the number of rows that the page should have is unknown
         return (yield from do(conventions.page(window, number, lenient=True)))
     try:
         return (yield from do(conventions.page(window, number)))
@@ -39,26 +39,26 @@ def tolerant(conventions: QueryConventions, window: Window, number: int) -> Plan
         return (yield from do(conventions.page(window, number, lenient=True)))
 
 
-def promised(conventions: QueryConventions, window: Window, number: int, first: Page) -> Plan[Page]:
-    """A page after the first. One that is refused is an empty one, which no certificate survives.
+def read_promised(conventions: QueryConventions, window: Window, number: int, first: Page) -> Plan[Page]:
+    """Read a page after the first; return an empty page with `refused`, and so no certificate, if it is refused.
 
-    The list may have shrunk meanwhile, and how a page beyond the end is answered is not shown; nor is how deep a
-    server lets its lists be paged, which a window that is split stays above.
+    The list may have become shorter, and the contract shows neither the answer for a page beyond the end nor the
+    number of pages that a server allows.
     """
     try:
-        return (yield from tolerant(conventions, window, number))
+        return (yield from read_page(conventions, window, number))
     except RequestRefused as error:
         return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
 
 
 def follow(conventions: QueryConventions, window: Window, first: Page, count: int, size: int) -> Plan[Followed]:
-    """Pages 1 to `count - 1`, as far as they hold rows. `size`: the rows of a full page."""
+    """Read pages 1 to `count - 1` as long as they have new rows; `size` is the number of rows of a full page."""
     pages: list[Page] = []
     probed: dict[int, Page] = {}
     at_once = AT_ONCE
-    if count > FEW:
+    if count > UNTESTED_PAGES:
         last = (first.total_count - 1) // size
-        probed[last] = yield from promised(conventions, window, last, first)
+        probed[last] = yield from read_promised(conventions, window, last, first)
         if probed[last].refused:
             at_once = AT_ONCE_OF_A_LIE
         elif _is_empty_promise(conventions, probed[last], last, size):
@@ -66,17 +66,16 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
     seen = {key_of(row) for row in first.rows}
     while (number := len(pages) + 1) < min(count, MOST_PAGES):
         numbers = range(number, min(number + at_once, count, MOST_PAGES))
-        others = yield from do(
-            SideBySide([promised(conventions, window, one, first) for one in numbers if one not in probed])
-        )
-        brought = [probed.pop(one) if one in probed else others.pop(0) for one in numbers]
-        pages += brought
+        unread = [index for index in numbers if index not in probed]
+        read = yield from do(SideBySide([read_promised(conventions, window, index, first) for index in unread]))
+        batch = [probed.pop(index) if index in probed else read.pop(0) for index in numbers]
+        pages += batch
         if numbers.stop == count:
             break
-        keys = {key_of(row) for page in brought for row in page.rows}
+        keys = {key_of(row) for page in batch for row in page.rows}
         if keys <= seen:
-            clause = f"pages {number} to {numbers.stop - 1} bring no new row where a total of {first.total_count}"
-            refused = any(page.refused for page in brought)
+            clause = f"pages {number} to {numbers.stop - 1} bring no new row, but a total of {first.total_count}"
+            refused = any(page.refused for page in batch)
             return Followed(tuple(pages), None if refused else f"{clause} promises some")
         seen |= keys
     reason = f"a total of {first.total_count} promises {count} pages, at most {MOST_PAGES} are read"
@@ -84,5 +83,5 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
 
 
 def _is_empty_promise(conventions: QueryConventions, page: Page, number: int, size: int) -> bool:
-    """Whether the last page that is promised, or where pages count from 1 the last but one, is not as promised."""
+    """Return whether the last promised page is not as promised; pages may count from 1 if the base is unknown."""
     return not page.rows if conventions.page_base is None else contradiction(page, number, size) is not None

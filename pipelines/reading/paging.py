@@ -1,7 +1,7 @@
-"""Reading a list page by page, and what one pass over it proves.
+"""Read a list page by page, and judge the evidence of one pass over it.
 
-A certificate rests on distinct ids, never on counted rows: while a list moves, a skipped row and a repeated
-one cancel each other in a count (design §8).
+A certificate relies on distinct ids and never on the number of rows: while a list changes, a skipped row and a
+repeated row cancel each other in a count (design §8).
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,16 +14,16 @@ from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.steps import Plan, do
 from pipelines.reading.conventions import QueryConventions, contradiction
-from pipelines.reading.following import MOST_PAGES, follow, tolerant
+from pipelines.reading.following import MOST_PAGES, follow, read_page
 from pipelines.reading.rows import key_of
 
 
-@dataclass(frozen=True)  # without slots, for what is worked out once
+@dataclass(frozen=True)  # without slots, because of `cached_property`
 class Pass:
-    """One pass over one window, in the order of the pages. `size`: the rows of a full page.
+    """One pass over one window, in the order of the pages; `size` is the number of rows of a full page.
 
-    `shifted`: it is not known whether pages count from 0 or from 1, so each page may also be the one before it.
-    `unkept`: why not all pages were read that the total promises.
+    `shifted`: pages may count from 0 or from 1, so each page may also be the page before it. `unkept` is the
+    reason if not all pages were read that the total promises.
     """
 
     window: Window
@@ -34,34 +34,34 @@ class Pass:
 
     @property
     def started(self) -> datetime:
-        """The source's clock at the first answer."""
+        """Return the source's clock at the first answer."""
         return self.pages[0].server_time
 
     @property
     def rows(self) -> list[Row]:
-        """All rows, those met twice included."""
+        """Return all rows, with repeated rows."""
         return [row for page in self.pages for row in page.rows]
 
     @cached_property
     def keys(self) -> set[str]:
-        """The distinct ids among the rows."""
+        """Return the distinct ids of the rows."""
         return {key_of(row) for page in self.pages for row in page.rows}
 
     @property
     def total(self) -> int:
-        """What the first page said the window holds."""
+        """Return the total of the first page."""
         return self.pages[0].total_count
 
     @property
     def steady(self) -> bool:
-        """Whether every page told the same total."""
+        """Return whether every page has the same total."""
         return all(page.total_count == self.total for page in self.pages)
 
     @cached_property
     def lie(self) -> str | None:
-        """The first page that contradicts its own total, in words: such a total proves nothing."""
-        given = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
-        contradictions = (self._contradiction(number, page) for number, page in given)
+        """Return the first contradiction between a page and its own total, in words. Such a total is no proof."""
+        answered = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
+        contradictions = (self._contradiction(number, page) for number, page in answered)
         return self.unkept or next((words for words in contradictions if words), None)
 
     def _contradiction(self, number: int, page: Page) -> str | None:
@@ -70,34 +70,35 @@ class Pass:
 
     @property
     def refusal(self) -> str | None:
-        """The first page that an earlier one promised and the server would not give, in words."""
+        """Return the first promised page that the server refused, in words."""
         refused = ((number, page.refused) for number, page in enumerate(self.pages))
         return next((f"page {number} is refused ({words})" for number, words in refused if words), None)
 
     @property
     def whole(self) -> bool:
-        """In a window that rows only leave, an unmoved total met by as many distinct ids skips nothing."""
+        """Return whether as many distinct ids came as an unchanged total says."""
+        # Rows only leave a closed window, so such a pass has skipped no row.
         return self.steady and len(self.keys) == self.total and self.lie is None and self.refusal is None
 
     @property
     def read_at(self) -> datetime:
-        """The source's clock at the last answer."""
+        """Return the source's clock at the last answer."""
         return max(page.server_time for page in self.pages)
 
     @property
     def finding(self) -> str:
-        """What this pass shows, in the words of a certificate."""
+        """Return the evidence of this pass, in the words of a certificate."""
         if self.lie or self.refusal:
             return self.lie or self.refusal or ""
         if not self.steady:
             return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
         if not self.whole:
-            return f"{len(self.keys)} distinct ids where the total is {self.total}"
+            return f"{len(self.keys)} distinct ids, but the total is {self.total}"
         return "one page is one snapshot" if len(self.pages) == 1 else "ids received match an unchanged total"
 
 
 def certificate(done: Pass, kind: WindowKind, *, retries: int = 0, reason: str | None = None) -> Certificate:
-    """The evidence of a pass. A reason of its own says why it counts although the pass alone does not."""
+    """Return the certificate of a pass; `reason` is other evidence, which certifies a pass that is not whole."""
     return Certificate(
         window=done.window,
         kind=kind,
@@ -115,12 +116,12 @@ def certificate(done: Pass, kind: WindowKind, *, retries: int = 0, reason: str |
 
 
 def uncertified(evidence: Certificate, reason: str) -> Certificate:
-    """The same evidence, which is not enough."""
+    """Return the certificate as uncertified for this reason."""
     return replace(evidence, certified=False, reason=reason)
 
 
 def remaining_pages(conventions: QueryConventions, window: Window, first: Page) -> Plan[Pass]:
-    """The pages after the first, as many as its total promises, and what lies beyond them if anything does."""
+    """Read the pages that the first page promises, and further pages if they have new rows."""
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     if conventions.page_base is None and first.total_count > len(first.rows):
         return (yield from _pages_of_either_base(conventions, window, first, size))
@@ -133,9 +134,10 @@ def remaining_pages(conventions: QueryConventions, window: Window, first: Page) 
 
 
 def _pages_of_either_base(conventions: QueryConventions, window: Window, first: Page, size: int) -> Plan[Pass]:
-    """All pages where it is not known whether they count from 0 or from 1: one more than the total promises.
+    """Read all pages if their base is unknown: one page more than the total promises.
 
-    From 0, the last of them lies beyond the end; from 1, number 1 repeats the first page. Ids tell the rest.
+    If pages count from 0, the last page is beyond the end; if they count from 1, page 1 repeats the first page.
+    The distinct ids are complete in both cases.
     """
     size = max(1, min(size, len(first.rows) or size))
     count = -(-first.total_count // size)
@@ -147,10 +149,10 @@ def _pages_of_either_base(conventions: QueryConventions, window: Window, first: 
 
 
 def _beyond(conventions: QueryConventions, window: Window, pages: Sequence[Page]) -> Plan[list[Page]]:
-    """What pages after a full last one hold: nothing, unless the total is capped or too low.
+    """Read on after a full last page; there are more rows only if the total is capped or too low.
 
-    So a list whose length is a multiple of the page size costs one request more. One that has grown meanwhile is
-    not followed: it might grow as fast as it is read, and its next pass begins with the new total.
+    So a list whose length is a multiple of the page size costs one request more. If the list has grown, the pass
+    ends: the list might grow as fast as it is read, and its next pass begins with the new total.
     """
     seen = {key_of(row) for page in pages for row in page.rows}
     more: list[Page] = []
@@ -170,21 +172,21 @@ def _beyond(conventions: QueryConventions, window: Window, pages: Sequence[Page]
 
 
 def read_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
-    """One pass over a window: its first page, then the others side by side."""
-    first = yield from tolerant(conventions, window, 0)
+    """Read one pass over a window: its first page, then its other pages concurrently."""
+    first = yield from read_page(conventions, window, 0)
     return (yield from remaining_pages(conventions, window, first))
 
 
-def united(passes: Iterable[Pass]) -> set[str]:
-    """The distinct ids of several passes over one closed window."""
+def united_ids(passes: Iterable[Pass]) -> set[str]:
+    """Return the distinct ids of several passes over one closed window."""
     return {key for done in passes for key in done.keys}
 
 
-def fell(totals: Sequence[int]) -> bool:
-    """Whether a total was lower than the one before it: rows were deleted, so others moved up, perhaps unmet."""
+def has_fallen(totals: Sequence[int]) -> bool:
+    """Return whether a total fell: rows were deleted, so a row may have moved up past the next page."""
     return any(after < before for before, after in pairwise(totals))
 
 
 def most_followed(conventions: QueryConventions, total: int) -> int:
-    """Pages after which a list is not followed any more that is read one page at a time and may grow meanwhile."""
+    """Return the most pages of a list that is read page after page and may grow meanwhile."""
     return min(MOST_PAGES, 2 * (total // conventions.page_size + 1) + 1)

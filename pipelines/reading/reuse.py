@@ -1,4 +1,4 @@
-"""Pages that were read to find out how a server speaks are pages of the first read, too."""
+"""Reuse the pages that discovery read in the first read of the list."""
 
 from collections.abc import MutableMapping
 from dataclasses import replace
@@ -11,19 +11,19 @@ from pipelines.reading.conventions import contradiction
 
 A = TypeVar("A")
 Pages = MutableMapping[frozenset[tuple[str, str]], Page]
-"""Answers by what was asked."""
+"""Pages by their query."""
 
 
-def question(query: Query) -> dict[str, str]:
-    """A query as plain text."""
+def plain_query(query: Query) -> dict[str, str]:
+    """Return a query with all of its values as text."""
     return {name: str(value) for name, value in query.items()}
 
 
 def reusing(pages: Pages, running: Plan[A]) -> Plan[A]:
-    """The same plan; what it asks for first is answered from `pages`, each of them once.
+    """Run a plan, but answer its requests from `pages` if a page has their query, each page once.
 
-    A certificate compares the totals and ids of its pages, whenever each was read, so one that was read a few
-    requests earlier proves as much. A page that contradicts its own total may be torn, and is asked for again.
+    A certificate compares the totals and ids of its pages, so a page that was read a few requests earlier proves
+    as much. A page that contradicts its own total may be torn and is requested again.
     """
     answer: Any = None
     failure: VetlError | None = None
@@ -33,7 +33,7 @@ def reusing(pages: Pages, running: Plan[A]) -> Plan[A]:
         except StopIteration as finished:
             return finished.value
         answer, failure = None, None
-        if isinstance(step, ReadPage) and (page := pages.pop(frozenset(question(step.query).items()), None)):
+        if isinstance(step, ReadPage) and (page := pages.pop(frozenset(plain_query(step.query).items()), None)):
             if not contradiction(page, step.number, step.size):
                 answer = page
                 continue

@@ -1,4 +1,4 @@
-"""What a row tells of itself: its key, and when it was last changed."""
+"""The key and the time of the last change of a row."""
 
 from datetime import UTC, datetime
 from json import dumps
@@ -7,18 +7,18 @@ from pipelines.core.pages import Row
 
 
 def key_of(row: Row) -> str:
-    """The id of a row; a row without one counts as itself, so that the certificate still counts it."""
+    """Return the id of a row, or the whole row as text if it has none, so that a certificate counts it."""
     identity = row.get("id")
     return dumps(row, sort_keys=True, default=str) if identity is None else str(identity)
 
 
 _FIRST = datetime(1, 1, 8, tzinfo=UTC)
 _LAST = datetime(9999, 12, 25, tzinfo=UTC)
-"""A week from the ends of the calendar: what is nearer has no local time in some zone, and no day beside it."""
+"""A week from the ends of the calendar: a later or earlier time has no local time in some zone."""
 
 
 def instant(value: object) -> datetime | None:
-    """Return a time that a row holds, in UTC; `None` if it cannot be read, or nothing can be reckoned from it."""
+    """Return the UTC time that a text contains, or `None` if it is no time or too near to the calendar's ends."""
     try:
         at = datetime.fromisoformat(str(value))
         at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
@@ -28,5 +28,5 @@ def instant(value: object) -> datetime | None:
 
 
 def updated_at(row: Row) -> datetime | None:
-    """When the source says that a row was last changed, if it can be read."""
+    """Return the time at which a row was last changed, if the row has a readable one."""
     return instant(row.get("updated_at"))

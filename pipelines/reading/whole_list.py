@@ -1,4 +1,4 @@
-"""Reading a whole list that no window divides, and what has vanished from it."""
+"""Read a whole list that cannot be divided into windows, and find the rows that have vanished from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from pipelines.reading.paging import (
     certificate,
     read_pass,
     uncertified,
-    united,
+    united_ids,
 )
 
 WHOLE = Window()
@@ -29,7 +29,7 @@ PAGES_OF_A_MOVING_LIST = 20
 
 @dataclass(frozen=True, slots=True)
 class WholeList:
-    """What became of reading a whole list: all its passes, and what they prove together."""
+    """The result of the read of a whole list: all its passes, and whether they prove it whole."""
 
     passes: Sequence[Pass]
     certified: bool
@@ -37,39 +37,37 @@ class WholeList:
 
     @property
     def last(self) -> Pass:
-        """The latest pass."""
+        """Return the latest pass."""
         return self.passes[-1]
 
 
 def read_whole_list(
     conventions: QueryConventions,
-    asked: Window = WHOLE,
+    requested: Window = WHOLE,
     *,
     claimed: Window = WHOLE,
     sealed_before: datetime | None = None,
 ) -> Plan[WholeList]:
     """Read an unsplittable list until a pass, or several united under one total, prove it whole.
 
-    `asked` is sent; `claimed` is what the certificate says to be here.
+    The requests are for the window `requested`; the certificate is for the window `claimed`.
 
-    It costs at most as many pages as 20 passes over the list as it was at first, and one pass more: a list that
-    grows while it is read makes each pass longer than the one before. Where its total moves, passes cannot be
-    united, and it costs twice the list and 20 pages.
+    The read costs at most as many pages as 20 passes over the list as it was at first, and one pass more, because
+    a list that grows makes each pass longer than the pass before it. If the total changes, passes cannot be
+    united, and the read costs at most twice the list and 20 pages.
     """
     passes: list[Pass] = []
     while not passes or sum(len(done.pages) for done in passes) < _most_pages(passes):
-        done = replace((yield from read_pass(conventions, asked)), window=claimed)
+        done = replace((yield from read_pass(conventions, requested)), window=claimed)
         passes.append(done)
         if done.whole:
             evidence = certificate(done, WindowKind.WHOLE, retries=len(passes) - 1)
             yield MergeRows(done.rows, done.read_at, sealed_before, certificate=evidence)
             return WholeList(passes, True, f"the whole list: {done.finding}")
         yield MergeRows(done.rows, done.read_at, sealed_before)
-        if together := _proven_together(passes):
-            reason = f"the ids of {together} passes together match an unchanged total"
-            evidence = replace(
-                certificate(done, WindowKind.WHOLE, reason=reason), started=passes[-together].started
-            )
+        if count := _united_passes(passes):
+            reason = f"the ids of {count} passes together match an unchanged total"
+            evidence = replace(certificate(done, WindowKind.WHOLE, reason=reason), started=passes[-count].started)
             yield MergeRows((), done.read_at, certificate=evidence)
             return WholeList(passes, True, reason)
         if done.lie and len(passes) > RE_READS_OF_A_LIE:
@@ -87,28 +85,28 @@ def _most_pages(passes: Sequence[Pass]) -> int:
     return UNITED_PASSES * once if are_unmoved(passes) else 2 * once + PAGES_OF_A_MOVING_LIST
 
 
-def _proven_together(passes: Sequence[Pass]) -> int:
-    """How many of the latest passes, all steady under one total, hold that many distinct ids; 0 for none."""
+def _united_passes(passes: Sequence[Pass]) -> int:
+    """Return the least number of latest passes whose distinct ids match their one unchanged total, or 0."""
     total = passes[-1].total
     for count in range(2, len(passes) + 1):
         latest = passes[-count:]
         if not all(done.steady and not done.lie and done.total == total for done in latest):
             return 0
-        if len(united(latest)) == total:
+        if len(united_ids(latest)) == total:
             return count
     return 0
 
 
-def mark_vanished(conventions: QueryConventions, whole: WholeList, asked: Window = WHOLE) -> Plan[None]:
-    """Rows here that a certified read of the whole list did not meet, and a second one does not meet either."""
+def mark_vanished(conventions: QueryConventions, whole: WholeList, requested: Window = WHOLE) -> Plan[None]:
+    """Mark stored rows as deleted if a certified read of the whole list and a second one do not contain them."""
     yield Flush()
     if not whole.certified:
         return
     here = yield from do(IdsHere())
-    gone = set(here) - united(whole.passes)
+    gone = set(here) - united_ids(whole.passes)
     if gone:
-        again = yield from read_whole_list(conventions, asked)
-        gone -= united(again.passes)
+        again = yield from read_whole_list(conventions, requested)
+        gone -= united_ids(again.passes)
         if gone and again.certified:
             yield MissingRecords(sorted(gone), again.last.read_at)
         yield Flush()

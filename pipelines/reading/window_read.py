@@ -1,4 +1,4 @@
-"""What a window is read for, and what reading it has found."""
+"""The purpose of the read of a window, and its result."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,18 +12,18 @@ from pipelines.reading.coverage import Coverage
 
 WINDOWS_ALLOWED = 256
 ROWS_PER_WINDOW_ALLOWED = 20
-"""Windows that one purpose may be split into, and one more for so many rows that came: a server that tells the
-same total for every part would otherwise be split down to the second."""
+"""Windows into which one purpose may be split: 256, and one more for every 20 rows that came. If a server answers
+the same total for every part, the split would otherwise go down to the second."""
 NOTHING: Coverage[datetime] = Coverage()
 OnCertified = Callable[[Window], MoveCursor]
 
 
 @dataclass(frozen=True, slots=True)
 class WindowOutcome:
-    """What reading a window has found.
+    """The result of the read of a window.
 
-    `covered`: the parts of it that are certified. `doubts`: why others are not. `ids`: all that were met, where
-    they are wanted. `lies`: a total was caught lying. `strays`: rows came that the range does not hold.
+    `covered` are its certified parts, `doubts` the reasons why other parts are not certified, and `ids` all ids
+    that came, if the purpose wants them. `lies`: a total was wrong. `strays`: rows from outside the range came.
     """
 
     covered: Coverage[datetime] = NOTHING
@@ -34,7 +34,7 @@ class WindowOutcome:
 
     @property
     def certified(self) -> bool:
-        """Whether no part is in doubt."""
+        """Return whether no part is in doubt."""
         return not self.doubts
 
     def __add__(self, other: "WindowOutcome") -> "WindowOutcome":
@@ -49,9 +49,9 @@ class WindowOutcome:
 
 @dataclass(slots=True)
 class Shared:
-    """What the parts of a window learn while they are read side by side, each for all of them.
+    """The observations that the parts of a window share while they are read concurrently.
 
-    `windows`, `pages`, `came`: how many windows and pages were read so far, and how many rows came.
+    `windows`, `pages` and `came` count the windows, pages and rows so far.
     """
 
     lies: bool = False
@@ -62,26 +62,25 @@ class Shared:
 
     @property
     def may_split(self) -> bool:
-        """Whether one window more may be split: by the rows that came, not by what totals promise."""
+        """Return whether one more window may be split, by the number of rows that really came."""
         allowed = WINDOWS_ALLOWED + self.came // ROWS_PER_WINDOW_ALLOWED
         return not self.strays and self.windows < allowed
 
     def meet(self, pages: Sequence[Page]) -> None:
-        """Count what was read."""
+        """Count pages that were read and their rows."""
         self.pages += len(pages)
         self.came += sum(len(page.rows) for page in pages)
 
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a window is read for, which the parts that it is split into share.
+    """The purpose of the read of a window, which all of its parts share.
 
-    `kind` names them in `control.windows`. `sealed_before`: a changed row from before it came late.
-    `settled`: rows that were changed before this do not appear any more, not even late. `on_certified`: how the
-    cursor moves with each certified part, so that a run that ends early resumes behind it. The tail moves none, so
-    it is neither split nor insisted upon while it keeps moving.
-    `hidden`: rows of the window may not be shown, since no end is known to work, so it cannot be certified.
-    `wants_ids`: all ids that are met are returned.
+    `kind` is the kind in `control.windows`. A changed row from before `sealed_before` came late. No row with a
+    change before `settled` can still appear. `on_certified` moves the cursor behind each certified part, so that
+    the next run resumes there if this run ends early. `hidden`: the answers may lack rows of the window, because
+    no end is known to work, so that the window cannot be certified. `wants_ids`: the outcome contains all ids that
+    came.
     """
 
     kind: WindowKind
@@ -94,14 +93,15 @@ class Purpose:
 
     @property
     def insists(self) -> bool:
-        """Whether a window that keeps moving is split, and read until it is certain."""
+        """Return whether a window that keeps changing is split and read until it is certain."""
+        # The tail moves no cursor, and the next sync reads it again.
         return self.kind is not WindowKind.TAIL
 
     def unsettled(self, window: Window) -> bool:
-        """Whether rows may still come late into a window."""
+        """Return whether rows may still come late into a window."""
         return self.settled is not None and isinstance(window.end, datetime) and window.end > self.settled
 
 
-def together(outcomes: Iterable[WindowOutcome]) -> WindowOutcome:
-    """What several windows brought."""
+def combined(outcomes: Iterable[WindowOutcome]) -> WindowOutcome:
+    """Return the outcome of several windows."""
     return reduce(add, outcomes, WindowOutcome())

@@ -1,49 +1,60 @@
-"""Whom the receiver believes: the signature decides, and nothing else does.
+"""Accept or refuse deliveries by their signature alone.
 
-A delivery may be hours late (contract: the hourly reconciliation) and come from any address, so neither time
-nor source counts against it. Sources are only remembered for signatures that were wrong.
+A delivery may be hours late (contract: the hourly reconciliation) and may come from any address, so neither its
+time nor its source matters. The receiver remembers a source only if its signature was wrong.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pipelines.partner.webhooks import Channel, Delivery, Secret, Signing, may_speak_for, practice_of, read
+from pipelines.partner.webhooks import (
+    Channel,
+    Delivery,
+    Secret,
+    Signing,
+    may_speak_for,
+    parse_delivery,
+    practice_of,
+)
 
 
 class Refused(Exception):
-    """Not genuine. The message says why, and holds nothing of the body."""
+    """The delivery is not genuine; the message is the reason and contains nothing of the body."""
 
     status = 401
 
 
 class WrongPractice(Refused):
-    """Signed, but by a secret that may not speak for the practice in the body."""
+    """The secret of the signature belongs to another practice than the one in the body."""
 
     status = 403
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The active secrets. `unsigned`: believe whom no secret could prove, for practices that have none."""
+    """The active secrets; `unsigned` accepts deliveries without a signature for practices without a secret."""
 
     secrets: tuple[Secret, ...]
     unsigned: bool = False
 
-    def admit(self, channel: Channel, body: bytes, signing: Signing, given: str | None) -> tuple[str, Delivery]:
-        """The practice that a delivery speaks for (empty where nobody tells), and the delivery.
+    def admit(
+        self, channel: Channel, body: bytes, signing: Signing, signature: str | None
+    ) -> tuple[str, Delivery]:
+        """Return the practice of a delivery, empty if it is unknown, and the delivery.
 
-        `signing` has seen all of the body, which is not even parsed before its signature is found good.
+        `signing` has hashed the whole body. The body is not parsed before its signature is verified.
 
         Raises:
-            Refused: it is not signed, not by an active secret, or (WrongPractice) by one of another practice.
+            Refused: the delivery is not signed, or not by an active secret.
+            WrongPractice: the secret of another practice signed it.
         """
-        if given is None:
+        if signature is None:
             return self._unsigned(channel, body)
-        signed_by = signing.signers(given)
+        signed_by = signing.signers(signature)
         if not signed_by:
             raise Refused("the signature is not of an active secret")
-        delivery = read(channel, body)
+        delivery = parse_delivery(channel, body)
         if not may_speak_for(signed_by, delivery.practice_id):
             raise WrongPractice("signed for another practice")
         return practice_of(signed_by, delivery) or "", delivery
@@ -51,7 +62,7 @@ class Trust:
     def _unsigned(self, channel: Channel, body: bytes) -> tuple[str, Delivery]:
         if not self.unsigned:
             raise Refused("not signed")
-        delivery = read(channel, body)
+        delivery = parse_delivery(channel, body)
         if delivery.problem:
             raise Refused("neither signed nor understood")
         if any(item.practice_id in (None, delivery.practice_id) for item in self.secrets):
@@ -60,7 +71,7 @@ class Trust:
 
 
 class Suspects:
-    """Sources whose deliveries were refused, a bounded number of them, each for a minute."""
+    """Sources of refused deliveries: a bounded number of them, each for a minute."""
 
     def __init__(self, now: Callable[[], float], *, tolerated: int = 30, remembered: int = 4_096) -> None:
         self._now = now
@@ -69,7 +80,7 @@ class Suspects:
         self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
     def note(self, source: str) -> bool:
-        """One more refusal. True: this source has had more of them than are tolerated in a minute."""
+        """Count a refusal; return whether this source has more refusals in a minute than are tolerated."""
         since, count = self._seen.pop(source, (self._now(), 0))
         if self._now() - since >= 60:  # noqa: PLR2004 - a minute
             since, count = self._now(), 0

@@ -1,4 +1,4 @@
-"""The receiver over HTTP. A 200 means: genuine, and on disk (or there before)."""
+"""The receiver over HTTP; status 200 means that a delivery is genuine and on disk."""
 
 import asyncio
 import logging
@@ -29,9 +29,9 @@ _log = structlog.stdlib.get_logger("vetl.webhooks")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How large and how slow a request may be. The sender itself gives up after 10 s (contract: Limits).
+    """Limits for the size and the duration of a request; the sender gives up after 10 s (contract: Limits).
 
-    `unverified_bytes`: of all bodies together whose signature is not known to be good yet.
+    `unverified_bytes` limits all bodies together whose signature is not verified yet.
     """
 
     body_bytes: int = 1_048_576
@@ -42,7 +42,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class RequestOutcome:
-    """What becomes of a request: a word for the metrics, the status, and what is said to the sender."""
+    """The outcome of a request: a word for the metrics, and the status and the message for the sender."""
 
     result: str
     status: int
@@ -55,8 +55,8 @@ TOO_LARGE = RequestOutcome("too_large", 413, "the body is too large")
 TOO_SLOW = RequestOutcome("too_slow", 408, "the body did not arrive in time")
 GONE = RequestOutcome("gone", 400, "the sender went away")
 NOT_JSON = RequestOutcome("refused", 415, "an unsigned delivery must be application/json")
-LIMITED = RequestOutcome("limited", 429, "too many deliveries from here could not be believed")
-CROWDED = RequestOutcome("crowded", 503, "too many bodies are on their way; send it again")
+LIMITED = RequestOutcome("limited", 429, "too many deliveries from this address were refused")
+CROWDED = RequestOutcome("crowded", 503, "too many bodies are being received; send it again")
 BUSY = RequestOutcome("busy", 503, "not stored; send it again")
 _RETRY_AFTER = {429: "60", 503: "2"}
 
@@ -70,10 +70,10 @@ def application(
     bounds: Bounds | None = None,
     now: Callable[[], float] = time.monotonic,
 ) -> Starlette:
-    """The ASGI application. It closes the inbox's writer when it is shut down.
+    """Return the ASGI application, which closes the inbox's writer at shutdown.
 
-    `trust`: asked for each delivery, as secrets are rotated meanwhile. `dismissed`: how many connections were
-    closed to make room (`connections.Crowd`).
+    `trust` is called for each delivery, because secrets are rotated while the receiver runs. `dismissed` returns
+    the number of connections that were closed to make room (`connections.Crowd`).
     """
     receiver = Receiver(trust, inbox, backlog, dismissed, bounds or Bounds(), now)
 
@@ -85,7 +85,7 @@ def application(
     app = Starlette(
         routes=[
             *(
-                # A slash too many must not cost a delivery: a sender may not follow a redirection.
+                # A sender that adds a slash may not follow a redirection, so its delivery would be lost.
                 Route(f"/webhooks/{channel.value}{slash}", partial(receiver.receive, channel), methods=["POST"])
                 for channel in Channel
                 for slash in ("", "/")
@@ -96,13 +96,13 @@ def application(
         ],
         lifespan=lifespan,
     )
-    # The address of a redirection would be made of what the sender says of our host.
+    # The address of a redirection would contain the sender's own Host header.
     app.router.redirect_slashes = False
     return app
 
 
 class Receiver:
-    """The routes."""
+    """The routes of the receiver."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Receiver:
         self._metrics = metrics.Metrics()
 
     async def receive(self, channel: Channel, request: Request) -> Response:
-        """One delivery."""
+        """Answer one delivery."""
         started = self._now()
         verdict = await self._judge(channel, request)
         self._metrics.count(channel, verdict.result, self._now() - started)
@@ -133,11 +133,11 @@ class Receiver:
         return JSONResponse(answer, verdict.status, headers)
 
     async def health(self, _: Request) -> Response:
-        """The process answers."""
+        """Answer that the process runs."""
         return JSONResponse({"status": "ok"})
 
     async def ready(self, _: Request) -> Response:
-        """A delivery could be stored now."""
+        """Answer whether a delivery can be stored now."""
         try:
             async with asyncio.timeout(self._bounds.commit_seconds):
                 await self._inbox.probe()
@@ -146,16 +146,16 @@ class Receiver:
         return JSONResponse({"status": "ok"})
 
     async def metrics(self, _: Request) -> Response:
-        """Counts since the start, and the inbox as it is."""
+        """Answer with the counts since the start and the state of the inbox."""
         try:
             backlog = await asyncio.to_thread(self._backlog)
         except InboxError:
             backlog = None
-        return Response(self._metrics.text(self._others(backlog)), media_type=metrics.CONTENT_TYPE)
+        return Response(self._metrics.text(self._state(backlog)), media_type=metrics.CONTENT_TYPE)
 
-    def _others(self, backlog: Backlog | None) -> dict[str, tuple[str, float]]:
-        others: dict[str, tuple[str, float]] = {
-            "vetl_webhook_unverified_bytes": ("Bytes of bodies that are being received.", self._budget.held),
+    def _state(self, backlog: Backlog | None) -> dict[str, tuple[str, float]]:
+        state: dict[str, tuple[str, float]] = {
+            "vetl_webhook_unverified_bytes": ("Bytes of bodies that are being received.", self._budget.received),
             "vetl_webhook_waiting_for_commit": ("Deliveries that wait for their commit.", self._inbox.waiting),
             "vetl_webhook_connections_dismissed_total": (
                 "Connections closed before their request had arrived, as there were too many.",
@@ -166,15 +166,15 @@ class Receiver:
         }
         if backlog is not None:
             age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
-            others["vetl_inbox_waiting"] = ("Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
-            others["vetl_inbox_oldest_seconds"] = ("How long the oldest of them has waited.", age)
-        return others
+            state["vetl_inbox_waiting"] = ("Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
+            state["vetl_inbox_oldest_seconds"] = ("Seconds that the oldest of them has waited.", age)
+        return state
 
     async def _judge(self, channel: Channel, request: Request) -> RequestOutcome:
-        given, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
-        if given is None and not trust.unsigned:
+        signature, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
+        if signature is None and not trust.unsigned:
             return self._refuse(channel, request, "not signed")
-        if given is None and not _is_json(request):
+        if signature is None and not _is_json(request):
             return NOT_JSON
         signing, holder = Signing(trust.secrets), self._budget.begin()
         try:
@@ -182,7 +182,7 @@ class Receiver:
             if cut_short:
                 return cut_short
             body = bytes(holder.data)
-            practice_id, delivery = trust.admit(channel, body, signing, given)
+            practice_id, delivery = trust.admit(channel, body, signing, signature)
         except Refused as refusal:
             return self._refuse(channel, request, str(refusal), refusal.status)
         finally:
@@ -204,11 +204,11 @@ class Receiver:
         except InboxError as error:
             _say(logging.ERROR, "not_stored", why=str(error))
         except (Full, TimeoutError):
-            _say(logging.WARNING, "not_stored", why="too many wait for their commit")
+            _say(logging.WARNING, "not_stored", why="too many deliveries wait for their commit")
         return BUSY
 
     async def _receive(self, request: Request, body: Body, signing: Signing) -> RequestOutcome | None:
-        """Fill the body with the raw bytes, or tell why not. The length told only serves to refuse early."""
+        """Fill the body with the raw bytes; return an outcome if the request is refused."""
         length = request.headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._bounds.body_bytes:
             return TOO_LARGE
@@ -238,11 +238,12 @@ class Receiver:
 
 
 def _say(level: int, event: str, **fields: Any) -> None:  # noqa: ANN401 - structlog's own
-    """A line in the log. Where it cannot be written, perhaps on the same full disk, the answer is no other."""
+    """Log a line; ignore a failure of the log, perhaps on a full disk, which must not change the answer."""
     with suppress(OSError, ValueError):
         _log.log(level, event, **fields)
 
 
 def _is_json(request: Request) -> bool:
-    """A page in a browser can send a form or plain text here, but JSON only to who allows it."""
+    """Return whether a request is JSON."""
+    # A page in a browser may send a form or plain text to any server, but JSON only if the server allows it.
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"

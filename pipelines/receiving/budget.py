@@ -1,7 +1,7 @@
-"""How much memory may be held for senders whose signature is not known to be good: one budget for all together.
+"""A memory budget for all bodies together whose signature is not verified yet.
 
-Where it is exhausted the largest body has to go, so that whoever fills it with large ones keeps no small one out:
-a body of at most the budget by the number of connections is always taken.
+If the budget is exhausted, the largest body is dropped, so that a sender who fills it with large bodies displaces
+no small ones. A body of at most the budget divided by the number of connections is always accepted.
 """
 
 import ctypes
@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 
 class Exhausted(Exception):
-    """This body was the largest of too many bytes."""
+    """This body was the largest one while there were too many bytes."""
 
 
 @dataclass(eq=False, slots=True)
 class Body:
-    """The bytes of one request so far. `evicted`: its bytes are gone, and the rest of it is not wanted."""
+    """The bytes of one request so far; `evicted`: its bytes were dropped, and the rest of it is refused."""
 
     data: bytearray = field(default_factory=bytearray)
     evicted: bool = False
@@ -22,35 +22,35 @@ class Body:
 
 @dataclass(slots=True)
 class Budget:
-    """The bytes of all bodies that are being received; `most` of them."""
+    """The bytes of all bodies that are being received, at most `most`."""
 
     most: int
-    held: int = 0
+    received: int = 0
     _freed: int = 0
     _bodies: set[Body] = field(default_factory=set[Body])
 
     def begin(self) -> Body:
-        """A request whose body is to come; `release` it, whatever happens."""
+        """Return an empty body for a new request; the caller must `release` it in any case."""
         body = Body()
         self._bodies.add(body)
         return body
 
     def add(self, body: Body, part: bytes) -> None:
-        """One more part has arrived.
+        """Add a part that has arrived.
 
         Raises:
-            Exhausted: this body had to go, now or before.
+            Exhausted: this body was dropped, now or before.
         """
         if not body.evicted:
             body.data += part
-            self.held += len(part)
-        while self.held > self.most:
+            self.received += len(part)
+        while self.received > self.most:
             self._evict(max(self._bodies, key=lambda other: len(other.data)))
         if body.evicted:
             raise Exhausted
 
     def release(self, body: Body) -> None:
-        """It was judged, or is not wanted any more."""
+        """Free the bytes of a body that is finished or refused."""
         self._bodies.discard(body)
         self._drop(body)
 
@@ -59,7 +59,7 @@ class Budget:
         body.evicted = True
 
     def _drop(self, body: Body) -> None:
-        self.held -= len(body.data)
+        self.received -= len(body.data)
         self._freed += len(body.data)
         body.data = bytearray()
         if self._freed >= self.most // 8:
@@ -68,7 +68,7 @@ class Budget:
 
 
 def _give_back() -> None:
-    """What is free goes back to the system; glibc alone would keep it for this process."""
+    """Return free memory to the system, because glibc would keep it for this process."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -1,6 +1,7 @@
-"""What webhooks did not tell, asked for by id: messages that may have moved on, outreach that has ended.
+"""Get records by id that webhooks left incomplete: messages that may have changed, outreach that has ended.
 
-Reminders have no endpoint: one whose delivery was lost is lost. Nor does get-request tell `outcome_detail`.
+Service reminders have no endpoint, so a lost delivery of a reminder stays lost. The endpoint of outreach requests
+does not return `outcome_detail`.
 """
 
 import asyncio
@@ -27,45 +28,45 @@ from pipelines.loading.received import Intake
 from pipelines.receiving.drain import IntakeStore
 
 BUDGET = 500
-"""Requests per practice and list in one drain; the rest comes next time, longest unseen first."""
+"""Most requests per practice and list in one drain; the next drain continues with the longest unread ids."""
 
 AT_ONCE = 8
 
 FAILURES = 3
-"""Ids of one list that may fail, each for itself, before the rest is left for the next drain."""
+"""Failures of single ids of one list, after which the other ids are left to the next drain."""
 
 
 class RecordSource(Protocol):
-    """The partner interface, as `partner.client` speaks it."""
+    """The part of `partner.client` that this module needs."""
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """One record by id, `None` where the platform has none."""
+        """Return a record by id, or `None` if the platform does not have it."""
         ...
 
 
 class CatchUpStore(IntakeStore, Protocol):
-    """The warehouse, as catching up needs it."""
+    """The part of the warehouse that this module needs."""
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Messages to get by id."""
+        """Return the messages that are due to be read by id."""
         ...
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Outreach requests to get by id."""
+        """Return the outreach requests that are due to be read by id."""
         ...
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
-        """These were asked for."""
+        """Store that these ids were requested now."""
         ...
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
-        """Merge rows of a list."""
+        """Commit changes of a list."""
         ...
 
 
 @dataclass(slots=True)
 class Answers:
-    """What came of asking: rows, ids that the platform does not know, and ids that failed, with the reason."""
+    """The answers: rows, ids that the platform does not know, and ids that failed with their errors."""
 
     rows: list[Row] = field(default_factory=list[Row])
     unknown: list[str] = field(default_factory=list[str])
@@ -74,9 +75,9 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """What one catching up did. `missing`: ids that the platform does not know; `notes`: what failed, and why."""
+    """The result of one catch-up; `missing` are ids unknown to the platform, `notes` lines about failures."""
 
-    asked: int = 0
+    requested: int = 0
     changes: Changes = field(default_factory=Changes)
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -84,7 +85,7 @@ class Caught:
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """One catching up: where from, where to. `now` is the source's clock."""
+    """One catch-up from a source into a warehouse; `now` is the source's clock."""
 
     source: RecordSource
     warehouse: CatchUpStore
@@ -97,13 +98,13 @@ class CatchUp:
         answers = await self._get(practice_id, MESSAGES, ids)
         return self._kept_messages(practice_id, ids, answers, answers.unknown)
 
-    async def given_messages(self, practice_id: str, ids: Sequence[str]) -> Caught:
-        """Get these messages, whether they are due or not. One that the practice does not have is left alone."""
+    async def messages_by_id(self, practice_id: str, ids: Sequence[str]) -> Caught:
+        """Get these messages, even if they are not due; ignore messages that the practice does not have."""
         answers = await self._get(practice_id, MESSAGES, ids)
         return self._kept_messages(practice_id, ids, answers, [])
 
     async def outreach(self, practice_id: str) -> Caught:
-        """Get the requests whose end was received before a sync has seen it."""
+        """Get the outreach requests whose end a webhook reported before a sync read it."""
         endpoint = by_name("ai_outbound")
         ids = self.warehouse.due_requests(practice_id, endpoint, self.now, BUDGET)
         answers = await self._get(practice_id, endpoint, ids)
@@ -129,22 +130,22 @@ class CatchUp:
         return Caught(len(ids), changes, tuple(answers.unknown), notes)
 
     async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
-        """Ask for all of them. One that fails, for itself, stops no other; several stop what was not asked yet.
+        """Get all ids; after `FAILURES` failures of single ids, leave the ids that were not requested yet.
 
         Raises:
-            VetlError: nothing can be asked: signing in or the practice is refused, or there are too many requests.
+            VetlError: the sign-in or the practice is refused, or there are too many requests.
         """
         turn, answers = asyncio.Semaphore(AT_ONCE), Answers()
 
-        async def one(identity: str) -> None:
+        async def get_in_turn(identity: str) -> None:
             async with turn:
                 if len(answers.failed) < FAILURES:
-                    await self._ask(practice_id, endpoint.path_of(practice_id), identity, answers)
+                    await self._get_one(practice_id, endpoint.path_of(practice_id), identity, answers)
 
-        await gather(one(identity) for identity in ids)
+        await gather(get_in_turn(identity) for identity in ids)
         return answers
 
-    async def _ask(self, practice_id: str, path: str, identity: str, answers: Answers) -> None:
+    async def _get_one(self, practice_id: str, path: str, identity: str, answers: Answers) -> None:
         try:
             row = await self.source.record(practice_id, path, identity)
         except RequestRefused as error:

@@ -1,7 +1,7 @@
-"""Connections that take their time: how long each may, and who has to go where there are too many.
+"""Limit the duration and the number of connections that wait for their request.
 
-uvicorn waits for a request's head as long as it takes. So whoever opens connections and says nothing, or a byte
-now and then, would in the end hold all of them, and a genuine delivery would not be let in.
+uvicorn waits for the head of a request without a limit. So a client that opens connections and sends nothing, or a
+byte now and then, would finally occupy all connections, and a genuine delivery would be refused.
 """
 
 import asyncio
@@ -11,19 +11,19 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_SECONDS = 10
-"""The sender itself gives up after as long (contract: Limits)."""
+"""Most seconds for the head of a request; the sender gives up after the same time (contract: Limits)."""
 
 HEAD_BYTES = 16_384
 _AROUND_A_HEADER = len(": \r\n")
 HEAD_LINES = 100
-"""Of a head, whose lines each cost a hundred bytes and more beside their text."""
+"""Most lines of a head, because each line costs a hundred bytes and more beside its text."""
 
 
 @dataclass(slots=True)
 class Crowd:
-    """The connections of one server. `most` of them may be open; the one that waits longest goes for a new one.
+    """The connections of one server; if more than `most` are open, the longest waiting one is closed.
 
-    Only those go whose request has not arrived whole: what waits for its commit is answered.
+    A connection waits until its request has arrived completely. A request that waits for its commit is answered.
     """
 
     most: int
@@ -32,23 +32,23 @@ class Crowd:
     _unheard: "dict[GuardedConnection, None]" = field(default_factory=dict)
 
     def waits(self, connection: "GuardedConnection") -> None:
-        """Its next request has not arrived whole."""
+        """Note that a connection waits for its next request."""
         self._unheard.pop(connection, None)
         self._unheard[connection] = None
 
     def heard(self, connection: "GuardedConnection") -> None:
-        """Its request is here, or it is gone."""
+        """Note that the request of a connection has arrived, or that it is closed."""
         self._unheard.pop(connection, None)
 
     def make_room(self, open_now: int) -> None:
-        """Of too many, let the ones go that have waited longest."""
+        """Close the connections that have waited longest, if there are too many."""
         for connection in list(self._unheard)[: max(0, open_now - self.most)]:
             self.dismissed += 1
             connection.dismiss()
 
 
 class GuardedConnection(HttpToolsProtocol):
-    """uvicorn's connection, with an end to its patience."""
+    """uvicorn's connection with limits for the head of a request."""
 
     def __init__(self, crowd: Crowd, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*arguments, **named)
@@ -59,19 +59,19 @@ class GuardedConnection(HttpToolsProtocol):
         self._head_parsed = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - as uvicorn
-        """Someone wants to say something."""
+        """Start to wait for the first request."""
         super().connection_made(transport)
         self._wait()
         self._crowd.make_room(len(self.connections))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is closed, by whomever."""
+        """Forget the connection, which one of both sides has closed."""
         self._stop_waiting()
         self._crowd.heard(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """A part of a request; a head that does not end is not taken for ever."""
+        """Parse a part of a request; close the connection if its head is too long."""
         super().data_received(data)
         if self._head_bytes is not None:
             self._head_bytes += len(data)
@@ -79,51 +79,51 @@ class GuardedConnection(HttpToolsProtocol):
                 self.dismiss()
 
     def on_message_begin(self) -> None:
-        """The first byte of a head."""
+        """Start to count a head."""
         self._head_bytes = self._head_lines = self._head_parsed = 0
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """Take a part of the address."""
+        """Count a part of the address."""
         self._parsed(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take one line of the head."""
+        """Count one line of the head."""
         self._head_lines += 1
         self._parsed(len(name) + len(value) + _AROUND_A_HEADER)
         super().on_header(name, value)
 
     def _parsed(self, size: int) -> None:
-        """Count what the parser has found: a head that arrives in one piece is whole before its bytes are counted.
+        """Count parsed bytes, because a head in one piece is complete before `data_received` counts its bytes.
 
         Raises:
-            ValueError: the head is too long; it is answered with 400, as is whatever the parser does not take.
+            ValueError: the head is too long; the answer is 400, as for every head that the parser refuses.
         """
         self._head_parsed += size
         if self._head_lines > HEAD_LINES or self._head_parsed > HEAD_BYTES:
             raise ValueError("the head is too long")
 
     def on_headers_complete(self) -> None:
-        """The head is here; the application limits the time of the body."""
+        """Stop the deadline of the head; the application limits the time of the body."""
         self._head_bytes = None
         self._stop_waiting()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """The request is here; where it was answered before its end, the next one is waited for already."""
+        """Note the end of a request; if it was answered before, the connection waits for the next one already."""
         if not self.cycle.response_complete:
             self._crowd.heard(self)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Answered; the next request may take as long as the first, what is left of this one included."""
+        """Start to wait for the next request, and for the rest of this one, with the same limit."""
         super().on_response_complete()
         if not self.transport.is_closing() and self.cycle.response_complete:
             self._wait()
 
     def dismiss(self) -> None:
-        """Close it, whatever was to come."""
+        """Close the connection."""
         self._crowd.heard(self)
         self.transport.abort()
 

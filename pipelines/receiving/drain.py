@@ -1,4 +1,4 @@
-"""From the inbox into raw: the warehouse commits first, then the inbox is told. Nothing counts twice."""
+"""Move deliveries from the inbox into the warehouse, which commits first, so that none is lost or counts twice."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,12 +9,12 @@ from pipelines.core.practice import problem_of_id
 from pipelines.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.received import Intake
-from pipelines.partner.webhooks import Channel, Delivery, message, read, row
+from pipelines.partner.webhooks import Channel, Delivery, message, parse_delivery, row
 from pipelines.receiving.inbox import Inbox, IsAbout, WaitingDelivery
 
 AT_ONCE = 5_000
 KEPT_FOR = timedelta(days=30)
-"""Drained deliveries stay in the inbox as long: nobody sends them again to a warehouse put back from a backup."""
+"""Time that drained deliveries stay in the inbox, for a warehouse that is restored from a backup."""
 
 EVENTS = {
     Channel.MESSAGES: MESSAGE_EVENTS,
@@ -24,29 +24,29 @@ EVENTS = {
 
 
 class IntakeStore(Protocol):
-    """The warehouse, as drain needs it."""
+    """The part of the warehouse that this module needs."""
 
     def take_in(self, run_id: str, intakes: Sequence[Intake]) -> Changes:
-        """Store all of them in one transaction."""
+        """Store all intakes in one transaction."""
         ...
 
 
 def drain(
     inbox: Inbox, store: IntakeStore, run_id: str, is_about: IsAbout = lambda _practice, _body: False
 ) -> tuple[int, Changes]:
-    """Move everything that waits into raw. Returns how many deliveries that were, and what they changed.
+    """Move all waiting deliveries into the warehouse; return their number and their changes.
 
-    Drained deliveries that are about somebody who was forgotten (`is_about`) do not stay.
+    Drained deliveries about a forgotten person (`is_about`) are erased from the inbox.
 
     Raises:
         InboxError: the inbox cannot be read or written.
-        WarehouseError: the warehouse cannot be written; what is not drained waits on.
+        WarehouseError: the warehouse cannot be written; the deliveries that are not drained stay in the inbox.
     """
     moved, changes = 0, Changes()
     while waiting := inbox.waiting(AT_ONCE):
         changes += store.take_in(run_id, intakes(waiting))
         bodies = [(item, item.entry.body.decode(errors="replace")) for item in waiting]
-        # Erased, they are settled too: if this is killed before, they wait and are taken in once more.
+        # An erased delivery needs no `settle`. If the process ends before, the delivery waits and is stored again.
         if gone := [item.number for item, body in bodies if is_about(item.entry.practice_id, body)]:
             inbox.erase(gone)
         inbox.settle([item.number for item in waiting])
@@ -56,7 +56,7 @@ def drain(
 
 
 def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
-    """Deliveries as rows of their tables, in the order in which they came."""
+    """Return deliveries as rows of their tables, in the order of their arrival."""
     groups: dict[tuple[str, Channel], list[WaitingDelivery]] = {}
     for item in waiting:
         groups.setdefault((_practice(item), item.entry.channel), []).append(item)
@@ -64,14 +64,15 @@ def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
 
 
 def _practice(item: WaitingDelivery) -> str:
-    """Return whose delivery it is; an earlier receiver has kept ids that no practice can have."""
+    """Return the practice of a delivery, or an empty text if it is unknown."""
+    # Earlier versions of the receiver stored ids that no practice can have.
     practice_id = item.entry.practice_id
     return "" if problem_of_id(practice_id) else practice_id
 
 
 def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:
     last = max(item.entry.received_at for item in items)
-    read_items = [(item, read(channel, item.entry.body)) for item in items]
+    read_items = [(item, parse_delivery(channel, item.entry.body)) for item in items]
     bad = [_bad(item, problem) for item, delivery in read_items if (problem := _problem(item, delivery))]
     good = [(item, delivery) for item, delivery in read_items if not _problem(item, delivery)]
     events = [row(delivery, item.entry.received_at) for item, delivery in good]

@@ -1,6 +1,6 @@
-"""Group commit: what arrives while one commit is on its way to disk goes into the next, all of it at once.
+"""Group commit: all deliveries that arrive during one commit go into the next one.
 
-One fsync then serves many deliveries, and each is still acknowledged only after its own.
+So one fsync serves many deliveries, and each delivery is still acknowledged after its own commit.
 """
 
 import asyncio
@@ -14,34 +14,34 @@ from pipelines.receiving.inbox import Entry
 T = TypeVar("T")
 
 AT_ONCE = 1_000
-"""Entries of one commit at most, so that a burst does not make the first of it wait for all."""
+"""Most entries of one commit, so that the first entry of a burst does not wait for all others."""
 
 CAPACITY = 10_000
-"""Entries that may wait for their commit; more than that and senders are asked to come back."""
+"""Most entries that may wait for their commit; further senders are asked to send again later."""
 
 
 CAPACITY_BYTES = 64 * 1_048_576
-"""Of their bodies, for where anyone is believed (`--accept-unsigned`)."""
+"""Most bytes of waiting bodies, needed if unsigned deliveries are accepted (`--accept-unsigned`)."""
 
 
 class Full(Exception):
-    """Too many deliveries wait already."""
+    """Too many deliveries wait for their commit."""
 
 
 class Keeper(Protocol):
-    """Where entries are kept: the inbox."""
+    """The part of the inbox that this module needs."""
 
     def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        """Keep all or none; on disk when it returns."""
+        """Store all entries or none; they are on disk when it returns."""
         ...
 
     def probe(self) -> None:
-        """Write something, as a delivery would."""
+        """Test that an entry can be written."""
         ...
 
 
 class GroupCommit:
-    """The inbox, for many callers at once on one event loop; the file is written by one thread of its own."""
+    """The inbox for many concurrent callers on one event loop; one thread of its own writes the file."""
 
     def __init__(self, inbox: Keeper, *, capacity: int = CAPACITY) -> None:
         self._inbox = inbox
@@ -54,15 +54,15 @@ class GroupCommit:
 
     @property
     def waiting(self) -> int:
-        """How many entries wait for their commit."""
+        """Return the number of entries that wait for their commit."""
         return len(self._waiting)
 
     async def keep(self, entry: Entry) -> bool:
-        """Returns once the entry is on disk. False: it was there already.
+        """Return after the entry is on disk: true if it is new, false if it was stored before.
 
         Raises:
-            Full: too many wait.
-            InboxError: it could not be written.
+            Full: too many entries wait.
+            InboxError: the entry could not be written.
         """
         if len(self._waiting) >= self._capacity or self._bytes + len(entry.body) > CAPACITY_BYTES:
             raise Full
@@ -74,15 +74,15 @@ class GroupCommit:
         return await kept
 
     async def probe(self) -> None:
-        """Find out whether the inbox can be written.
+        """Test that the inbox can be written.
 
         Raises:
-            InboxError: it cannot.
+            InboxError: the inbox cannot be written.
         """
         await self._in_thread(self._inbox.probe)
 
     async def close(self) -> None:
-        """Finish what waits, then stop."""
+        """Write the waiting entries, then stop."""
         if self._writer is not None:
             await self._writer
         self._thread.shutdown()
@@ -94,7 +94,7 @@ class GroupCommit:
             entries = [entry for entry, _ in batch]
             try:
                 news = await self._in_thread(lambda entries=entries: self._inbox.keep(entries))
-            except Exception as error:  # noqa: BLE001 - whatever it was, nobody may wait for an answer in vain
+            except Exception as error:  # noqa: BLE001 - every waiting sender needs an answer
                 _answer(batch, error)
             else:
                 self.commits += 1

@@ -1,7 +1,7 @@
 """The inbox: an SQLite file in which a delivery is on disk before it is acknowledged.
 
-SQLite and not the warehouse: DuckDB has one writer, which may be busy for an hour. Here a commit takes one
-fsync (WAL, `synchronous = FULL`) and drain reads while the receiver writes.
+It is not in the warehouse, because DuckDB has a single writer, which may be busy for an hour. In SQLite a commit
+takes one fsync (WAL, `synchronous = FULL`), and `drain` reads while the receiver writes.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _SCHEMA = """
 create table if not exists deliveries (
     number integer primary key autoincrement,
     channel text not null,
-    practice_id text not null,   -- empty where the body does not tell
+    practice_id text not null,   -- empty if the body does not contain it
     key blob not null,           -- SHA-256 of the body: only the same bytes are a repeat
     body blob not null,
     received_at text not null,   -- ISO 8601, UTC
@@ -35,19 +35,19 @@ create table if not exists probe (number integer primary key, at text not null) 
 """
 _BUSY_MILLISECONDS = 5_000
 _FORGOTTEN_AT_ONCE = 1_000
-"""Rows of one deletion: the receiver waits meanwhile."""
+"""Most rows of one deletion, because the receiver waits meanwhile."""
 
 
 IsAbout = Callable[[str, str], bool]
-"""Whether a practice's text, here a body, is about somebody who was forgotten."""
+"""Return whether a text of a practice, here a body, is about a forgotten person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A delivery to keep. `practice_id` is empty where the body does not tell it.
+    """A delivery; `practice_id` is empty if the body does not contain it.
 
-    Only the same bytes are known to tell the same: a delivery that cannot be taken in must not keep out the
-    corrected one with its id. What else repeats is decided when draining.
+    Two entries are the same delivery only if their bytes are equal, so that a delivery that cannot be stored does
+    not displace the corrected delivery with its id. `drain` finds other repetitions.
     """
 
     channel: Channel
@@ -58,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class WaitingDelivery:
-    """A delivery that has not been moved into raw yet."""
+    """A delivery that is not in the warehouse yet."""
 
     number: int
     entry: Entry
@@ -66,9 +66,9 @@ class WaitingDelivery:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How much waits, and since when the oldest of it.
+    """The number of waiting deliveries, and the arrival of the oldest of them.
 
-    `last` is the number of the latest delivery that is kept, 0 before the first.
+    `last` is the number of the latest stored delivery, or 0 before the first.
     """
 
     waiting: int = 0
@@ -77,11 +77,11 @@ class Backlog:
     last_received: datetime | None = None
 
 
-def look(path: Path) -> Backlog:
-    """How much waits in the inbox at this path, which is neither made nor written; where there is none, nothing.
+def read_backlog(path: Path) -> Backlog:
+    """Return the backlog of the inbox at this path, without a write; it is empty if there is no inbox.
 
     Raises:
-        InboxError: it cannot be read, or is no inbox.
+        InboxError: the file cannot be read, or is no inbox.
     """
     if not path.exists():
         return Backlog()
@@ -94,7 +94,7 @@ def look(path: Path) -> Backlog:
 
 
 class Inbox:
-    """An open inbox. A context manager; one caller at a time, from whatever thread."""
+    """An open inbox and context manager, for one caller at a time from any thread."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
@@ -103,10 +103,10 @@ class Inbox:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the file, made where it is missing, for its owner alone: bodies hold personal data.
+        """Open the file, or create it for its owner alone, because bodies contain personal data.
 
         Raises:
-            InboxError: it cannot be made or opened, or is no inbox.
+            InboxError: the file cannot be created or opened, or is no inbox.
         """
         try:
             make(path)
@@ -134,15 +134,15 @@ class Inbox:
         self.close()
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self._connection.close()
 
     def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        """Keep all of them in one commit; on disk when this returns. Tells of each whether it was new.
+        """Store all entries on disk in one commit; return for each entry whether it was new.
 
         Raises:
-            InboxError: the disk is full or fails, or someone has moved or deleted the file meanwhile, and what is
-                written to it now would be found by nobody; none of them was kept.
+            InboxError: no entry was stored, because the disk is full or fails, or because the file was moved or
+                deleted, so that nobody would find its new rows.
         """
         with self._writing():
             news = [self._insert(entry) for entry in entries]
@@ -150,18 +150,19 @@ class Inbox:
         return news
 
     def probe(self) -> None:
-        """Write and commit, as a delivery would. That may find a place in the log; a new one is asked for too.
+        """Write and commit a row to test that a delivery can be stored.
 
         Raises:
-            InboxError: that cannot be done.
+            InboxError: the row cannot be written, or the disk has no room.
         """
+        # The row may fit into free space of the log although the disk is full.
         check_room(self._path)
         with self._writing():
             self._connection.execute("insert or replace into probe values (1, ?)", [_now()])
         self._still_there()
 
     def waiting(self, limit: int) -> list[WaitingDelivery]:
-        """The oldest deliveries that are not drained, in the order in which they came."""
+        """Return the oldest deliveries that are not drained, in the order of their arrival."""
         with as_vetl_errors(self._path):
             rows = self._connection.execute(
                 "select number, channel, practice_id, body, received_at from deliveries"
@@ -176,7 +177,7 @@ class Inbox:
         ]
 
     def settle(self, numbers: Sequence[int]) -> None:
-        """These have been moved into raw."""
+        """Mark deliveries as moved into the warehouse."""
         with self._writing():
             now = _now()
             self._connection.executemany(
@@ -184,21 +185,21 @@ class Inbox:
             )
 
     def forget(self, drained_before: datetime) -> int:
-        """Delete what was drained before this. Returns how many."""
+        """Delete deliveries that were drained before this time; return their number."""
         forgotten = 0
         while some := self._forget_some(drained_before.astimezone(UTC).isoformat()):
             forgotten += some
         return forgotten
 
     def about(self, is_about: IsAbout, *, drained: bool = True) -> list[int]:
-        """Return the numbers of the deliveries, drained or waiting, of which `is_about` holds."""
+        """Return the numbers of the drained or waiting deliveries for which `is_about` returns true."""
         state = "drained_at is not null" if drained else "drained_at is null"
         with as_vetl_errors(self._path):
             rows = self._connection.execute(f"select number, practice_id, body from deliveries where {state}")  # noqa: S608 - ours
             return [number for number, of, body in rows if is_about(of, body.decode(errors="replace"))]
 
     def erase(self, numbers: Sequence[int]) -> None:
-        """Delete these deliveries, and let none of their bytes stay in the file or in its log."""
+        """Delete deliveries so that none of their bytes stays in the file or in its log."""
         self._connection.execute("pragma secure_delete = on")
         with self._writing():
             self._connection.executemany("delete from deliveries where number = ?", [(item,) for item in numbers])
@@ -207,7 +208,7 @@ class Inbox:
             self._connection.execute("pragma wal_checkpoint(truncate)")
 
     def backlog(self) -> Backlog:
-        """How much waits to be drained."""
+        """Return the backlog."""
         with as_vetl_errors(self._path):
             return _backlog(self._connection)
 
@@ -242,14 +243,15 @@ class Inbox:
                 yield
                 self._connection.execute("commit")
             except BaseException:
-                # A full disk may have ended the transaction by itself.
+                # SQLite may have ended the transaction itself if the disk is full.
                 if self._connection.in_transaction:
                     self._connection.execute("rollback")
                 raise
 
 
 def _backlog(connection: sqlite3.Connection) -> Backlog:
-    """From the indexes alone, and two rows: it is asked for while a million wait."""
+    """Return the backlog."""
+    # The queries use the indexes and two rows only, so they stay fast while a million deliveries wait.
     waiting = connection.execute("select count(*) from deliveries where drained_at is null").fetchone()[0]
     oldest = connection.execute(
         "select received_at from deliveries where drained_at is null order by number limit 1"

@@ -1,4 +1,4 @@
-"""The inbox as files: made for their owner alone, told apart, and their errors in one line."""
+"""The files of the inbox: their creation for the owner alone, their identity, and errors in one line."""
 
 import os
 import sqlite3
@@ -10,16 +10,14 @@ from tempfile import TemporaryFile
 from pipelines.core.errors import InboxError
 
 Identity = tuple[int, int]
-"""Device and number of a file, whatever its name."""
+"""The device and the number of a file, independent of its name."""
 
 
 def make(path: Path) -> None:
-    """The file, empty and for its owner alone, in a folder that a power failure leaves there too.
-
-    A file that is there is not touched. Closing a descriptor of it, whichever, would take this process's locks
-    from the connections that it has open, and another process that closes the inbox after that deletes the log
-    in which they keep on writing (SQLite: How To Corrupt, 2.2).
-    """
+    """Create an empty file for its owner alone, if it does not exist; its folder survives a power failure."""
+    # An existing file must not be opened: to close any descriptor of it would release the locks of this process's
+    # connections. If another process then closes the inbox, it deletes the log that these connections still write
+    # (SQLite: How To Corrupt, 2.2).
     made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -35,7 +33,7 @@ def make(path: Path) -> None:
 
 
 def identities(path: Path) -> list[Identity | None]:
-    """Which files these are: the database and its log; `None` where there is none."""
+    """Return the identities of the database and of its log, `None` for a missing file."""
     files: list[Identity | None] = []
     for name in (path, path.with_name(f"{path.name}-wal")):
         try:
@@ -48,17 +46,17 @@ def identities(path: Path) -> list[Identity | None]:
 
 
 ROOM = 2 * 1_048_576
-"""What must fit on the disk beside the inbox for it to be ready: a body of the largest size, and its log."""
+"""Free bytes that a ready inbox needs on the disk: a body of the largest size, and its log."""
 
 
 def check_room(path: Path) -> None:
-    """Make sure that `ROOM` can be written: allocate it for a moment, in a file without a known name.
+    """Test that `ROOM` can be written: allocate it for a moment in a file with a random name.
 
     Raises:
         InboxError: the disk or the quota is full, or the folder cannot be written.
     """
     try:
-        # At a fixed name another account could lay a link to a file of the owner.
+        # At a fixed name another account could create a link to a file of the owner.
         with TemporaryFile(dir=path.parent) as spare:
             os.posix_fallocate(spare.fileno(), 0, ROOM)
     except OSError as error:
@@ -67,7 +65,7 @@ def check_room(path: Path) -> None:
 
 @contextmanager
 def as_vetl_errors(path: Path) -> Generator[None]:
-    """SQLite's errors become one line with the path.
+    """Turn errors of SQLite into errors of one line with the path.
 
     Raises:
         InboxError: SQLite failed.

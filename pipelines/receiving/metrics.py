@@ -1,4 +1,4 @@
-"""What the receiver counts, in the text format of Prometheus."""
+"""The counts of the receiver in the text format of Prometheus."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -9,7 +9,7 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 
 
 class Metrics:
-    """Counts of one process, from its start."""
+    """The counts of one process since its start."""
 
     def __init__(self) -> None:
         self._deliveries: Counter[tuple[str, str]] = Counter()
@@ -17,21 +17,21 @@ class Metrics:
         self._seconds = 0.0
 
     def count(self, channel: str, result: str, seconds: float) -> None:
-        """One request came to its end. `result`: kept, repeated, refused, ...; never a value of its body."""
+        """Count a finished request; `result` is a word such as kept or refused, never a value of the body."""
         self._deliveries[channel, result] += 1
         self._buckets[bisect_left(BOUNDS, seconds)] += 1
         self._seconds += seconds
 
-    def text(self, others: Mapping[str, tuple[str, float]]) -> str:
-        """Everything counted, and others as they are now: name to (what it is, value).
+    def text(self, state: Mapping[str, tuple[str, float]]) -> str:
+        """Return all counts, and the values of `state`, which maps a name to its description and its value.
 
-        A name that ends in `_total` is a counter, any other a gauge.
+        A name that ends in `_total` is a counter, and every other name a gauge.
         """
-        return "".join(f"{line}\n" for line in self._lines(others))
+        return "".join(f"{line}\n" for line in self._lines(state))
 
-    def _lines(self, others: Mapping[str, tuple[str, float]]) -> Iterable[str]:
+    def _lines(self, state: Mapping[str, tuple[str, float]]) -> Iterable[str]:
         name = "vetl_webhook_deliveries_total"
-        yield from _head(name, "counter", "Requests to the webhook addresses, by what became of them.")
+        yield from _head(name, "counter", "Requests to the webhook addresses, by their result.")
         for (channel, result), count in sorted(self._deliveries.items()):
             yield f'{name}{{channel="{channel}",result="{result}"}} {count}'
         name = "vetl_webhook_seconds"
@@ -42,7 +42,7 @@ class Metrics:
             yield f'{name}_bucket{{le="{bound}"}} {total}'
         yield f"{name}_sum {self._seconds:.6f}"
         yield f"{name}_count {total}"
-        for name, (meaning, value) in others.items():
+        for name, (meaning, value) in state.items():
             yield from _head(name, "counter" if name.endswith("_total") else "gauge", meaning)
             yield f"{name} {value:.15g}"
 

@@ -1,4 +1,4 @@
-"""The active secrets while they are changed: a file of settings that is saved counts from the next delivery on."""
+"""The active secrets: a changed file of settings holds from the next delivery on."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ _LOOK_EVERY_SECONDS = 1.0
 
 
 class Rotation:
-    """Whom to believe now. Settings that cannot be read, or hold no secret, change nothing and are told."""
+    """The secrets now; if changed settings cannot be read or have no secret, a line is logged and they stay."""
 
     def __init__(
         self, read: Callable[[], Trust], files: Sequence[Path], now: Callable[[], float] = time.monotonic
@@ -27,7 +27,7 @@ class Rotation:
         self._trust = read()
 
     def __call__(self) -> Trust:
-        """The secrets, as they were saved a second ago at the latest."""
+        """Return the secrets as they were saved at most a second ago."""
         if self._now() - self._looked >= _LOOK_EVERY_SECONDS:
             self._looked = self._now()
             if (stamps := self._stamps()) != self._seen:

@@ -1,4 +1,4 @@
-"""The receiver as a process: a socket, uvicorn, the application."""
+"""The process of the receiver: a socket, uvicorn, and the application."""
 
 import asyncio
 import resource
@@ -24,18 +24,18 @@ from pipelines.settings import Settings, WebhooksSettings, load_settings
 from pipelines.settings.sources import Sources
 
 MOST_CONNECTIONS = 512
-"""Connections are served in turn, so each waits for all: behind 2,000 forged ones a genuine delivery waited 5 s
-and more with 4,096 connections, and waits 0.3 s at most with 512. The sender gives up after 10."""
+"""Connections are served in turn, so each of them waits for all: behind 2,000 forged deliveries a genuine one
+waited 5 s and more with 4,096 connections, and waits at most 0.3 s with 512. The sender gives up after 10 s."""
 _OTHER_FILES = 64
 _BACKLOG = 2_048
 _log = structlog.stdlib.get_logger("vetl.webhooks")
 
 
 def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable[[str], None]) -> None:
-    """Serve until interrupted. `say` is told the address, once connections are taken.
+    """Serve until interrupted; call `say` with the address as soon as connections are accepted.
 
     Raises:
-        ConfigurationError: no secret is set and `unsigned` neither, or the address cannot be listened on.
+        ConfigurationError: neither a secret nor `unsigned` is set, or the address cannot be used.
         InboxError: the inbox cannot be opened.
     """
     webhooks = settings.webhooks
@@ -55,9 +55,9 @@ def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable
 
 
 def http_server(app: Starlette, crowd: Crowd, proxies: Sequence[str] = ()) -> uvicorn.Server:
-    """uvicorn, with connections that are not waited for without end.
+    """Return uvicorn's server with limited connections.
 
-    `proxies`: addresses and networks whose `X-Forwarded-For` says where a delivery came from; no other's does.
+    `X-Forwarded-For` is accepted only from `proxies`, which are addresses and networks.
     """
     return uvicorn.Server(
         uvicorn.Config(
@@ -75,7 +75,7 @@ def http_server(app: Starlette, crowd: Crowd, proxies: Sequence[str] = ()) -> uv
 
 
 def connections_at_most() -> int:
-    """As many as there may be files open, with some left for the inbox and for new connections."""
+    """Return the number of connections that the limit for open files allows beside the inbox."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_CONNECTIONS + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -85,16 +85,16 @@ def connections_at_most() -> int:
 
 
 def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:
-    """The active secrets.
+    """Return the active secrets.
 
     Raises:
-        ConfigurationError: there is none, and unsigned deliveries are not to be believed either.
+        ConfigurationError: there is no secret, and unsigned deliveries are not accepted either.
     """
     secrets = secrets_from(webhooks.secrets.get_secret_value()) if webhooks.secrets else ()
     if not secrets and not unsigned:
         raise ConfigurationError(
-            "VETL_WEBHOOKS__SECRETS: not set, so no delivery could be believed; set it in the environment or in"
-            " .env, or start with --accept-unsigned where the platform signs nothing"
+            "VETL_WEBHOOKS__SECRETS: not set, so every delivery would be refused; set it in the environment or in"
+            " .env, or start with --accept-unsigned if the platform signs nothing"
         )
     return Trust(secrets, unsigned)
 
@@ -102,10 +102,13 @@ def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:
 def _warn(trust: Trust, host: str, practices: set[str]) -> None:
     for secret in trust.secrets:
         if secret.practice_id is not None and secret.practice_id not in practices:
-            # The id is not told: what stands before the sign may be half of a secret.
+            # The line omits the id, because the text before the sign may be half of a secret.
             _log.warning("secret_for_unknown_practice", cause="a practice=secret names no configured practice")
     if trust.unsigned:
-        _log.warning("unsigned_accepted", cause="--accept-unsigned: anyone who reaches this address is believed")
+        _log.warning(
+            "unsigned_accepted",
+            cause="--accept-unsigned: a delivery from anybody is accepted",
+        )
     if not _is_loopback(host):
         _log.warning("not_loopback", host=host, cause="this address has no TLS; put a proxy with TLS before it")
 
@@ -118,10 +121,10 @@ def _is_loopback(host: str) -> bool:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that takes connections.
+    """Return a socket that accepts connections.
 
     Raises:
-        ConfigurationError: the address cannot be listened on.
+        ConfigurationError: the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

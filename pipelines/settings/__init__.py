@@ -1,9 +1,9 @@
-"""The only reader of `vetl.toml` and of the environment (design: settings).
+"""Read `vetl.toml` and the environment; no other module reads them (design: settings).
 
 A value comes from the environment variable `VETL_<SECTION>__<KEY>`, else from a `.env` file, else from
-`vetl.toml`, else from the defaults below. `.env` is looked for beside `vetl.toml` and in the working
-directory; the one beside `vetl.toml` wins. Secrets are never taken from `vetl.toml`. Relative paths start at
-the folder of `vetl.toml`, wherever vetl was started; without that file, at the working directory.
+`vetl.toml`, else from the defaults below. A `.env` file may be beside `vetl.toml` and in the working directory;
+the one beside `vetl.toml` wins. Secrets are refused in `vetl.toml`. Relative paths start at the folder of
+`vetl.toml`, or at the working directory if there is no such file.
 """
 
 from collections import Counter
@@ -70,7 +70,7 @@ ENVIRONMENT_ONLY = {
     "dashboard": ("password",),
     "lake": ("access_key", "secret_key"),
 }
-"""Keys that are refused in `vetl.toml`: files are copied, committed and mailed."""
+"""Keys that are refused in `vetl.toml`, because files are copied, committed and mailed."""
 
 
 _DOTENV = "dotenv_variables"
@@ -79,7 +79,7 @@ _DOTENV = "dotenv_variables"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Where the platform is and who signs in (contract: Sign-in)."""
+    """The platform's address and the credentials of the sign-in (contract: Sign-in)."""
 
     base_url: str
     username: str = field(repr=False)
@@ -88,7 +88,7 @@ class Login:
 
 
 class PartnerSettings(Section):
-    """`[partner]`: where the platform is, who signs in, how hard it may be worked."""
+    """`[partner]`: the platform's address, the credentials, and limits for requests."""
 
     base_url: Annotated[str, AfterValidator(http_address)] | None = None
     username: SecretStr | None = None
@@ -106,12 +106,12 @@ class PartnerSettings(Section):
     )
 
     def query_names(self, endpoint: str, defaults: QueryNames) -> QueryNames:
-        """The query parameters of one list: its own, overridden by `[partner.parameters.<endpoint>]`."""
+        """Return the query parameters of a list: its defaults, overridden by `[partner.parameters.<endpoint>]`."""
         return replace(defaults, **self.parameters.get(endpoint, {}))
 
 
 class WarehouseSettings(Section):
-    """`[warehouse]`: the private file with its one writer, and the published one that analysts open."""
+    """`[warehouse]`: the private file with its one writer, and the published file, which analysts open."""
 
     path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
@@ -126,14 +126,14 @@ class WarehouseSettings(Section):
 
 
 class PhoneCallsSettings(Section):
-    """`[phone_calls]`: which days are also read from the JSON list, to attach ids."""
+    """`[phone_calls]`: the days that are also read from the JSON list, for ids."""
 
     details: Literal["all", "recent", "off"] = "recent"
     details_budget: Whole = Field(default=2000, ge=0)
 
 
 class WebhooksSettings(Section):
-    """`[webhooks]`: where the receiver listens and keeps what it was sent."""
+    """`[webhooks]`: the address on which the receiver listens, and the file of its deliveries."""
 
     host: str = "127.0.0.1"
     port: Whole = Field(default=8090, ge=0, le=65535)
@@ -143,7 +143,7 @@ class WebhooksSettings(Section):
 
 
 class Settings(BaseSettings):
-    """Everything that can be set. Build it with `load_settings`, which words the errors."""
+    """All settings. Read them with `load_settings`, which raises readable errors."""
 
     model_config = SettingsConfigDict(
         env_prefix="VETL_",
@@ -176,10 +176,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The value nearest to the process wins. `vetl.toml` and the `.env` files arrive as initial values.
-
-        pydantic-settings would read `.env` itself, but expands `${X}` and has no clear line for a broken file.
-        """
+        """Return the sources of values, the strongest first: the environment, the `.env` files, `vetl.toml`."""
+        # `vetl.toml` and the `.env` files arrive as initial values, because pydantic-settings expands `${X}` in
+        # `.env` and has no clear line for a broken file.
         dotenv = EnvSettingsSource(settings_cls)
         initial = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
         dotenv.env_vars = {name.lower(): value for name, value in initial.pop(_DOTENV, {}).items()}
@@ -196,10 +195,10 @@ class Settings(BaseSettings):
         return self
 
     def login(self) -> Login:
-        """What the commands need that talk to the platform.
+        """Return the address and the credentials of the platform.
 
         Raises:
-            ConfigurationError: something is not set; one line names all that is missing.
+            ConfigurationError: a value is not set; one line names all missing values.
         """
         partner = self.partner
         if partner.base_url and partner.username and partner.password and partner.role:
@@ -214,10 +213,10 @@ class Settings(BaseSettings):
 
 
 def load_settings(config: Path | None = None) -> Settings:
-    """Read the settings. `config` is the file to read instead of `VETL_CONFIG` or `vetl.toml`.
+    """Read the settings from `config`, or else from the file in `VETL_CONFIG` or `vetl.toml`.
 
     Raises:
-        ConfigurationError: one line: the file or variable, the key, and what is expected there.
+        ConfigurationError: a value is wrong; the line has the file or variable, the key and the expected value.
     """
     sources = Sources.find(config)
     table = sources.read_toml()
@@ -237,7 +236,7 @@ def load_settings(config: Path | None = None) -> Settings:
 
 
 def require_settings() -> None:
-    """Refuse to go on without a `vetl.toml` and without a variable that sets anything but a secret.
+    """Require a `vetl.toml` or a variable with a setting that is no secret.
 
     Raises:
         ConfigurationError: there are no settings.
@@ -246,7 +245,7 @@ def require_settings() -> None:
 
 
 def _known_keys() -> dict[str, tuple[str, ...]]:
-    """The keys of each section, for "did you mean"."""
+    """Return the keys of each section, for "did you mean"."""
     keys = {
         name: tuple(field.annotation.model_fields)
         for name, field in Settings.model_fields.items()
@@ -256,10 +255,10 @@ def _known_keys() -> dict[str, tuple[str, ...]]:
 
 
 def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
-    """Only now, with absolute paths, can it be told whether two of them are one file in another spelling.
+    """Refuse absolute paths that name the same file in two spellings, or that dbt cannot open.
 
     Raises:
-        ConfigurationError: they are, or a folder has a name that dbt cannot be given.
+        ConfigurationError: a path is unusable.
     """
     warehouse = settings.warehouse
     for key, path in (("path", warehouse.path), ("published", warehouse.published)):
@@ -278,7 +277,7 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
 
 
 def _anchored(settings: Settings, folder: Path) -> Settings:
-    """The same settings with absolute paths."""
+    """Return the settings with absolute paths."""
 
     def within(section: Any, *keys: str) -> Any:  # noqa: ANN401 - any of the sections
         return section.model_copy(update={key: (folder / getattr(section, key)) for key in keys})

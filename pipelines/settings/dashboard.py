@@ -1,4 +1,4 @@
-"""`[dashboard]`: where the dashboard listens, and who may see it."""
+"""`[dashboard]`: the address of the dashboard, and its access."""
 
 from ipaddress import ip_address
 from typing import Annotated, Self
@@ -11,9 +11,10 @@ _THIS_MACHINE = ("127.0.0.0/8", "::1/128")
 
 
 class DashboardSettings(BaseModel):
-    """Where the dashboard listens. Beyond this machine it needs a password, or a proxy that signs people in.
+    """The address of the dashboard; beyond this machine it needs a password, or a proxy that signs people in.
 
-    `user_header` counts from `proxies` alone, or from this machine if only this machine can reach the dashboard.
+    `user_header` is accepted only from `proxies`, or from this machine if only this machine can reach the
+    dashboard.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -43,7 +44,7 @@ class DashboardSettings(BaseModel):
         return self
 
     def trusted(self) -> tuple[str, ...]:
-        """Return the addresses and networks from which `user_header` counts."""
+        """Return the addresses and networks from which `user_header` is accepted."""
         return self.proxies or (_THIS_MACHINE if is_local(self.host) else ())
 
 

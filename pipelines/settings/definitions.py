@@ -1,4 +1,4 @@
-"""`[definitions]`: what the numbers of the marts mean, where it is another than dbt/dbt_project.yml says."""
+"""`[definitions]`: definitions of the marts that differ from those in dbt/dbt_project.yml."""
 
 import re
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from pipelines.settings.values import no_boolean
 
 
 def _word(text: str) -> str:
-    """It becomes part of a statement."""
+    """Return a word that is safe in an SQL statement."""
     if not re.fullmatch(r"[\w][\w .:-]*", text):
         raise ValueError("must be made of letters, digits and _ . : -")
     return text
@@ -22,7 +22,7 @@ Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
 
 
 class OpeningHours(BaseModel):
-    """From hour to hour of the wall clock, on the first days of the week from Monday."""
+    """The opening and closing hour on the wall clock, on the first `weekdays` days of the week from Monday."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -32,9 +32,9 @@ class OpeningHours(BaseModel):
 
 
 class DefinitionsSettings(BaseModel):
-    """Each is a variable of the dbt project, of the same name; what is not set is as the project has it.
+    """Variables of the dbt project by the same names; a variable that is not set keeps the project's value.
 
-    `phone_regions`, by practice, is for loading: the region by which numbers without a country are read.
+    `phone_regions` is for loading: the region of each practice, for numbers without a country.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -61,7 +61,7 @@ class DefinitionsSettings(BaseModel):
     phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = {}
 
     def variables(self) -> dict[str, Any]:
-        """What dbt is told: the variables that are set, in one order."""
+        """Return the variables for dbt that are set, in a fixed order."""
         variables = self.model_dump(mode="json", exclude_none=True, exclude={"phone_regions"})
         hours = variables.pop("opening_hours", None)
         if hours:

@@ -1,4 +1,4 @@
-"""Files and folders that hold secrets or personal data, and that others than their owner may read."""
+"""Find files and folders with secrets or personal data that everybody may read."""
 
 import stat
 from collections.abc import Iterator
@@ -9,10 +9,9 @@ from pipelines.settings.sources import Sources
 
 
 def exposed(settings: Settings) -> list[str]:
-    """A line for each that everybody on this machine may read, with what to do. A group is taken to be meant.
-
-    Folders that others may pass through are left out: analysts pass to the published file, and read no names.
-    """
+    """Return a line with the remedy for each private file and folder that everybody on this machine may read."""
+    # A group is allowed, because somebody set it on purpose. So are folders that everybody may pass through but
+    # not list: analysts need that to reach the published file.
     return [
         *(
             f"{path}: everybody on this machine may read or write it; chmod o-rwx {path}"
@@ -28,7 +27,7 @@ def exposed(settings: Settings) -> list[str]:
 
 
 def _private(settings: Settings) -> Iterator[Path]:
-    """What vetl keeps for its owner, with what lies beside it: the state of dbt, status, logs of transactions."""
+    """Yield the private files, and the files beside them: dbt's state, the status, logs of transactions."""
     yield from Sources.find(None).dotenv_files
     for file in (settings.warehouse.path, settings.webhooks.inbox):
         yield file

@@ -1,4 +1,4 @@
-"""`[lake]` and `[spark]`: where tables lie as Parquet, and who builds marts from them."""
+"""`[lake]` and `[spark]`: the folders of the Parquet tables, and the Spark that builds marts from them."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _BUCKET = re.compile(r"s3://[A-Za-z0-9][\w.-]+(/[\w.=-]+)*/?")
 
 
 def location(text: str) -> str:
-    """A folder, or `s3://bucket/prefix`. Credentials in it would end up in logs: refused with all else."""
+    """Return a folder or `s3://bucket/prefix`; refuse credentials in it, which would reach logs."""
     if "://" not in text:
         if not text or Path(text).expanduser() == Path(Path(text).anchor):
             raise ValueError("must name a folder, or a bucket as s3://bucket/prefix")
@@ -27,14 +27,14 @@ Location = Annotated[str, AfterValidator(location)]
 
 
 def anchored(place: str, folder: Path) -> str:
-    """The same, with a relative folder taken from there."""
+    """Return the place, with a relative folder resolved against `folder`."""
     return place if "://" in place else str(folder / place)
 
 
 class LakeSettings(Section):
-    """`[lake]`: raw, history and control as Parquet in `path`; the masked marts of a Spark build in `marts`.
+    """`[lake]`: raw, history and control as Parquet in `path`, and the masked marts of a Spark build in `marts`.
 
-    Without keys those of S3's own tools are taken: AWS_ACCESS_KEY_ID, a profile, the machine's role.
+    If no keys are set, those of S3's own tools are used: AWS_ACCESS_KEY_ID, a profile, or the machine's role.
     """
 
     path: Location = "warehouse/data/lake"
@@ -45,10 +45,10 @@ class LakeSettings(Section):
 
 
 class SparkSettings(Section):
-    """`[spark]`: who builds with `vetl build --engine spark`. `scratch` is seen by all of its machines.
+    """`[spark]`: the Spark of `vetl build --engine spark`; all of its machines need access to `scratch`.
 
-    `master` is Spark's own, or `sc://host:port` of a Connect server; without it that of spark-defaults.conf, else
-    this machine. `published`: the analysts' file is made, too.
+    `master` is a master of Spark or `sc://host:port` of a Connect server. If it is not set, that of
+    spark-defaults.conf is used, or else this machine. `published`: the build also writes the published file.
     """
 
     master: str | None = None

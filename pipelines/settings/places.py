@@ -1,4 +1,4 @@
-"""Where vetl writes: no two settings may name one place, nor one that vetl writes beside another."""
+"""Check that no two settings name the same place, or a file that vetl writes beside another one."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,17 +11,17 @@ _FILES = ("warehouse.path", "warehouse.published", "webhooks.inbox")
 
 
 def same_place(settings: "Settings", own: Sequence[Path]) -> str | None:
-    """Return what is wrong with the paths, in one line; `None` if every path has a place of its own.
+    """Return the line about two paths with the same place, or `None` if there are no such paths.
 
-    `own` are the files that the settings come from.
+    `own` are the files of the settings.
     """
     places = [(name, path.resolve()) for name, path in _places(settings)]
     places += [(file.name, file.resolve()) for file in own]
     for number, (name, path) in enumerate(places):
-        for other, held in places[:number]:
-            if path == held and {name, other} <= {*_FILES}:
+        for other, other_path in places[:number]:
+            if path == other_path and {name, other} <= {*_FILES}:
                 return f"{', '.join(_FILES[:2])} and {_FILES[2]} must be three different files"
-            if path == held:
+            if path == other_path:
                 return f"{name} and {other} must be different places"
     private = settings.warehouse.path.resolve()
     for name, path in places:
@@ -31,7 +31,7 @@ def same_place(settings: "Settings", own: Sequence[Path]) -> str | None:
 
 
 def _emptied(settings: "Settings", places: Sequence[tuple[str, Path]]) -> str | None:
-    """Return what is wrong with the folder that a Spark build empties."""
+    """Return the line about a path in the folder that a Spark build empties."""
     scratch = settings.spark.scratch.resolve()
     for name, path in places:
         if scratch in path.parents:
@@ -40,7 +40,7 @@ def _emptied(settings: "Settings", places: Sequence[tuple[str, Path]]) -> str | 
 
 
 def _places(settings: "Settings") -> Iterator[tuple[str, Path]]:
-    """Yield each file and folder that is replaced, removed or emptied, with the setting that it follows from."""
+    """Yield the setting and the path of each file and folder that vetl replaces, removes or empties."""
     warehouse = settings.warehouse
     published = warehouse.published.resolve()
     yield "warehouse.path", warehouse.path

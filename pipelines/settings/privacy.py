@@ -1,4 +1,4 @@
-"""`[privacy]`: what is published of personal columns, by their class and by column."""
+"""`[privacy]`: the treatment of personal columns before they are published, by class and by column."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from pipelines.settings.sources import nearest
 
 
 class PrivacySettings(Section):
-    """A treatment for each class, which the marts' descriptions give to columns; `columns` goes before it."""
+    """A treatment for each class of personal columns; a treatment in `columns` overrides it."""
 
     name: Treatment = "hash"
     contact: Treatment = "hash"
@@ -19,10 +19,10 @@ class PrivacySettings(Section):
     columns: dict[str, Treatment] = Field(default_factory=dict[str, Treatment])
 
     def treatments(self, personal: Mapping[str, Mapping[str, PersonalClass]]) -> dict[str, dict[str, Treatment]]:
-        """What to do with every personal column, by mart.
+        """Return the treatment of every personal column, by mart.
 
         Raises:
-            ConfigurationError: `columns` names one that is not personal, or not there.
+            ConfigurationError: `columns` names a column that is not personal or does not exist.
         """
         personal_columns = [f"{mart}.{column}" for mart, columns in personal.items() for column in columns]
         for column in self.columns:

@@ -1,4 +1,4 @@
-"""`[schedule]` and `[alerts]`: when Dagster works by itself, and who hears of it when that fails."""
+"""`[schedule]` and `[alerts]`: the times of Dagster's runs, and the alerts about failures."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(day
 
 
 def _cron(text: str) -> str:
-    """Five fields, or `off`; what is in the fields is Dagster's business."""
+    """Return a cron line of five fields, or `off`; Dagster checks the fields."""
     if text != OFF and len(text.split()) != 5:  # noqa: PLR2004 - the fields of a cron line
         raise ValueError('must be a cron line of five fields, such as "0 * * * *", or "off"')
     return text
@@ -43,10 +43,10 @@ Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=
 
 
 class ScheduleSettings(Section):
-    """`[schedule]`: a cron line for each schedule, or "off". `start`: switched on without a click.
+    """`[schedule]`: a cron line for each schedule, or "off"; `start` switches the schedules on at start.
 
-    `max_age`: the age of data above which `vetl status` fails, whether cron, a service or Dagster runs vetl.
-    `by_shard`: one run for each shard, for Dagster's launchers that give runs to several workers.
+    `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl. `by_shard`
+    starts one run for each shard, for launchers of Dagster that give runs to several workers.
     """
 
     start: bool = False
@@ -62,13 +62,13 @@ class ScheduleSettings(Section):
 
     @property
     def oldest_allowed(self) -> timedelta | None:
-        """`max_age` as a time; `None` if it is off."""
+        """Return `max_age` as a duration, or `None` if it is off."""
         match = _AGE.fullmatch(self.max_age)
         return float(match[1]) * _UNITS[match[2]] if match else None
 
 
 def open_hours(since: datetime, until: datetime, time_zone: str, hours: OpeningHours) -> float:
-    """The hours between two instants in which a practice of this zone is open."""
+    """Return the hours between two instants in which a practice of this zone is open."""
     zone = ZoneInfo(time_zone)
     day, last = since.astimezone(zone).date(), until.astimezone(zone).date()
     open_for = 0.0
@@ -84,7 +84,7 @@ def open_hours(since: datetime, until: datetime, time_zone: str, hours: OpeningH
 
 
 class AlertSettings(Section):
-    """`[alerts]`: where a failed run is told. The address of a webhook is a secret: environment or `.env` only."""
+    """`[alerts]`: the addresses for alerts about failed runs; that of a webhook is a secret."""
 
     webhook: SecretStr | None = None
     email_to: tuple[str, ...] = ()

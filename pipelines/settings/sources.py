@@ -35,11 +35,11 @@ class Sources:
     folder: Path
     dotenv_files: tuple[Path, ...]
     _dotenv: dict[str, tuple[str, Path]] = field(default_factory=dict[str, tuple[str, Path]], repr=False)
-    """The variables of the `.env` files, once they were read. A pipe can be read only once."""
+    """The variables of the `.env` files after their first read, because a pipe can be read only once."""
 
     @classmethod
     def find(cls, config: Path | None) -> "Sources":
-        """Choose the given file, else the one that `VETL_CONFIG` names, else `vetl.toml` if it is there."""
+        """Choose the file `config`, else the file in `VETL_CONFIG`, else `vetl.toml` if it exists."""
         named = config or _named_by_environment()
         here = Path.cwd()
         if named is None:
@@ -77,9 +77,9 @@ class Sources:
         return {name: value for name, (value, _) in self._dotenv.items()}
 
     def require_settings(self, sections: Collection[str], secrets: Mapping[str, Collection[str]]) -> None:
-        """Refuse to go on if there is no file and no variable sets anything but a secret.
+        """Require a file, or a variable with a setting that is no secret.
 
-        The working directory is then most likely the wrong one, and defaults would make a new warehouse in it.
+        Otherwise the working directory is probably the wrong one, and the defaults would create a warehouse in it.
 
         Raises:
             ConfigurationError: there are no settings.
@@ -127,7 +127,7 @@ class Sources:
         return _one_line(f"{self.config or DEFAULT_FILE}: {problem}")
 
     def explain_undecoded(self, error: SettingsError) -> ConfigurationError:
-        """Return the line for a variable that holds a whole section or list and is not JSON."""
+        """Return the error for a variable with a whole section or list that is not JSON."""
         named = re.search(r'field "(\w+)"', str(error))
         name = named[1] if named else ""
         return _one_line(f"{self._origin((name,))}: {name} must be JSON")
@@ -153,7 +153,7 @@ class Sources:
 
 
 def _variables_in(file: Path) -> dict[str, str]:
-    """Return the variables of one `.env` file, none if it is not there. `${X}` in a password stays as it is."""
+    """Return the variables of a `.env` file, or none if it does not exist; `${X}` is not expanded."""
     try:
         with file.open(encoding="utf-8-sig") as stream:
             read = dotenv_values(stream=stream, interpolate=False)
@@ -167,7 +167,7 @@ def _variables_in(file: Path) -> dict[str, str]:
 
 
 def _one_line(text: str) -> ConfigurationError:
-    """Return the error in one line. A quoted key of TOML may hold line breaks."""
+    """Return the error in one line, because a quoted key of TOML may contain line breaks."""
     return ConfigurationError(" ".join(text.split()))
 
 
@@ -181,7 +181,7 @@ def _variable(location: Location) -> str:
 
 
 def _key(location: Location) -> str:
-    """`practices[0].time_zone`, `partner.base_url`."""
+    """Return a key such as `practices[0].time_zone` or `partner.base_url`."""
     text = ""
     for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
@@ -189,7 +189,7 @@ def _key(location: Location) -> str:
 
 
 def nearest(name: str, candidates: Collection[str]) -> str:
-    """Return the end of a line about an unknown name: the nearest name, or all that are known."""
+    """Return the end of a line about an unknown name: the nearest name, or all known names."""
     alike = get_close_matches(name, list(candidates), n=1)
     return f"; did you mean {alike[0]}?" if alike else f"; known are {', '.join(sorted(candidates))}"
 

@@ -1,4 +1,4 @@
-"""How each kind of list is read without loss: pure generators of `pipelines.core.steps`, no I/O."""
+"""Strategies that read each kind of list without loss: pure generators of `pipelines.core.steps`, without I/O."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -16,18 +16,18 @@ from pipelines.strategies import by_reference, full_scan, newest_first, updated_
 from pipelines.strategies.phone_calls import date_windows
 
 
-def plan(reading: Reading) -> Plan[Outcome]:
-    """The running strategy of an endpoint.
+def read_list(reading: Reading) -> Plan[Outcome]:
+    """Run the strategy of a list.
 
     Raises:
-        ConfigurationError, RequestRefused: the server will not give the list in any form.
-        WrongUse: it has no list.
+        ConfigurationError, RequestRefused: the server refuses the list in every form.
+        WrongUse: the endpoint has no list.
     """
     match reading.endpoint.strategy:
         case DateWindows() as strategy:
-            return (yield from date_windows.plan(reading, strategy))
+            return (yield from date_windows.read(reading, strategy))
         case ByReference() as strategy:
-            return (yield from by_reference.plan(reading, strategy))
+            return (yield from by_reference.read(reading, strategy))
         case Received():
             raise WrongUse(f"{reading.endpoint.name} has no list to read: it is received by webhook")
         case _:
@@ -35,10 +35,10 @@ def plan(reading: Reading) -> Plan[Outcome]:
 
 
 def _discovered(reading: Reading) -> Plan[Outcome]:
-    """A list whose query parameters the contract does not show.
+    """Discover the query parameters of a list that the contract does not show, then read the list.
 
-    Where it cannot be certified, or is refused, although its parameters were known, that knowledge is doubted: the
-    server may have changed. It is gained again, and if it differs, the list is read again.
+    If the list is refused or cannot be certified although its parameters were known, the server may have changed.
+    Then the parameters are examined again, and if the result differs, the list is read again.
     """
     discovered = yield from discover(reading)
     capabilities, pages = discovered.capabilities, discovered.pages
@@ -52,19 +52,19 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     try:
         outcome = yield from reusing(pages, _running(reading, capabilities))
     except RequestRefused:
-        again = yield from _asked_again(reading, capabilities, KEYS)
+        again = yield from _examined_again(reading, capabilities, KEYS)
         if again is None:
             raise
         return (yield from _running(reading, again))
     doubts = outcome.suspects if outcome.certified else ("page", "per_page", *outcome.suspects)
-    again = yield from _asked_again(reading, capabilities, doubts)
+    again = yield from _examined_again(reading, capabilities, doubts)
     return outcome if again is None else (yield from _running(reading, again))
 
 
-def _asked_again(
+def _examined_again(
     reading: Reading, capabilities: Capabilities, doubts: Collection[str]
 ) -> Plan[Capabilities | None]:
-    """What is known once what an earlier sync found is asked again; `None` where that tells nothing new."""
+    """Examine stored results of earlier syncs again; return `None` if the result is the same."""
     if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
         return None
     again = (yield from discover(reading, doubts)).capabilities
@@ -75,11 +75,11 @@ def _running(reading: Reading, capabilities: Capabilities) -> Plan[Outcome]:
     conventions = conventions_of(reading, capabilities)
     match reading.endpoint.strategy:
         case UpdatedWindows() as strategy:
-            outcome = yield from updated_windows.plan(reading, strategy, conventions)
+            outcome = yield from updated_windows.read(reading, strategy, conventions)
         case NewestFirst() as strategy:
-            outcome = yield from newest_first.plan(reading, strategy, conventions)
+            outcome = yield from newest_first.read(reading, strategy, conventions)
         case FullScan() as strategy:
-            outcome = yield from full_scan.plan(reading, strategy, conventions)
+            outcome = yield from full_scan.read(reading, strategy, conventions)
         case other:
             raise AssertionError(other)
     notes = [f"{reading.endpoint.name}: {words}" for words in capabilities.overruled(reading.endpoint.names)]

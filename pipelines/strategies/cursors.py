@@ -1,4 +1,4 @@
-"""Where each kind of list is read on from: what its strategy keeps in `control.cursors`."""
+"""The cursors that the strategies store in `control.cursors`."""
 
 from datetime import date, datetime
 from typing import Annotated
@@ -14,34 +14,35 @@ class _Cursor(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     def move(self) -> MoveCursor:
-        """The step that keeps it."""
+        """Return the step that stores this cursor."""
         return MoveCursor(self.model_dump(mode="json"))
 
 
 class WindowsCursor(_Cursor):
-    """A list with a filter by `updated_at`. `covered`: the certified spans of time."""
+    """The cursor of a list with a filter by `updated_at`: its certified spans of time."""
 
     covered: tuple[tuple[_Instant, _Instant], ...] = ()
 
 
 class TopCursor(_Cursor):
-    """A list that is read from the top. `through`: every row of before this is known here."""
+    """The cursor of a list that is read from the top: every row from before `through` is stored."""
 
     through: _Instant | None = None
 
 
 class WholeCursor(TopCursor):
-    """A list that is read whole once a day. `whole_on`: the practice-local day of the last time."""
+    """The cursor of a list that is read whole once a day: `whole_on` is the practice-local day of the last one."""
 
     whole_on: date | None = None
 
 
 class DaysCursor(_Cursor):
-    """Phone calls. `covered`: closed days read whole.
+    """The cursor of the phone calls; `covered` are the closed days that were read whole.
 
-    `recent_on`, `whole_on`: when the daily and the weekly re-read were last done. `tried`: calls of a day that
-    the JSON list did not explain, not to be asked for again the same day. `looked`: when a day that does not fit
-    a page was last read. `zone`: a time zone, and what contradicts it. `read_in`: the time zone of the last sync.
+    `recent_on` and `whole_on` are the days of the last daily and weekly re-read. `tried` counts by day the calls
+    that the JSON list did not contain, so that the same day is not requested again today. `looked` is the time of
+    the last read of each day that does not fit a page. `zone` is a time zone and the evidence against it, and
+    `read_in` the time zone of the last sync.
     """
 
     covered: tuple[tuple[date, date], ...] = ()

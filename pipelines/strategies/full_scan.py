@@ -1,13 +1,13 @@
-"""Lists without a date filter and without a known order: staff tasks (contract: Staff tasks).
+"""Read lists without a date filter and without a known order: staff tasks (contract: Staff tasks).
 
-Each sync reads the pending tasks and the totals by status. Where a task has left pending, or a total differs
-from what is here, the whole list is read; and once a day in any case, since an edit to a final task moves no
-total. Where a whole read finds the list newest-updated first, later syncs read from the top until everything
-is older than the last sync.
+Each sync reads the pending tasks and the totals by status. If a task has left `pending`, or a total differs from
+the stored rows, the whole list is read. It is also read once a day, because an edit to a final task changes no
+total. If a whole read finds that the list is sorted by `updated_at`, newest first, later syncs read from the top
+down to rows that are older than the last sync.
 
-Requests of a sync without changes: the pending pages and one for each other status (or the top pages and one
-for each status), whatever the length of the history. At most: these, and twice the whole list, for which see
-`read_whole_list`.
+Requests of a sync without changes: the pending pages and one for each other status (or the top pages and one for
+each status), independent of the length of the history. At most these, and twice the whole list (see
+`read_whole_list`).
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ from pipelines.core.steps import (
 )
 from pipelines.discovery.examination import find_status
 from pipelines.reading.conventions import QueryConventions
-from pipelines.reading.following import promised, tolerant
+from pipelines.reading.following import read_page, read_promised
 from pipelines.reading.paging import (
-    fell,
+    has_fallen,
     most_followed,
     read_pass,
 )
@@ -42,8 +42,8 @@ from pipelines.strategies.totals import compare_totals
 NEWEST_UPDATED_FIRST = "newest_updated_first"
 
 
-def plan(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> Plan[Outcome]:
-    """Read what may have changed; the whole list where that cannot be told, and once a day."""
+def read(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> Plan[Outcome]:
+    """Read the rows that may have changed; read the whole list if these are unknown, and once a day."""
     cursor, today = WholeCursor.model_validate(reading.cursor), reading.local_now.date()
     if cursor.whole_on == today and reading.since is None and reading.reconcile == "no":
         if reading.capabilities.get("order") == NEWEST_UPDATED_FIRST and conventions.page_base is not None:
@@ -68,19 +68,17 @@ def _read_all(conventions: QueryConventions, reading: Reading, cursor: WholeCurs
 
 
 def _known_through(reading: Reading, cursor: WholeCursor) -> datetime | None:
-    """Every row that was changed before this is known here; `None` before the first certified read.
-
-    The source's clock may have been put back since.
-    """
+    """Return the time before which every change is stored, or `None` before the first certified read."""
+    # The source's clock may have been put back since the last read.
     return cursor.through and min(cursor.through, reading.now) - reading.margins.overlap
 
 
 def _read_open(
     reading: Reading, cursor: WholeCursor, conventions: QueryConventions, strategy: FullScan
 ) -> Plan[Outcome | None]:
-    """Read the open rows; nothing is returned where they or the totals by status show that others have changed.
+    """Read the open rows; return `None` if they or the totals by status show that other rows have changed.
 
-    An edit to a final row shows in neither, so what is certain of all rows stays as of the last whole read.
+    An edit to a final row changes neither, so the list stays certified through the last whole read.
     """
     conventions = yield from find_status(reading, conventions)
     listed: set[str] = set()
@@ -106,7 +104,7 @@ def _read_open(
 def _read_top(
     reading: Reading, cursor: WholeCursor, conventions: QueryConventions, strategy: FullScan
 ) -> Plan[Outcome | None]:
-    """Read from the top down to what is known; nothing is returned where that does not show every change."""
+    """Read from the top down to the first stored row; return `None` if that does not show every change."""
     if not (yield from _reaches_the_known(conventions, _known_through(reading, cursor))):
         return None
     if not (yield from _totals_agree(reading, conventions, strategy)):
@@ -122,9 +120,10 @@ def _totals_agree(reading: Reading, conventions: QueryConventions, strategy: Ful
 
 
 def _reaches_the_known(conventions: QueryConventions, through: datetime | None) -> Plan[bool]:
-    """Read from the top until a row is older than `through`.
+    """Read from the top until a row is older than `through`; return whether every change was read.
 
-    Returns whether the order held and no row was deleted: that shifts rows upwards, past the page that is next.
+    It was not if the order is broken, or if a row was deleted: the rows below it move up, perhaps past the next
+    page.
     """
     totals: list[int] = []
     rows: list[Row] = []
@@ -132,7 +131,7 @@ def _reaches_the_known(conventions: QueryConventions, through: datetime | None) 
     page: Page | None = None
     while not totals or len(totals) < most_followed(conventions, totals[0]):
         page = yield from (
-            promised(conventions, WHOLE, len(totals), page) if page else tolerant(conventions, WHOLE, 0)
+            read_promised(conventions, WHOLE, len(totals), page) if page else read_page(conventions, WHOLE, 0)
         )
         yield MergeRows(page.rows, page.server_time)
         totals.append(page.total_count)
@@ -141,12 +140,12 @@ def _reaches_the_known(conventions: QueryConventions, through: datetime | None) 
         rows += page.rows
         times = [at for row in page.rows if (at := updated_at(row)) is not None]
         if not fresh or (times and through and min(times) < through) or len(rows) >= page.total_count:
-            return _never_rises(rows) and not fell(totals)
+            return _never_rises(rows) and not has_fallen(totals)
     return False
 
 
 def _never_rises(rows: Sequence[Row], name: str = "updated_at") -> bool:
-    """Whether a time never rises from a row to the next; rows met twice, shifted by a page, aside."""
+    """Return whether a time never rises from a row to the next, without repetitions of rows that shifted."""
     first_seen: dict[str, Row] = {}
     for row in rows:
         first_seen.setdefault(key_of(row), row)
@@ -156,10 +155,8 @@ def _never_rises(rows: Sequence[Row], name: str = "updated_at") -> bool:
 
 
 def is_newest_updated_first(rows: Sequence[Row]) -> bool:
-    """Whether a whole read shows the order beyond doubt: enough rows, distinct times, never rising.
-
-    And not the order of creation, which is the same until an older task is changed.
-    """
+    """Return whether a whole read proves the order: at least 20 distinct times that never rise."""
+    # Without later changes the order by creation looks the same, so it must be excluded.
     enough = 20
     distinct = len({updated_at(row) for row in rows}) >= enough
     return distinct and _never_rises(rows) and not _never_rises(rows, "created_at")

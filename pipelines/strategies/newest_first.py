@@ -1,18 +1,18 @@
-"""Lists without a date filter, most recent first: AI outbound requests (contract: AI outbound requests).
+"""Read lists without a date filter, most recent first: AI outbound requests (contract: AI outbound requests).
 
-Assumption: `created_at` never rises from row to row; new rows enter at the top. Argument: while pages are read
-from the top downwards, a new row only shifts rows towards pages still to come, so there are repetitions and
-never gaps; a row that is deleted shifts them upwards, and the total falls: then the list is read again. Rows whose
-status is final do not change, so reading ends where everything older is known: at the last sync, and at least
-seven days back (the sweeper ends every request after 96 hours). Open requests that were not met are got by id.
-Where the order does not hold, the list is read whole.
+Assumption: `created_at` never rises from row to row, and new rows appear at the top. While pages are read from the
+top, a new row shifts rows only towards pages that are still to be read, so rows are repeated but never skipped. A
+deleted row shifts rows upwards, and the total falls: then the list is read again. Rows with a final status do not
+change, so the read ends at the time of the last sync, but at least seven days back (the platform's sweeper ends
+every request after 96 hours). Open requests below that are got by id. If the order does not hold, the list is read
+whole.
 
-Proof: the totals of the six statuses, read in the order of the life cycle (a request that moves on meanwhile is
-counted twice, never missed), equal what is here.
+Proof: the totals of the six statuses equal the stored rows. They are read in the order of the life cycle, so that
+a request that changes its status meanwhile is counted twice and never missed.
 
 Requests of a sync without changes: the pages of the last seven days, one for each status, one for each older open
-request. At most: three times that, each time at most twice the pages that the list has, and the whole list twice
-(`full_scan.read_whole_list`).
+request. At most three times that, each time with at most twice the pages of the list, and the whole list twice
+(`read_whole_list`).
 """
 
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.steps import Flush, IdsHere, IdsWithStatus, MergeRows, Plan, do
 from pipelines.reading.by_id import get_by_id
 from pipelines.reading.conventions import QueryConventions, contradiction
-from pipelines.reading.following import promised, tolerant
-from pipelines.reading.paging import fell, most_followed
+from pipelines.reading.following import read_page, read_promised
+from pipelines.reading.paging import has_fallen, most_followed
 from pipelines.reading.rows import instant, key_of
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 from pipelines.strategies.cursors import TopCursor
@@ -36,18 +36,16 @@ MARGIN = timedelta(hours=1)
 ATTEMPTS = 3
 
 
-def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions) -> Plan[Outcome]:
-    """Read from the top to where everything is known, then prove it by the totals; else read it whole.
-
-    So too where it is not known whether pages count from 0: a page that may be the one before shows no order.
-    """
+def read(reading: Reading, strategy: NewestFirst, conventions: QueryConventions) -> Plan[Outcome]:
+    """Read from the top down to stored rows and prove the result by the totals, or else read the list whole."""
+    # If the base of the page numbers is unknown, a page may be the page before it, so its order proves nothing.
     for _ in range(ATTEMPTS if conventions.page_base is not None else 0):
         descent = yield from _descend(conventions, _horizon(reading))
         if not descent.ordered:
             break
-        if fell(descent.totals):
+        if has_fallen(descent.totals):
             continue
-        yield from _not_met(strategy, descent, reading)
+        yield from _get_unread(strategy, descent, reading)
         counts = yield from compare_totals(reading, conventions, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
             yield MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
@@ -60,7 +58,7 @@ def plan(reading: Reading, strategy: NewestFirst, conventions: QueryConventions)
 
 
 def _horizon(reading: Reading) -> datetime | None:
-    """Reading may end at rows created before this; `None`: not before the end of the list."""
+    """Return the time of creation below which the read may end, or `None` if it must reach the end of the list."""
     through = TopCursor.model_validate(reading.cursor).through
     if through is None:
         return None
@@ -73,7 +71,7 @@ def _horizon(reading: Reading) -> datetime | None:
 
 @dataclass(slots=True)
 class _Descent:
-    """What a read from the top has met so far. `lied`: the last page did not bring what its own total promises."""
+    """The state of a read from the top; `lied`: the last page does not have the rows that its total promises."""
 
     seen: set[str] = field(default_factory=set[str])
     lowest: datetime | None = None
@@ -85,7 +83,7 @@ class _Descent:
 
     @property
     def total(self) -> int:
-        """What the first page said the list holds."""
+        """Return the total of the first page."""
         return self.totals[0]
 
     @property
@@ -112,15 +110,15 @@ class _Descent:
 
 
 def _descend(conventions: QueryConventions, horizon: datetime | None) -> Plan[_Descent]:
-    """Read page after page from the top, one at a time: side by side, a shift could hide a row.
+    """Read pages from the top, one after another, because a shift could hide a row between concurrent reads.
 
-    A list that grows almost as fast as it is read has no order to rely on.
+    A list that grows almost as fast as it is read counts as unordered.
     """
     descent = _Descent()
     page: Page | None = None
     while True:
         page = yield from (
-            promised(conventions, WHOLE, descent.pages, page) if page else tolerant(conventions, WHOLE, 0)
+            read_promised(conventions, WHOLE, descent.pages, page) if page else read_page(conventions, WHOLE, 0)
         )
         descent.meet(page, conventions.page_size)
         yield MergeRows(page.rows, page.server_time)
@@ -130,14 +128,14 @@ def _descend(conventions: QueryConventions, horizon: datetime | None) -> Plan[_D
         descent.ordered = descent.pages < most_followed(conventions, descent.total)
 
 
-def _not_met(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Plan[None]:
-    """Get what the descent did not meet: open requests, and in a reconcile what it should have met."""
+def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Plan[None]:
+    """Get rows that the descent did not read: open requests, and in a reconcile those that it should have read."""
     yield Flush()
     wanted = yield from do(IdsWithStatus(strategy.open_statuses))
     if reading.reconcile == "full":
         wanted += yield from do(IdsHere())
     elif reading.reconcile == "recent" and descent.lowest is not None:
-        # Rows of one instant may lie on both sides of the descent's end.
+        # Rows of one instant may be on both sides of the descent's end.
         wanted += yield from do(IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
     yield from get_by_id(
         [identity for identity in dict.fromkeys(wanted) if identity not in descent.seen], reading.now

@@ -1,6 +1,6 @@
-"""The totals by status that the source tells, beside those of the rows that are here.
+"""Compare the source's totals by status with those of the stored rows.
 
-Another name of the filter is looked for only where the one in use tells nothing.
+Another name of the status filter is examined only if the name in use has no proven effect.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from pipelines.reading.conventions import QueryConventions
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The totals by status, there and here."""
+    """The totals by status at the source (`there`) and of the stored rows (`here`)."""
 
     there: Mapping[str, int]
     here: Mapping[str, int]
@@ -25,19 +25,19 @@ class Counts:
 
     @property
     def agree(self) -> bool:
-        """Whether every status has as many rows here as there."""
+        """Return whether every status has as many stored rows as rows at the source."""
         return all(self.here.get(status, 0) == count for status, count in self.there.items())
 
     @property
     def status_is_ignored(self) -> bool:
-        """Every status tells the total of the whole list."""
+        """Return whether the total of every status is the total of the whole list."""
         return len(self.there) > 1 and set(self.there.values()) == {sum(self.here.values())}
 
 
 def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Plan[Counts]:
-    """Compare the totals by status, read in the order given, with what is here.
+    """Compare the totals by status, read in this order, with the stored rows.
 
-    A server that refuses the status filter tells nothing: then the totals do not agree.
+    If the server refuses the status filter, the totals do not agree.
     """
     there: dict[str, int] = {}
     requests = 0
@@ -53,7 +53,7 @@ def counts_agree(conventions: QueryConventions, statuses: Sequence[str]) -> Plan
 
 
 def compare_totals(reading: Reading, conventions: QueryConventions, statuses: Sequence[str]) -> Plan[Counts]:
-    """Compare the totals by status with what is here: where they agree, the filter works, known or not."""
+    """Compare the totals by status with the stored rows; look for the filter's name if they do not agree."""
     counts = yield from counts_agree(conventions, statuses)
     if counts.agree or conventions.status is not Result.UNDECIDED:
         return counts

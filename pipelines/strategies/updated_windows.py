@@ -1,14 +1,14 @@
-"""Lists filtered by `updated_at`: booking sessions and appointments (contract: Booking sessions, Appointments).
+"""Read lists with a filter by `updated_at`: booking sessions and appointments (see these in the contract).
 
-Closed windows end before the source's clock and are certified; together they cover the time line from the
-start of history, and the cursor is what they cover. The tail, from the last closed bound to a day ahead, is
-read and merged each time, so that a source at rest is mirrored to its last row; it never moves the cursor.
+Closed windows end before the source's clock and are certified; together they cover the time line from the start of
+history, and this coverage is the cursor. The tail, from the end of the last closed window to a day ahead, is read
+and merged in each sync, so that even the last row is stored; it never moves the cursor.
 
-Requests of a sync without changes: one for the closed window, one for the tail, and what the open set costs (the
-pages of that status, one more for their total, one for each row that has left it). With changes: the pages of both
-windows, and one where the closed one needs more than a page. At most: see `certified`, for each gap in what is
-covered, and for the tail; a sync that ends uncertain learns anew how the list is paged, and reads it once more if
-that differs.
+Requests of a sync without changes: one for the closed window, one for the tail, and those for the open rows (the
+pages of the open status, one for their total, one for each row that has left it). With changes: the pages of both
+windows, and one more if the closed window needs more than a page. At most those of `certified` for each gap in the
+coverage and for the tail. A sync that ends uncertified examines the pagination again, and reads the list once more
+if the result differs.
 """
 
 from collections.abc import Sequence
@@ -34,17 +34,17 @@ from pipelines.core.steps import (
 )
 from pipelines.discovery.examination import find_status
 from pipelines.reading import coverage
-from pipelines.reading.by_id import get_by_id, strange
+from pipelines.reading.by_id import get_by_id, strangers_line
 from pipelines.reading.certified import read_window
 from pipelines.reading.conventions import UNPROVEN_END, QueryConventions
-from pipelines.reading.paging import read_pass, united
+from pipelines.reading.paging import read_pass, united_ids
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
-from pipelines.reading.window_read import Purpose, WindowOutcome, together
+from pipelines.reading.window_read import Purpose, WindowOutcome, combined
 from pipelines.strategies.cursors import WindowsCursor
 
 
-def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions) -> Plan[Outcome]:
-    """Read what is not covered yet, then the tail, then what may have changed without a trace."""
+def read(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions) -> Plan[Outcome]:
+    """Read the gaps in the coverage, then the tail, then the rows that change without a new `updated_at`."""
     by_id = strategy.derived_from is not None
     if conventions.bounds == "none":
         return (yield from _without_filter(conventions, reading, by_id=by_id))
@@ -57,7 +57,7 @@ def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventio
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield Flush()
     if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.reaches_now):
-        # Of a certified tail, too, rows leave only by vanishing.
+        # A row that is missing in a certified tail has vanished, too.
         until = reading.now + timedelta(days=1) if tail.certified else closed.covered.through(start) or start
         yield from _vanished(conventions, reading, through, until, closed.outcome.ids | tail.ids, by_id=by_id)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
@@ -68,9 +68,9 @@ def plan(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventio
 
 @dataclass(frozen=True, slots=True)
 class _Closed:
-    """What the closed windows brought.
+    """The result of the closed windows.
 
-    `certain`: what of `covered` cannot have got late rows that only the tail brings.
+    `certain` is the part of `covered` that cannot have late rows which only the tail brings.
     """
 
     covered: coverage.Coverage[datetime]
@@ -79,10 +79,8 @@ class _Closed:
 
 
 def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[_Closed]:
-    """Read every gap in the coverage, from a little before it: what came late is caught, and counted.
-
-    The source's clock may have been put back: what was covered behind it is not certain any more.
-    """
+    """Read every gap in the coverage, from a little before it, so that late rows are read and counted."""
+    # The source's clock may have been put back; then the coverage behind it is not certain any more.
     start = reading.local_midnight(reading.history_start)
     stored = coverage.Coverage(WindowsCursor.model_validate(reading.cursor).covered)
     covered = stored.until(through)
@@ -109,9 +107,9 @@ def _close(
     purpose: Purpose,
     earlier: _Closed,
 ) -> Plan[_Closed]:
-    """Read a gap, with whatever around it is read again.
+    """Read a gap and the overlap before it.
 
-    What was covered before it, and may have got late rows since, is in doubt until all of the window is certain.
+    The overlap may have got late rows, so it is in doubt until the whole window is certified.
     """
     start, end = gap
     before = doubted = earlier.covered
@@ -137,7 +135,7 @@ def _close(
 
 
 def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[WindowOutcome]:
-    """From a little before the closed bound to a day ahead; it may happen to be certified."""
+    """Read from a little before the closed bound to a day ahead; the result may be certified or not."""
     window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
     wants_ids = reading.reconcile != "no"
     purpose = Purpose(WindowKind.TAIL, hidden=not conventions.reaches_now, wants_ids=wants_ids)
@@ -153,11 +151,11 @@ def _vanished(
     *,
     by_id: bool,
 ) -> Plan[None]:
-    """Rows that a certified read of their time did not meet are looked for once more, then marked as deleted.
+    """Read rows a second time that a certified read did not return, then mark the missing ones as deleted.
 
-    Where the list has no get by id, the second look is a certified read of the instants at which they were last
-    updated, one request for each (or of all the time again, where that is less), and of the tail, where a row that
-    has changed meanwhile is now.
+    If the list has no get by id, the second read is a certified read of the instants at which the rows were last
+    updated, one request for each, or of the whole time again if that is less. It includes the tail, which contains
+    a row that has changed meanwhile.
     """
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
@@ -170,7 +168,7 @@ def _vanished(
         most = len(here) // conventions.page_size
         windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
         looks = SideBySide([read_window(conventions, item, again) for item in windows])
-        outcome = together((yield from do(looks)))
+        outcome = combined((yield from do(looks)))
         outcome += yield from _tail(conventions, reading, through)
         if outcome.certified:
             yield MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
@@ -180,10 +178,8 @@ def _vanished(
 def _around(
     conventions: QueryConventions, ids: Sequence[str], start: datetime, through: datetime, most: int
 ) -> Plan[list[Window]]:
-    """Short windows around the last updates of these rows; one for all the time where they would be too many.
-
-    Bounds may be exclusive, and are sent in whole seconds or days: a window reaches so much to each side.
-    """
+    """Return short windows around the last updates of these rows, or one window if they would be too many."""
+    # Bounds may be exclusive, and are sent in whole seconds or days, so a window extends that much to each side.
     beside = conventions.shortest
     times = yield from do(UpdatesOf(ids))
     windows: list[Window] = []
@@ -199,12 +195,12 @@ def _around(
 
 
 def _derived_status(conventions: QueryConventions, reading: Reading, status: str) -> Plan[list[str]]:
-    """Compare every row that is in `status` here with the source's list of that status.
+    """Compare the stored rows in `status` with the source's list of that status; return lines about doubts.
 
-    A booking session expires without its `updated_at` moving (contract: Booking session). One that is gone
-    from the list is got by id; so a list that moves meanwhile costs a request and never a wrong row. Where
-    the list is much longer than the open set (a status filter that is ignored), each one is got by id.
-    A first sync has just read every row, so nothing is compared. Returns what is uncertain of it.
+    A booking session expires while its `updated_at` stays (contract: Booking session). A session that is missing
+    in the list is got by id, so a list that changes meanwhile costs a request and never a wrong row. If the list
+    is much longer than the open set, the status filter is ignored, and each session is got by id. The first sync
+    has just read every row and compares nothing.
     """
     yield Flush()
     open_here = yield from do(IdsWithStatus((status,)))
@@ -220,27 +216,29 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
             listed = done.keys
             yield MergeRows(done.rows, done.read_at)
     except RequestRefused:
-        listed = set()  # a status filter that is refused tells as much as one that is ignored
+        listed = set()  # a refused status filter is as useless as an ignored one
     gone = [identity for identity in open_here if identity not in listed]
     got = yield from get_by_id(gone, reading.now)
-    return [strange(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
+    return [strangers_line(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
 
 
 def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> Plan[Outcome]:
-    """The server ignores the start of a range under every name: read the list whole, each time.
+    """Read the list whole in each sync, because the server ignores the start of a range under every name.
 
-    An end that works is sent all the same. Where none does, rows of the last day and a half may be hidden: nothing
-    is certified through them, and a row that was not met is believed to be gone only if it is not there by its id.
+    An end is sent if it works. If no end works, the answers may lack rows of the last day and a half. Then the
+    list is certified only up to these rows, and a row counts as vanished only if it cannot be got by its id.
     """
     through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
-    asked, claimed = Window(end=reading.now + timedelta(days=1)), Window(end=through)
-    whole = yield from read_whole_list(conventions, asked, claimed=WHOLE if conventions.reaches_now else claimed)
+    requested, claimed = Window(end=reading.now + timedelta(days=1)), Window(end=through)
+    whole = yield from read_whole_list(
+        conventions, requested, claimed=WHOLE if conventions.reaches_now else claimed
+    )
     if conventions.reaches_now:
-        yield from mark_vanished(conventions, whole, asked)
+        yield from mark_vanished(conventions, whole, requested)
     elif by_id and reading.reconcile != "no" and whole.certified:
         yield Flush()
         here = yield from do(IdsHere())
-        seen_ids = united(whole.passes)
+        seen_ids = united_ids(whole.passes)
         yield from get_by_id([identity for identity in here if identity not in seen_ids], reading.now)
     yield Flush()
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
@@ -255,4 +253,4 @@ def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> t
     note = (
         f"{reading.endpoint.name}: {hidden}; they are read again at each sync, and certified when they are older"
     )
-    return (note if by_id else f"{note}. A deletion cannot be told from that and is not marked",)
+    return (note if by_id else f"{note}. A deletion looks the same and is not marked",)

@@ -1,6 +1,7 @@
-"""Superset over a published file: database, dataset and chart made by its API, the chart's data beside the mart's.
+"""Run Superset over a published file, and compare a chart's data with the mart.
 
 `make superset`; `python -m bi --python PYTHON` runs it with the Python of an environment that has Superset.
+Database, dataset and chart are made by Superset's API.
 """
 
 import argparse
@@ -25,7 +26,7 @@ MART, MEASURE, BY = "practice_weekly", "leaks", "practice_id"
 
 
 def main() -> None:
-    """Publish a small platform's marts, show one in a chart, compare; ends with 1 where they differ."""
+    """Publish a small platform's marts and show one mart in a chart; return 1 if the chart differs."""
     parser = argparse.ArgumentParser(prog="python -m bi")
     parser.add_argument("--python", type=Path, required=True, help="of the environment that has Superset")
     options = parser.parse_args()
@@ -45,7 +46,7 @@ def main() -> None:
 
 @contextmanager
 def _superset(python: Path, home: Path) -> Generator[httpx.Client]:
-    """A running Superset of its own, signed in."""
+    """A running Superset in a folder of its own, with a signed-in session."""
     password = secrets.token_urlsafe()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
         "FLASK_APP": "superset",
@@ -79,7 +80,7 @@ def _superset(python: Path, home: Path) -> Generator[httpx.Client]:
 
 
 def _chart(superset: httpx.Client, uri: str) -> list[tuple[str, int]]:
-    """What a chart over the mart shows: a row for each practice."""
+    """Return the rows of a chart over the mart, one for each practice."""
     database = _made(superset, "database/", database_name="vetl", sqlalchemy_uri=uri)["id"]
     dataset = _made(superset, "dataset/", database=database, schema="marts", table_name=MART)["id"]
     measure = {"expressionType": "SQL", "sqlExpression": f"sum({MEASURE})", "label": MEASURE}

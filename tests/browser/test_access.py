@@ -1,4 +1,4 @@
-"""Who is let in by a real `vetl dashboard`."""
+"""Access to a real `vetl dashboard`, with and without a proxy."""
 
 from pathlib import Path
 

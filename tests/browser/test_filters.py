@@ -100,7 +100,7 @@ def test_own_days_stand_in_the_address(visit: Visit, marts: Any) -> None:
     assert figures(page)[0] == f"{sessions:,}"
 
 
-def test_what_an_address_says_stays_when_another_page_is_opened(visit: Visit) -> None:
+def test_the_filters_of_an_address_stay_when_another_page_is_opened(visit: Visit) -> None:
     page = drawn(visit("/tasks?period=7&group=America"))
 
     page.get_by_role("link", name="Overview").click()

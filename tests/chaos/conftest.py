@@ -1,4 +1,7 @@
-"""Stories wait more than they work: `pytest -n auto tests/chaos` tells more at once than there are cores."""
+"""Options of the chaos tests.
+
+They wait more than they compute, so `pytest -n auto tests/chaos` runs more than one per core.
+"""
 
 import os
 
@@ -6,6 +9,6 @@ import pytest
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Asked only where this folder is named on the command line: among all tests its stories are few."""
+    """Return two workers for each core. pytest calls this only if the command line names this folder."""
     del config
     return 2 * (os.cpu_count() or 1)

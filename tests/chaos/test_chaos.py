@@ -1,11 +1,11 @@
-"""Whatever the source and the machine do: no certificate is false, and at rest the warehouse equals the source.
+"""For any behaviour of source and machine, no certificate is false, and at rest the warehouse equals the source.
 
-Each seed is another story: the server is one of all that the contract allows (`support.servers`), rows change
-between any two requests, requests meet every fault, the platform restarts and forgets its tokens, the syncing
-process is killed at random moments. After every sync, killed or not, each certificate is held against what the
-source had. In every second story the source also lies and deletes without a trace; there the last word is a full
-reconcile, elsewhere a sync. `VETL_CHAOS_SEEDS` says how many are told, or from which to which (`20-200`); a
-failing one prints the line that tells it again, and what was drawn.
+Each seed is another story: its server is one of all that the contract allows (`support.servers`), rows change
+between any two requests, requests meet every fault, the platform restarts and forgets its tokens, and the syncing
+process is killed at random moments. After every sync, killed or not, each certificate is compared with the
+source's rows. In every second story the source also sends wrong values and deletes without a trace; these stories
+end with a full reconcile, the others with a sync. `VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds
+(`20-200`). A failing story prints the line that repeats it, and the special points of its server.
 """
 
 import os
@@ -38,7 +38,7 @@ from pipelines.settings import Settings
 
 FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "8").rpartition("-")
 MENDED = () if "VETL_CHAOS_SEEDS" in os.environ else (47, 54, 81, 279, 289)
-"""Stories beyond the usual ones that found a fault: they are told in each run of the suite."""
+"""Seeds beyond the usual ones that found a fault; each run of the suite includes them."""
 SEEDS = [*range(int(FIRST or 0), int(LAST)), *MENDED]
 DAYS = 6
 PRACTICE = "loc-001"
@@ -96,15 +96,15 @@ def test_no_certificate_is_false_and_at_rest_the_warehouse_equals_the_source(
     assert result is not None, replay
     assert witness.false_claims(result) == [], replay
     assert result.exit_code in server.exits, (replay, result)
-    assert different(platform, settings, server) == [], replay
-    assert doubles(settings.warehouse.path) == [], replay
+    assert differences_of(platform, settings, server) == [], replay
+    assert duplicate_keys(settings.warehouse.path) == [], replay
     if "wrong_zone" in server.drawn and "phone_calls" in server.endpoints:
         reasons = [(one.reason, *one.notes) for one in result.results if one.endpoint == "phone_calls"]
         assert any("zone" in line for lines in reasons for line in lines), (replay, reasons)
 
 
 def run(settings: Settings, server: Server, replay: str, reconcile: Reconcile = "no") -> SyncResult | None:
-    """One sync; nothing where it was refused. Its exit code says what its parts say, never that a user erred."""
+    """Run one sync; return nothing if it was refused. Its exit code is that of its worst list, and never 2."""
     try:
         result = run_sync(
             settings,
@@ -121,15 +121,15 @@ def run(settings: Settings, server: Server, replay: str, reconcile: Reconcile = 
     states = {one.state for one in result.results}
     if "failed" in states:
         assert result.exit_code == 1, (replay, result)
-    elif "uncertified" in states or result.doubts or held(settings.warehouse.path):
+    elif "uncertified" in states or result.doubts or has_quarantined_rows(settings.warehouse.path):
         assert result.exit_code == 3, (replay, result)
     else:
         assert result.exit_code == 0, (replay, result)
     return result
 
 
-def different(platform: sandbox.Handle, settings: Settings, server: Server) -> list[str]:
-    """What is not the same in the lists that the server shows whole."""
+def differences_of(platform: sandbox.Handle, settings: Settings, server: Server) -> list[str]:
+    """Return the differences of the lists that the server shows completely."""
     practice = settings.practices[0]
     shown = [name for name in server.endpoints if name not in server.hidden]
     zones = {PRACTICE: practice.time_zone}
@@ -140,16 +140,16 @@ def different(platform: sandbox.Handle, settings: Settings, server: Server) -> l
     return [line for line in differences if not (line.startswith(kept) and line.endswith(" is too many"))]
 
 
-def held(warehouse: Path) -> bool:
-    """Whether rows are set aside."""
+def has_quarantined_rows(warehouse: Path) -> bool:
+    """Return whether rows are in quarantine."""
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         return connection.execute(
             "select count(*) > 0 from control.quarantine where resolved_at is null"
         ).fetchall() == [(True,)]
 
 
-def doubles(warehouse: Path) -> list[str]:
-    """Raw tables in which a key stands twice."""
+def duplicate_keys(warehouse: Path) -> list[str]:
+    """Return the raw tables in which a key occurs twice."""
     keys = {**dict.fromkeys(truth.LISTS.values(), "practice_id, id"), "phone_calls": "practice_id, call_key"}
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         return [

@@ -1,9 +1,9 @@
-"""Commands that write at the same time, and are killed: the next plain `vetl run` finds all as it should be.
+"""Commands that write at the same time, and are killed: the next plain `vetl run` repairs everything.
 
-Each seed is another story: two or three commands of all that write begin at random moments on one warehouse, some
-of them are killed (SIGKILL), some do not wait for each other. Afterwards `vetl run` exits with 0, the raw rows are
-those of the platform, the marts are those of one quiet run and a build in full, and no file is left over.
-`VETL_CHAOS_SEEDS` says how many stories there are, or from which to which (`20-200`).
+Each seed is another story: two or three of all writing commands begin at random moments on one warehouse, some of
+them are killed (SIGKILL), and some do not wait for each other. Afterwards `vetl run` exits with 0, the raw rows
+are those of the platform, the marts equal a single undisturbed run and a build in full, and no file is left over.
+`VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds (`20-200`).
 """
 
 import os
@@ -29,7 +29,7 @@ SEEDS = range(int(FIRST or 0), int(LAST))
 DAYS = 6
 WEBHOOKS = 20
 END = timedelta(days=2, hours=3)
-"""When each story ends, so that all end with the same marts."""
+"""The clock at the end of each story, the same for all, so that all have the same marts."""
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("run",),
     ("run",),
@@ -42,16 +42,16 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("lake", "export"),
     ("quarantine", "retry"),
 )
-"""All commands that write. `forget` has a story of its own."""
+"""All commands that write. `forget` has stories of its own."""
 LEFT = {
     *("vetl.toml", "vetl.duckdb", "vetl.duckdb.lock", "vetl.duckdb.dbt", "vetl.duckdb.status.json"),
     *("vetl.duckdb.accepted.json", "vetl.duckdb.published.json", "analytics.duckdb", "inbox.sqlite", "lake"),
     *("vetl.duckdb.last_sync.json", "vetl.duckdb.last_build.json", "vetl.duckdb.last_publication.json"),
 }
-"""What is there at rest, beside the files that were published before."""
+"""The files at rest, besides earlier published files."""
 
 OF_RUNS = {"marts.proof", "marts.report_revisions", "intermediate.int_lists_certified"}
-"""Marts that also depend on when something was read or built."""
+"""Marts that also depend on the time of a read or of a build."""
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +70,10 @@ def environment(platform: sandbox.Handle) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def before(
+def synced_folder(
     platform: sandbox.Handle, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A folder in which everything was done once, with half of the history."""
+    """Return a folder in which every command ran once, with half of the history."""
     folder = tmp_path_factory.mktemp("before")
     (practice,) = platform.practices
     (folder / "vetl.toml").write_text(
@@ -85,19 +85,22 @@ def before(
         "utf-8",
     )
     for arguments in (("run",), ("webhooks", "drain"), ("lake", "export")):
-        done(arguments, folder, environment)
+        run_alone(arguments, folder, environment)
     return folder
 
 
 @pytest.fixture(scope="module")
 def true_marts(
-    platform: sandbox.Handle, environment: dict[str, str], before: Path, tmp_path_factory: pytest.TempPathFactory
+    platform: sandbox.Handle,
+    environment: dict[str, str],
+    synced_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """The warehouse at the end of every story, if nothing happens in it: the marts are built in full."""
+    """Return the warehouse after a story without disturbance; its marts are built in full."""
     folder = tmp_path_factory.mktemp("true") / "practice"
-    begin(platform, before, folder)
+    make_folder(platform, synced_folder, folder)
     platform.advance(END)
-    done(("run",), folder, environment)
+    run_alone(("run",), folder, environment)
     platform.reset()
     return built_in_full(folder / "vetl.duckdb")
 
@@ -106,7 +109,7 @@ def true_marts(
 def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     platform: sandbox.Handle,
     environment: dict[str, str],
-    before: Path,
+    synced_folder: Path,
     true_marts: Path,
     tmp_path: Path,
     seed: int,
@@ -114,17 +117,17 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     rng = Random(seed)
     folder = tmp_path / "practice"
     platform.reset()
-    begin(platform, before, folder)
+    make_folder(platform, synced_folder, folder)
     since = first_day(platform)
     moment = rng.uniform(0, 0.9) * END
     platform.advance(moment)
-    commands = [drawn(rng) for _ in range(rng.randint(2, 3))]
+    commands = [draw_command(rng) for _ in range(rng.randint(2, 3))]
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest tests/chaos; drawn: {commands}"
 
     for ended in overlap(commands, folder, environment):
-        assert as_it_may_end(ended), (replay, ended)
+        assert is_allowed_end(ended), (replay, ended)
     platform.advance(END - moment)
-    done(("run",), folder, environment)
+    run_alone(("run",), folder, environment)
 
     there = {path.name for path in folder.iterdir()}
     assert {name for name in there if not name.startswith(("analytics.", "said."))} <= LEFT, replay
@@ -134,9 +137,9 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     assert differences(warehouse, true_marts).keys() <= OF_RUNS, replay
 
 
-def begin(platform: sandbox.Handle, before: Path, folder: Path) -> None:
-    """Make the folder of a story: the other half of the history is to be read, and webhooks have come."""
-    shutil.copytree(before, folder)
+def make_folder(platform: sandbox.Handle, synced_folder: Path, folder: Path) -> None:
+    """Make the folder of a story: half of the history is still to be read, and webhooks are waiting."""
+    shutil.copytree(synced_folder, folder)
     config = folder / "vetl.toml"
     text = config.read_text("utf-8")
     config.write_text(re.sub("history_start = .*", f"history_start = {first_day(platform)}", text), "utf-8")
@@ -154,14 +157,14 @@ def first_day(platform: sandbox.Handle) -> date:
     return platform.now().date() - timedelta(days=DAYS + 1)
 
 
-def done(arguments: tuple[str, ...], folder: Path, environment: dict[str, str]) -> None:
-    """Run a command alone; it exits with 0."""
+def run_alone(arguments: tuple[str, ...], folder: Path, environment: dict[str, str]) -> None:
+    """Run a command alone; it must exit with 0."""
     (ended,) = overlap([Command(arguments)], folder, environment)
     assert ended.exit_code == 0, ended
 
 
-def drawn(rng: Random) -> Command:
-    """A command that begins in the first second; one of three is killed, one of four waits for nobody."""
+def draw_command(rng: Random) -> Command:
+    """Draw a command that begins in the first second; one of three is killed, one of four does not wait."""
     starts = rng.choice((0.0, rng.uniform(0, 1)))
     return Command(
         rng.choice(COMMANDS),
@@ -171,8 +174,8 @@ def drawn(rng: Random) -> Command:
     )
 
 
-def as_it_may_end(ended: Ended) -> bool:
-    """Done, killed if it was to be, or one line on the vetl that was at work before."""
+def is_allowed_end(ended: Ended) -> bool:
+    """Assert that a command succeeded, was killed on purpose, or named the process that held the lock."""
     if ended.exit_code == KILLED:
         return ended.command.killed is not None
     if ended.exit_code == 1 and ended.command.patience == 0:

@@ -1,4 +1,4 @@
-"""The table of bad days in docs/exit-codes.md: each is done for real, and `vetl status` gives its exit code."""
+"""The failures in docs/exit-codes.md: each is caused for real, and `vetl status` ends with its exit code."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def platform() -> Iterator[sandbox.Handle]:
 
 @pytest.fixture(scope="module")
 def after_a_run(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which `vetl run` succeeded."""
+    """Provide a folder in which `vetl run` has succeeded."""
     folder = tmp_path_factory.mktemp("vetl")
     start = platform.now().date() - timedelta(days=HISTORY_DAYS)
     practices = "".join(
@@ -68,7 +68,7 @@ def site(
 
 
 def status(capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """The exit code, and everything that is printed; `--json` has the same code."""
+    """Return the exit code and the whole output; `--json` must have the same code."""
     capfd.readouterr()
     code = app.execute(["status"])
     output = capfd.readouterr()
@@ -78,7 +78,7 @@ def status(capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("day", DAYS)
-def test_status_says_what_went_wrong_and_its_exit_code_does_too(
+def test_status_and_its_exit_code_show_the_failure(
     day: str, site: Site, capfd: pytest.CaptureFixture[str]
 ) -> None:
     happen, expected, words = DAYS[day]
@@ -89,7 +89,7 @@ def test_status_says_what_went_wrong_and_its_exit_code_does_too(
     assert (code, words in output) == (expected, True), output
 
 
-def test_the_documented_table_is_what_is_tested() -> None:
+def test_the_documented_table_lists_exactly_the_tested_days() -> None:
     page = (ROOT / "docs" / "exit-codes.md").read_text("utf-8")
     rows = re.findall(r"^\| (.+?) \| ([013]) \|$", page, re.MULTILINE)
 
@@ -108,7 +108,7 @@ def test_a_command_at_work_is_no_failure(
     assert site.platform
 
 
-def test_a_later_success_settles_what_went_wrong(site: Site, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_later_success_ends_the_failure(site: Site, capfd: pytest.CaptureFixture[str]) -> None:
     DAYS["the last sync was killed"][0](site)
     DAYS["the last build failed"][0](site)
     assert status(capfd)[0] == 1

@@ -1,4 +1,4 @@
-"""The commands for real: a platform over a socket, a warehouse, dbt, a published file."""
+"""The commands without substitutes: a platform over a socket, a warehouse, dbt, a published file."""
 
 import json
 import os
@@ -24,7 +24,7 @@ DAYS = 20
 
 @dataclass(frozen=True)
 class Installed:
-    """A folder with `vetl.toml`, and the platform that it points to."""
+    """Provide a folder with `vetl.toml`, and the platform that it points to."""
 
     folder: Path
     platform: sandbox.Handle
@@ -57,8 +57,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
 
 
 @pytest.fixture(scope="module")
-def gone(installed: Installed) -> dict[str, Any]:
-    """What `vetl run` reports after `vetl sync`, when the platform lets nobody in any more."""
+def refused_run(installed: Installed) -> dict[str, Any]:
+    """Return the report of `vetl run` after `vetl sync`, while the platform refuses every sign-in."""
     assert app.execute(["sync"]) == 0
     out = StringIO()
     with untested(), pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
@@ -69,14 +69,14 @@ def gone(installed: Installed) -> dict[str, Any]:
 
 
 @pytest.fixture
-def built(installed: Installed, gone: dict[str, Any]) -> Installed:
-    """Synced, built and published; with dbt's tests that is `tests/cli/test_tutorial.py`."""
-    assert gone
+def built(installed: Installed, refused_run: dict[str, Any]) -> Installed:
+    """Provide a folder that is synced, built and published; `tests/cli/test_tutorial.py` runs dbt's tests."""
+    assert refused_run
     return installed
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
-    """What a command prints with `--json`: exactly one object on standard output."""
+    """Return the only object that a command prints with `--json`."""
     capsys.readouterr()
     assert app.execute([*arguments, "--json"]) == code
     out = capsys.readouterr().out
@@ -84,12 +84,14 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -
     return json.loads(out)
 
 
-def test_run_builds_and_publishes_what_is_committed_although_the_platform_is_gone(gone: dict[str, Any]) -> None:
-    assert gone["sync"] is None
-    assert gone["error"]
-    assert gone["build"]["failures"] == []
-    assert gone["build"]["succeeded"] > 20
-    assert gone["published"]
+def test_run_builds_and_publishes_committed_rows_although_the_platform_is_gone(
+    refused_run: dict[str, Any],
+) -> None:
+    assert refused_run["sync"] is None
+    assert refused_run["error"]
+    assert refused_run["build"]["failures"] == []
+    assert refused_run["build"]["succeeded"] > 20
+    assert refused_run["published"]
 
 
 def test_a_second_sync_of_a_source_at_rest_changes_nothing(
@@ -144,8 +146,8 @@ def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_f
     assert "wrong-and-secret" not in out + err
 
 
-def test_status_tells_of_every_list(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
-    answer(capsys, "sync")  # the last attempt may have been another test's, with a wrong password
+def test_status_shows_every_list(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(capsys, "sync")  # the last attempt may be that of another test, with a wrong password
     report = answer(capsys, "status")
 
     assert report["warehouse"] == str(built.folder / "warehouse/data/vetl.duckdb")
@@ -188,7 +190,7 @@ os.kill(os.getppid(), signal.SIGTERM)
 
 
 def closing_browser(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """In place of the desktop's browser: notes how it was answered, and ends the server. Returns the note."""
+    """Replace the browser by a program that writes the server's answer into a file and ends the server."""
     command, opened = folder / "xdg-open", folder / "opened"
     command.write_text(BROWSER.format(python=sys.executable, opened=str(opened)))
     command.chmod(0o755)
@@ -202,7 +204,7 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A warehouse that the shell points to must not get the demo's rows."""
+    """The demo must not write into a warehouse of the environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
     monkeypatch.setenv("VETL_WAREHOUSE__PATH", str(tmp_path / "real.duckdb"))
@@ -222,7 +224,10 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
 def test_the_demo_gives_the_answer_that_the_readme_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """60 days have the same last 30 as a year, which 40 have not. `make answers` writes the answer again."""
+    """The last 30 of 60 days equal those of a year; with 40 days they do not.
+
+    `make answers` writes the answer again.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
     statement, shown = example(PAGE.read_text("utf-8"))

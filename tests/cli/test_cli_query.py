@@ -70,7 +70,7 @@ def test_the_json_flag_prints_one_object(capsys: pytest.CaptureFixture[str]) -> 
     }
 
 
-def test_markdown_escapes_what_would_end_a_cell(capsys: pytest.CaptureFixture[str]) -> None:
+def test_markdown_escapes_characters_that_end_a_cell(capsys: pytest.CaptureFixture[str]) -> None:
     lines = answer(capsys, "select id, name from marts.odd order by id", "--format", "markdown").splitlines()
 
     assert lines == ["| id | name |", "| --- | --- |", "| 1 | a\\|b |", "| 2 |  |"]
@@ -86,7 +86,7 @@ def test_parquet_reads_back(tmp_path: Path) -> None:
     assert pl.read_parquet(target)["id"].to_list() == [1, 2]
 
 
-def test_a_table_cuts_nothing_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_without_a_terminal_cuts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     long = "x" * 500
 
     assert long in answer(capsys, f"select '{long}' as text, 1 as n")

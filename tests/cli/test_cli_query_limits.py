@@ -1,4 +1,4 @@
-"""`vetl query` reads one file and nothing else, in bounded memory, and ends when it is told to."""
+"""`vetl query` reads only the published file, in bounded memory, and ends at a signal."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def started(*arguments: str, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-    """`vetl query` as a process; `prefix`: a program that becomes it."""
+    """Run `vetl query` as a process. `prefix` is a program that starts it."""
     return subprocess.Popen(
         [*prefix, sys.executable, "-m", "pipelines", "query", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -95,7 +95,7 @@ def test_a_statement_reads_the_one_file_and_touches_nothing_else(
         "/* a word before */\nselect 1;",
     ],
 )
-def test_what_reads_is_answered(capsys: pytest.CaptureFixture[str], sql: str) -> None:
+def test_reading_statements_are_answered(capsys: pytest.CaptureFixture[str], sql: str) -> None:
     assert app.execute(["query", sql]) == 0
     assert capsys.readouterr().out
 
@@ -138,9 +138,9 @@ def test_rows_are_written_as_they_come(style: str) -> None:
 
 
 def most_held(pid: int) -> int:
-    """The most memory that a process has held so far, in bytes; 0 once it has ended.
+    """Return the most memory in bytes that a process has used so far; 0 after its end.
 
-    Not `ru_maxrss`: that counts what the parent held when it started the process.
+    `ru_maxrss` would include the memory of the parent at the start of the process.
     """
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
     return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
@@ -148,7 +148,7 @@ def most_held(pid: int) -> int:
 
 HEEDS_CTRL_C = ("env", "--default-signal=INT")
 BACKGROUND = ("env", "--ignore-signal=INT")
-"""What a script starts with `&` ignores Ctrl-C."""
+"""A process that a script starts with `&` ignores Ctrl-C."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`vetl status` shows how the last attempt of each list ended, and its exit code says the worst of it."""
+"""`vetl status` shows the last attempt of each list, and ends with the exit code of the worst state."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def result(endpoint: str, state: str, reason: str, practice: str = "loc-1") -> d
 
 
 def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") -> None:
-    """A sync with these results; without an exit code it was killed, without results it broke off."""
+    """Record a sync with these results. Without an exit code it was killed; without results it was interrupted."""
     practices = [Practice(f"loc-{number}", "Harbor", "UTC", date(2026, 1, 1)) for number in (1, 2)]
     with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
         warehouse.set_practices(practices)
@@ -61,7 +61,7 @@ def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") 
 
 
 def built_and_published() -> None:
-    """What a build and a publication leave, beside a warehouse that is there."""
+    """Record a build and a publication beside an existing warehouse."""
     for kind in ("build", "publication"):
         with recorded(WAREHOUSE, kind, kind):
             pass
@@ -190,7 +190,7 @@ def test_a_line_says_how_the_last_sync_ended_and_json_says_the_same(capsys: pyte
 
 
 def test_status_does_not_load_duckdb() -> None:
-    """It is asked every few minutes, and loading DuckDB takes three times as long as the rest."""
+    """Monitors run it every few minutes, and importing DuckDB takes three times as long as the rest."""
     loaded = (
         "import sys, pipelines.cli.status; print({'duckdb', 'polars', 'httpx', 'dagster'} & sys.modules.keys())"
     )

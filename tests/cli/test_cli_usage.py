@@ -1,4 +1,4 @@
-"""What the command line promises: a fast start, one line for each mistake, exact exit codes."""
+"""The command line: a fast start, one line for each mistake, exact exit codes."""
 
 import json
 import os
@@ -51,12 +51,12 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def configured() -> None:
-    """A folder with settings, of no practice yet."""
+    """Provide a folder with settings that name no practice."""
     Path("vetl.toml").touch()
 
 
 def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run Python outside of the checkout, as an installed vetl would run; `more` joins the environment."""
+    """Run Python outside of the checkout, like an installed vetl; `more` is added to the environment."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
     return subprocess.run(
         [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=60
@@ -100,7 +100,7 @@ def test_help_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) 
         (["sync", "--nope"], "No such option: --nope"),
         (["sync", "--since", "2025-13-01"], "'2025-13-01' does not match"),
         (["query", "select 1", "--format", "xml"], "'--format'"),
-        (["quarantine"], "quarantine: which command? `vetl quarantine --help` names them"),
+        (["quarantine"], "quarantine: which command? `vetl quarantine --help` lists the commands"),
         (["demo", "--days", "0"], "'--days'"),
         (["sandbox", "serve", "--faults", "nope"], "faults must be one of"),
     ],
@@ -117,7 +117,7 @@ def test_wrong_use_is_one_line_and_exit_2(
     assert err.count("\n") == 1
 
 
-def test_each_command_is_told_whole_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_of_each_command_fits_into_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["--help"]) == 0
     commands = capsys.readouterr().out.partition("Commands:")[2].splitlines()[1:]
 
@@ -125,7 +125,7 @@ def test_each_command_is_told_whole_in_80_columns(capsys: pytest.CaptureFixture[
     assert [line for line in commands if line.endswith("...")] == []
 
 
-def test_quiet_init_says_nothing_and_a_loud_one_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_init_prints_nothing_and_plain_init_the_next_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["init"]) == 0
     assert "wrote vetl.toml;" in (message := capsys.readouterr().err)
     assert "Next: vetl doctor" in message
@@ -189,7 +189,7 @@ def test_an_error_is_its_line_and_its_exit_code(
 
 
 @pytest.mark.usefixtures("configured")
-def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
+def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(*_: object, **__: object) -> int:
@@ -205,7 +205,7 @@ def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
 
 
 @pytest.mark.usefixtures("configured")
-def test_an_unforeseen_error_tells_its_place_and_not_its_text(
+def test_an_unforeseen_error_shows_its_place_and_not_its_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its text may quote a row."""
@@ -234,7 +234,9 @@ def test_init_writes_the_example_and_never_overwrites(capsys: pytest.CaptureFixt
 
 @pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("command", ["build", "publish", "status", "query 1"])
-def test_before_the_first_sync_a_command_says_what_to_do(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_before_the_first_sync_a_command_names_the_next_step(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert app.execute(command.split()) == 1
 
     err = capsys.readouterr().err
@@ -257,7 +259,7 @@ def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("arguments", [["--log-file", "said", "status"], ["status", "--log-file=said"]])
-def test_what_is_said_is_in_the_log_file_too_wherever_the_option_stands(
+def test_messages_are_in_the_log_file_too_for_any_place_of_the_option(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert app.execute(arguments) == 1
@@ -279,7 +281,7 @@ def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_gets_its_completion(shell: str) -> None:
-    """Named here: Typer looks for the shell that it runs in, and a test may run in none."""
+    """The shell is named here, because Typer detects the shell that it runs in, and a test may run in none."""
     shown = python("-m", "pipelines", "--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
 
     assert "COMPLETE" in shown.stdout, shown.stderr
@@ -299,7 +301,7 @@ def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[
 def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without them it sends telemetry, and two runs write at the same time."""
+    """Without these settings Dagster sends telemetry, and two runs write at the same time."""
     home = tmp_path / "home"
     monkeypatch.setenv("DAGSTER_HOME", str(home))
 

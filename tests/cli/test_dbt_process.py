@@ -1,4 +1,4 @@
-"""dbt as a child process: told in a few lines, writing nothing into its project, given no secret."""
+"""dbt as a child process: a few lines of output, no file in its project, no secret in its environment."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ Built = tuple[BuildResult, list[tuple[int, int]]]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A small project that fails in one place."""
+    """Return a small project with one failing node."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "models").mkdir()
     (folder / "profiles.yml").write_text(PROFILES, "utf-8")
@@ -55,7 +55,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """A build by the dbt that users start, not by the forked one of the tests."""
+    """Build with the installed dbt, not with the forked dbt of the tests."""
     before = sorted(path.name for path in project.rglob("*"))
     warehouse = tmp_path_factory.mktemp("warehouse") / "vetl.duckdb"
     steps: list[tuple[int, int]] = []
@@ -66,7 +66,7 @@ def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return result, steps
 
 
-def test_a_failing_node_is_one_line_and_skips_what_follows(
+def test_a_failing_node_is_one_line_and_skips_dependent_nodes(
     built: Built,
 ) -> None:
     result, _ = built
@@ -138,7 +138,7 @@ def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
         process.communicate("")
 
 
-def test_of_vetls_variables_dbt_gets_what_it_needs(
+def test_dbt_gets_only_the_variables_that_it_needs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")

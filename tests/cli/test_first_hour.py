@@ -35,7 +35,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def busy() -> Iterator[int]:
-    """A port that another program uses."""
+    """Provide a port that another program uses."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -48,7 +48,7 @@ def commands() -> Iterator[str]:
 
 
 def fails(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) -> str:
-    """Return the one line of a command that fails."""
+    """Return the only line of a command that fails."""
     assert app.execute(arguments) == code
     error = capsys.readouterr().err
     assert error.count("\n") == 1, error
@@ -82,7 +82,7 @@ def test_each_help_shows_examples_that_are_of_this_command(
 ) -> None:
     assert command in EXAMPLES
     if command in {"dagster", "dbt"}:
-        return  # their help is the other program's
+        return  # this help is that of the other program
     assert app.execute([*command.split(), "--help"]) == 0
     shown = capsys.readouterr().out.partition("Examples:\n")[2].splitlines()
     assert shown
@@ -121,7 +121,7 @@ def test_a_broken_dotenv_is_one_line(capsys: pytest.CaptureFixture[str]) -> None
     assert ".env: is not UTF-8 text" in fails(capsys, "status")
 
     dotenv.unlink()
-    dotenv.symlink_to(dotenv)  # root may read every file, but not this one
+    dotenv.symlink_to(dotenv)  # root may read every file, but a folder cannot be read as a file
     assert ".env: cannot be read: Too many levels of symbolic links" in fails(capsys, "status")
 
 
@@ -200,7 +200,7 @@ def test_json_and_csv_of_a_query_steer_neither_terminal_nor_spreadsheet(
     assert "'\uff1d1+1" in capsys.readouterr().out
 
 
-def test_without_a_practice_the_doctor_says_what_to_add(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_practice_the_doctor_names_the_missing_table(capsys: pytest.CaptureFixture[str]) -> None:
     Path("vetl.toml").touch()
     assert "add them to vetl.toml, which `vetl init` writes" in fails(capsys, "doctor")
 

@@ -1,4 +1,4 @@
-"""README and the how-to pages, as a reader follows them: an empty folder, a platform, each command they show."""
+"""README and the how-to pages, followed by a reader: an empty folder, a platform, each command of the pages."""
 
 import os
 import re
@@ -17,7 +17,7 @@ PAGES = (ROOT / "README.md", ROOT / "docs" / "commands.md", *sorted((ROOT / "doc
 CODE = re.compile(r"^```\w*\n(?P<block>.*?)^```|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r'(?:^|/)vetl (query "[^"]*"|[a-z][^#\n]*)', re.MULTILINE)
 PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]")
-"""What is not typed as it stands: a line of the reference."""
+"""Lines of the reference that nobody types."""
 
 SHOWN_ELSEWHERE = {
     "vetl build": "tests/cli/test_cli_end_to_end.py",
@@ -33,18 +33,18 @@ SHOWN_ELSEWHERE = {
     "vetl status --watch": "tests/cli/test_cli_status.py",
     "vetl webhooks serve": "tests/cli/test_tutorial.py",
 }
-"""Commands that do not end, need more than this platform, or take long, and what runs them."""
+"""Commands that do not end, need more than this platform, or take long, and the tests that run them."""
 
 
 class Reader:
-    """Runs the commands of the pages. `typed`: every one so far, as the pages write it."""
+    """Runs the commands of the pages. `typed` are all commands so far, in the form of the pages."""
 
     def __init__(self, capfd: pytest.CaptureFixture[str]) -> None:
         self._capfd = capfd
         self.typed = set(SHOWN_ELSEWHERE)
 
     def types(self, written: str, code: int = 0, *, practice: str = "ID") -> str:
-        """Run a command of a page, with the practice's own id in the place of `ID`."""
+        """Run a command of a page, with the practice's own id instead of `ID`."""
         self.typed.add(written)
         self._capfd.readouterr()
         ended = app.execute([practice if word == "ID" else word for word in shlex.split(written)[1:]])
@@ -54,14 +54,14 @@ class Reader:
 
 
 def commands() -> set[str]:
-    """What a reader of these pages may type, without remarks and line breaks."""
+    """Return the commands of these pages, without comments and line breaks."""
     texts = (page.read_text("utf-8") for page in PAGES)
     pieces = (piece["block"] or piece["span"] for text in texts for piece in CODE.finditer(text))
     typed = (match[1] for piece in pieces for match in COMMAND.finditer(piece))
     return {f"vetl {' '.join(arguments.split())}" for arguments in typed if not PATTERN.search(arguments)}
 
 
-def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
+def test_every_command_of_readme_and_how_to_pages_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """In this process, without dbt's tests; `tests/cli/test_tutorial.py` types the installed `vetl`."""
@@ -93,13 +93,13 @@ def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
         for written in ("vetl run --practice loc-001", "vetl status --practice ID", "vetl status"):
             assert "certified" in reader.types(written, practice=practice.id)
 
-        # Only a publication that replaces another leaves a file that can be rolled back to.
+        # Only a publication that replaces an earlier file leaves one for a rollback.
         platform.advance(timedelta(hours=2))
         reader.types("vetl run")
         reader.types("vetl publish --rollback")
         assert "--release" in reader.types("vetl status", 3)
         reader.types("vetl publish --release")
-        reader.types("vetl quarantine acknowledge", 2)  # It asks for a reason.
+        reader.types("vetl quarantine acknowledge", 2)  # without a reason it is refused
         acknowledge = 'vetl quarantine acknowledge --reason "asked the platform on Monday"'
         assert "no such row" in reader.types(acknowledge, 2)
 
@@ -107,12 +107,12 @@ def test_every_command_of_readme_and_how_to_pages_does_what_they_say(
 
 
 def _is_quiet(output: str) -> bool:
-    """With `--quiet` a command prints warnings alone, such as values that are published as `masked`."""
+    """Return whether a command with `--quiet` printed only warnings, e.g. about values published as `masked`."""
     return all(line.startswith("warning: ") for line in output.splitlines())
 
 
 def _fill(folder: Path, platform: sandbox.Handle) -> None:
-    """What steps 2 and 3 of the first practice say, with a time zone that is not the practice's."""
+    """Carry out steps 2 and 3 of the first practice, with a time zone that is not the practice's."""
     [practice] = platform.practices
     settings = folder / "vetl.toml"
     written = settings.read_text("utf-8")

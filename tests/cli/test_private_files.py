@@ -1,4 +1,4 @@
-"""Whose the files are that vetl writes."""
+"""The permissions of the files that vetl writes."""
 
 import json
 import os
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def vetl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command as an operator with the usual umask starts it."""
+    """Run the command with the umask of most operators."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
     return subprocess.run(
         [sys.executable, "-m", "pipelines", *arguments],
@@ -38,8 +38,8 @@ def others_can_reach(folder: Path) -> list[str]:
     return [path.name for path in [folder, *folder.rglob("*")] if stat.S_IMODE(path.stat().st_mode) & 0o077]
 
 
-def test_what_holds_personal_data_is_made_for_its_owner_alone(tmp_path: Path) -> None:
-    """Warehouse, inbox, status, and the folders that vetl makes for them; dbt inherits the same mask."""
+def test_files_with_personal_data_are_readable_by_their_owner_only(tmp_path: Path) -> None:
+    """Warehouse, inbox, status and their folders are private; dbt inherits the same umask."""
     with sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
         with urlopen(f"{platform.base_url}/vetl.toml") as settings:
             (tmp_path / "vetl.toml").write_bytes(settings.read())
@@ -84,19 +84,19 @@ def test_init_keeps_secrets_that_are_there(
     assert json.loads(capsys.readouterr().out)["secrets"] is None
 
 
-def test_what_everybody_may_read_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_warns_of_files_that_everybody_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     settings = load_settings()
     data = settings.warehouse.path.parent
     data.mkdir(parents=True)
-    data.chmod(0o711)  # analysts may pass
+    data.chmod(0o711)  # analysts may enter the folder
     (state := data / "vetl.duckdb.dbt").mkdir(0o700)
     beside = [data / name for name in ("vetl.duckdb.status.json", "inbox.sqlite", "inbox.sqlite-wal")]
     files = [tmp_path / ".env", settings.warehouse.path, *beside, data / "contacts.duckdb"]
     for file in (*files, settings.warehouse.published):
         file.touch(0o600)
     settings.warehouse.published.chmod(0o644)
-    files[1].chmod(0o640)  # a group is meant
+    files[1].chmod(0o640)  # access for a group is intended
     assert exposed(settings) == []
 
     for file in files:

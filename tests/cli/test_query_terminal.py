@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Terminal:
-    """A terminal of 100 columns with a command in it."""
+    """A terminal of 100 columns with a running command."""
 
     def __init__(self, folder: Path, *arguments: str, memory: int | None = None) -> None:
         self._screen, tty = pty.openpty()
@@ -50,7 +50,7 @@ class Terminal:
         def prepare() -> None:
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores Ctrl-C
             if memory:
                 resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
@@ -86,7 +86,7 @@ class Terminal:
         os.write(self._screen, typed)
 
     def shows(self, expected: str, seconds: float = 60) -> str:
-        """What has come up to these words, which is then gone."""
+        """Return the output up to these words, and remove it."""
         until = time.monotonic() + seconds
         while expected not in self.shown:
             ready, _, _ = select.select([self._screen], [], [], max(0, until - time.monotonic()))
@@ -99,7 +99,7 @@ class Terminal:
         return before + words
 
     def ends(self, seconds: float = 60) -> int:
-        """The exit code, once the command has said the rest."""
+        """Return the exit code after the command has printed the rest."""
         until = time.monotonic() + seconds
         while True:
             ready, _, _ = select.select([self._screen], [], [], max(0, until - time.monotonic()))
@@ -111,7 +111,7 @@ class Terminal:
 
 
 def lines_of(shown: str) -> list[str]:
-    """Without colours, and without the spinner, which the terminal has wiped."""
+    """Return the output without colours and without the spinner, which the terminal has erased."""
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown).splitlines()
     return [line for line in plain if "Ctrl-C ends it" not in line]
 
@@ -167,7 +167,7 @@ def test_a_spinner_turns_while_a_statement_runs_and_one_ctrl_c_ends_it(folder: P
         assert terminal.ends() == 130
 
 
-def test_the_prompt_asks_again_after_mistakes_and_ctrl_c_and_keeps_what_was_asked(folder: Path) -> None:
+def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(folder: Path) -> None:
     with Terminal(folder) as terminal:
         terminal.shows("vetl> ")
         terminal.types(b"select count(*) as calls\n")
@@ -191,7 +191,7 @@ def test_the_prompt_asks_again_after_mistakes_and_ctrl_c_and_keeps_what_was_aske
     with Terminal(folder) as terminal:
         terminal.shows("vetl> ")
         terminal.types(b"\x1b[A\x1b[A")
-        terminal.shows("estion message-del")  # over .quit, which begins alike
+        terminal.shows("estion message-del")  # beyond .quit, which begins with the same letter
         terminal.types(b"\x15" + CTRL_D)
         assert terminal.ends() == 0
     history = folder / "state" / "vetl" / "query_history"

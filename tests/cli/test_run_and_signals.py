@@ -1,4 +1,4 @@
-"""A run that is refused does nothing; a signal is a signal, in whatever error it surfaces."""
+"""A refused run changes nothing; a signal ends a command in order, whichever error it causes."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ history_start = 2026-01-01
 def test_a_run_of_an_unknown_practice_does_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The inbox is not drained, nothing is built and nothing published."""
+    """The inbox is not drained, and no mart is built or published."""
     monkeypatch.chdir(tmp_path)
     Path("vetl.toml").write_text(SETTINGS, "utf-8")
     with Inbox.open(Path("inbox.sqlite")) as inbox:
@@ -51,7 +51,7 @@ def _configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_configured")
-def test_an_interrupt_whose_cleaning_up_fails_is_an_interrupt(
+def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(*_: object, **__: object) -> int:

@@ -1,4 +1,4 @@
-"""Shards in processes of their own: what they log, report and fail with reaches the one that has started them."""
+"""Shards in processes of their own: their logs, progress and errors reach the process that started them."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ def read_of(name: str, *practices: str) -> ShardRead:
 
 
 def sync(read: ShardRead, progress: ReportProgress) -> SyncResult:
-    """Reads nothing; fails as the name of the file says."""
+    """A read of a shard that reads no list and fails as the name of the file says."""
     name = read.settings.warehouse.path.stem
     if name == "refused":
         raise SignInRefused("sign in: refused")
@@ -74,7 +74,7 @@ def test_results_progress_and_logs_of_all_come_together_and_one_that_fails_fails
     ]
 
 
-def test_refused_credentials_and_what_all_meet_are_raised_as_what_they_are() -> None:
+def test_refused_credentials_and_errors_of_all_shards_keep_their_type() -> None:
     with pytest.raises(ConfigurationError, match="sign in: refused"):
         side_by_side([read_of("refused", "p1"), read_of("one", "p2")], sync, lambda _: None)
     with pytest.raises(VetlError, match="no connection") as caught:

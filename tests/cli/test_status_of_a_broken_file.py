@@ -1,4 +1,4 @@
-"""`vetl status` over a warehouse that is no database any more: the last snapshot, and one line that says so."""
+"""`vetl status` over a damaged warehouse: the last snapshot, and one line about the damage."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 
 @pytest.fixture(autouse=True)
 def _synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A warehouse with a practice, and the snapshot that a commit leaves."""
+    """Provide a warehouse with a practice, and the snapshot of a commit."""
     monkeypatch.chdir(tmp_path)
     Path("vetl.toml").touch()
     with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
@@ -49,7 +49,7 @@ def cut_to_its_head() -> None:
         (cut_to_its_head, "is cut off"),
     ],
 )
-def test_the_table_is_shown_and_one_line_says_what_is_wrong(
+def test_the_table_is_shown_with_one_line_about_the_damage(
     broken: Callable[[], None], why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken()
@@ -67,14 +67,14 @@ def test_the_table_is_shown_and_one_line_says_what_is_wrong(
     assert document["lists"]
 
 
-def test_a_sound_file_is_told_without_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["status", "--json"]) == 3  # nothing has been read yet
+def test_an_undamaged_file_has_no_such_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["status", "--json"]) == 3  # no list has been read yet
 
     assert "error" not in json.loads(capsys.readouterr().out)
 
 
 def test_a_file_that_grows_and_shrinks_is_sound_all_the_time(tmp_path: Path) -> None:
-    """DuckDB appends blocks before it counts them, and cuts free ones off before it counts them no more."""
+    """DuckDB appends blocks before it counts them, and truncates the file before it reduces the count."""
     path = tmp_path / "any.duckdb"
     statements = [
         "create table a as select range as n, range::varchar as t from range(300_000)",

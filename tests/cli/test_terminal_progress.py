@@ -1,4 +1,4 @@
-"""Progress: bars where somebody watches, a line every few seconds elsewhere, never on standard output."""
+"""Progress: bars on a terminal, otherwise a line every few seconds, never on standard output."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from pipelines.core.results import Progress, Waiting
 
 
 def some(practice_id: str, done: int, total: int | None, phase: str = "reading") -> Progress:
-    """A report; at the end of a list it says what the list brought."""
+    """Return a report; at the end of a list it has the number of new rows."""
     brought = {} if phase == "reading" else {"new": 1, "changed": 1, "requests": 3}
     return Progress(practice_id, "staff_tasks", done, total, phase, **brought)
 
@@ -55,9 +55,7 @@ def test_one_practice_ends_with_the_state_of_each_list(capsys: pytest.CaptureFix
     assert capsys.readouterr().err == "staff_tasks: certified, 1 row new, 1 changed, 3 requests\n"
 
 
-def test_what_is_waited_for_for_long_has_a_line_and_what_is_quick_has_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_a_long_wait_has_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     said = Event()
 
     def say_it(line: str) -> None:
@@ -65,11 +63,11 @@ def test_what_is_waited_for_for_long_has_a_line_and_what_is_quick_has_none(
         said.set()
 
     monkeypatch.setattr(shown, "say", say_it)
-    monkeypatch.setattr(shown, "WAITS_UNTOLD", 0.01)
+    monkeypatch.setattr(shown, "SILENT_WAIT", 0.01)
     with showing_lists(1) as report:
         report(Waiting("signing in to https://platform.example.com, attempt 2, waits 5 s"))
         assert said.wait(30)
-        monkeypatch.setattr(shown, "WAITS_UNTOLD", 3600.0)
+        monkeypatch.setattr(shown, "SILENT_WAIT", 3600.0)
         report(Waiting("signing in to https://platform.example.com, attempt 3"))
         report(Waiting())
         report(Waiting("what the end of the command cuts short"))

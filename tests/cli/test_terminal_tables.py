@@ -1,4 +1,4 @@
-"""Tables by width: columns leave in their order, words stay whole, colours can be turned off."""
+"""Tables by width: columns are hidden by rank, words stay whole, colours can be turned off."""
 
 import re
 import sys
@@ -23,7 +23,7 @@ NOW = datetime(2026, 1, 16, 12, tzinfo=UTC)
 
 
 def at_a_terminal(patch: pytest.MonkeyPatch, width: int, *, colours: bool = True) -> None:
-    """Standard output says of itself that it is a terminal of this width."""
+    """Make standard output report that it is a terminal of this width."""
     direct(quiet=False, log_file=None, log_format="text")
     patch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     patch.setenv("TERM", "xterm-256color")
@@ -56,10 +56,10 @@ def test_columns_leave_in_their_order_and_words_stay_whole(
     assert ("evidence" in " ".join(hidden)) == (width < 60)
 
 
-def test_a_column_is_wrapped_as_far_as_it_may_be_before_it_leaves_and_leaves_where_it_holds_nothing(
+def test_a_column_is_wrapped_before_it_is_hidden_and_an_empty_one_is_hidden(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    columns = (TableColumn("check"), TableColumn("found", 1, least=10), TableColumn("drift", 2))
+    columns = (TableColumn("check"), TableColumn("found", 1, min_width=10), TableColumn("drift", 2))
     at_a_terminal(monkeypatch, 19, colours=False)
 
     print_table("", columns, [("order", "created_at descending", "")])
@@ -69,7 +69,7 @@ def test_a_column_is_wrapped_as_far_as_it_may_be_before_it_leaves_and_leaves_whe
     assert printed(capsys) == [*wrapped, *wrapped, "not shown at this", "width: drift"]
 
 
-def test_answers_are_wrapped_between_words_and_lose_columns_only_where_words_would_break(
+def test_answers_are_wrapped_between_words_and_lose_columns_only_if_words_would_break(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [("loc-001", "wants to come on Monday", "appointment_booked")]
@@ -88,7 +88,7 @@ def test_answers_are_wrapped_between_words_and_lose_columns_only_where_words_wou
     assert "appointment" not in capsys.readouterr().out
 
 
-def test_where_nobody_watches_nothing_is_left_out(
+def test_without_a_terminal_no_column_is_hidden(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")
@@ -111,8 +111,8 @@ def test_states_have_colours_unless_no_color_is_set(
 
 
 @pytest.mark.parametrize("columns", [(*STATUS, "quarantined"), SYNC_COLUMNS, PRACTICE_COLUMNS, QUARANTINE])
-def test_what_must_stay_fits_into_80_columns(columns: tuple[str | TableColumn, ...]) -> None:
-    """With the longest list and an ordinary practice id; of times and reasons a word is the least."""
+def test_columns_that_are_never_hidden_fit_into_80_columns(columns: tuple[str | TableColumn, ...]) -> None:
+    """This is checked with the longest name of a list and an ordinary id; times and reasons need one word."""
     longest = {
         "practice": "practice-0001",
         "list": "service_reminder_events",
@@ -122,7 +122,7 @@ def test_what_must_stay_fits_into_80_columns(columns: tuple[str | TableColumn, .
         "reason": "appointment",
     }
     named = [TableColumn(column) if isinstance(column, str) else column for column in columns]
-    stay = [column.name for column in named if not column.leaves]
+    stay = [column.name for column in named if not column.hide_rank]
 
     assert sum(len(longest.get(name, name)) + 2 for name in stay) <= 80
 
@@ -165,7 +165,7 @@ def test_times_have_their_year_and_in_this_machines_zone(monkeypatch: pytest.Mon
         (timedelta(days=40), "40 days ago"),
     ],
 )
-def test_ages_are_told_in_their_largest_unit(past: timedelta, words: str) -> None:
+def test_ages_are_shown_in_their_largest_unit(past: timedelta, words: str) -> None:
     assert ago(NOW - past, NOW) == words
     assert ago((NOW - past).isoformat(), NOW) == words
 

@@ -1,4 +1,4 @@
-"""The tutorial, as a reader types it: every block of commands runs, and what the page shows is what comes."""
+"""The tutorial, typed by a reader: every block of commands runs, and prints the output of the page."""
 
 import os
 import re
@@ -15,7 +15,7 @@ STATE = '\ncode=$?; declare -px > "$KEPT"; exit $code\n'
 
 
 class Reader:
-    """A shell whose variables outlive a block, and terminals beside it."""
+    """A shell whose variables outlive a block, and the terminals beside it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -34,7 +34,7 @@ class Reader:
             self.stop_first()
 
     def types(self, commands: str) -> str:
-        """Run a block; its output and what it says, together."""
+        """Run a block; return its output and its error output as one text."""
         script = f'set -eo pipefail; source "$KEPT"\n{commands}{STATE}'
         done = subprocess.run(
             ["bash", "-c", script],
@@ -50,7 +50,7 @@ class Reader:
         return done.stdout
 
     def opens(self, command: str) -> None:
-        """Another terminal; it has said its first line once it answers."""
+        """Open another terminal with a command; return after its first line."""
         terminal = subprocess.Popen(
             ["bash", "-c", f"exec env {command}"],
             cwd=self._folder,
@@ -64,21 +64,21 @@ class Reader:
         assert terminal.stdout.readline()
 
     def stop_first(self) -> None:
-        """Ctrl-C in the terminal that was opened first."""
+        """Press Ctrl-C in the terminal that was opened first."""
         terminal = self._beside.pop(0)
         terminal.send_signal(signal.SIGINT)
         terminal.communicate(timeout=60)
 
 
 def free_ports() -> tuple[int, int]:
-    """Two ports that nobody listens on, both held until both are known."""
+    """Return two free ports; both are held until both are known."""
     with socket.socket() as first, socket.socket() as second:
         first.bind(("127.0.0.1", 0))
         second.bind(("127.0.0.1", 0))
         return first.getsockname()[1], second.getsockname()[1]
 
 
-def test_every_command_of_the_tutorial_does_what_the_page_says(tmp_path: Path) -> None:
+def test_every_command_of_the_tutorial_prints_the_output_of_the_page(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
     for written, free in zip(("8787", "8791"), free_ports(), strict=True):
         page = page.replace(written, str(free))

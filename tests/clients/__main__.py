@@ -1,4 +1,4 @@
-"""A published file read by older DuckDBs, pandas and polars, each in an environment of its own: `make clients`."""
+"""Read a published file with older DuckDBs, pandas and polars, each in its own environment: `make clients`."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from pipelines.loading.published.publish import publish
 
 VERSIONS = ("1.1.3", "1.4.0", "2.0.0")
 FRAMES = ("pandas", "polars", "pyarrow")
-"""Read through each of these DuckDBs, and Parquet without any."""
+"""Read the file with each of these DuckDBs, and Parquet without DuckDB."""
 
 READ = """
 import sys, duckdb
@@ -40,7 +40,7 @@ FRAMES_EXPECTED = "{('c1', ('a', 'b'), 1)}"
 
 
 def main() -> None:
-    """Publish a file of today's DuckDB, then read it with each version; the first that cannot ends it."""
+    """Publish a file with today's DuckDB, then read it with each version; end at the first that fails."""
     with tempfile.TemporaryDirectory() as folder:
         private, published = Path(folder) / "vetl.duckdb", Path(folder) / "analytics.duckdb"
         with duckdb.connect(str(private)) as connection:

@@ -30,7 +30,7 @@ def write_contacts(published: Path) -> None:
         """)
 
 
-def test_whom_to_call_is_named_once_the_contacts_are_there(opened: Open, file: Path) -> None:
+def test_clients_to_call_are_named_if_there_are_contacts(opened: Open, file: Path) -> None:
     without = opened("leaks", file)
     assert "name" not in without.dataframe[0].value
     assert any(LOOK_UP in caption.value for caption in without.caption)

@@ -218,7 +218,7 @@ def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date,
     }
 
 
-def test_whom_to_call_back_is_the_leak_list(opened: Open, ask: Ask) -> None:
+def test_clients_to_call_back_are_those_of_the_leak_list(opened: Open, ask: Ask) -> None:
     people = ask("select count(*) from marts.leak_list")[0][0]
     wanted, asked = ask("select wanted, count(*) from marts.leak_list group by wanted order by 2 desc, 1")[0]
     page = opened("leaks")

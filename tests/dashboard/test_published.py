@@ -43,7 +43,7 @@ def test_a_new_file_is_shown_without_a_restart(opened: Open, copied: Callable[..
     assert not page.exception
 
 
-def test_the_old_file_is_read_on_until_the_page_is_drawn_anew(copied: Callable[..., Path]) -> None:
+def test_the_old_file_is_read_until_the_page_is_drawn_again(copied: Callable[..., Path]) -> None:
     """A user who sees the old file and opens another part gets no mixture of the two."""
     old = now_published(copied())
     count = old.ask("select count(*) from marts.booking_sessions").item()
@@ -103,7 +103,7 @@ def test_no_file_and_no_database_are_one_line(opened: Open, tmp_path: Path) -> N
         now_published(tmp_path / "none.duckdb")
 
 
-def test_a_file_without_a_practice_says_what_to_do(opened: Open, copied: Callable[..., Path]) -> None:
+def test_a_file_without_a_practice_shows_the_remedy(opened: Open, copied: Callable[..., Path]) -> None:
     page = opened(file=copied("delete from marts.practices"))
 
     assert "`vetl run` reads the first" in page.info[0].value

@@ -35,7 +35,7 @@ def test_a_locale_that_nobody_knows_is_american_english(locale: str | None) -> N
     assert words_for(locale).number(1234.5, 1) == "1,234.5"
 
 
-def test_small_shares_keep_a_digit_and_what_is_not_there_is_a_dash() -> None:
+def test_small_shares_keep_a_digit_and_a_missing_number_is_a_dash() -> None:
     words = words_for("en-US")
 
     assert [words.percent(value) for value in (0.0234, 0.0, 1.0, None)] == ["2.3%", "0%", "100%", NOTHING]

@@ -1,4 +1,4 @@
-"""What is deployed fits together: files that are named exist, secrets are asked for, one step writes at a time."""
+"""The files of a deployment agree: named files exist, secrets are required, one step writes at a time."""
 
 import configparser
 import json
@@ -24,11 +24,11 @@ COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("ut
 HELM: dict[str, Any] = yaml.safe_load((DEPLOY / "helm/values.yaml").read_text("utf-8"))
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 VETLS = ("code", "webserver", "daemon", "receiver", "dashboard")
-"""The containers of vetl's own image."""
+"""Return the containers of vetl's own image."""
 
 
 def instance_settings(file: str, folder: Path) -> dict[str, Any]:
-    """As Dagster reads them; it refuses a key that it does not know."""
+    """Read the file as Dagster does, which refuses unknown keys."""
     (folder / "dagster.yaml").write_text((DEPLOY / file).read_text("utf-8"))
     return dict(dagster_instance_config(str(folder))[0])
 
@@ -74,7 +74,7 @@ def test_workers_get_their_runs_from_celery_and_share_all_else(
     }
 
 
-def test_the_image_copies_what_is_there_and_runs_without_root() -> None:
+def test_the_image_copies_existing_files_and_runs_without_root() -> None:
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
 
     assert [name for line in copied for name in line.split() if not (ROOT / name).exists()] == []
@@ -120,7 +120,7 @@ def test_the_packages_that_pip_chose_are_taken_from_the_lock(tmp_path: Path) -> 
     assert "not in the lock: unheard-of" in locked("unheard-of").stderr
 
 
-def test_the_image_gets_what_the_wheel_is_made_of() -> None:
+def test_the_image_gets_all_inputs_of_the_wheel() -> None:
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8")
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -136,9 +136,7 @@ def test_the_image_gets_what_the_wheel_is_made_of() -> None:
     ("variables", "source"),
     [({}, None), ({"SOURCE_URL": "https://example.com/vetl/"}, "https://example.com/vetl")],
 )
-def test_what_is_built_names_the_repository_that_released_it(
-    variables: dict[str, str], source: str | None
-) -> None:
+def test_the_package_names_the_repository_that_released_it(variables: dict[str, str], source: str | None) -> None:
     environment = {**{name: value for name, value in os.environ.items() if name != "SOURCE_URL"}, **variables}
     command = [sys.executable, "-m", "hatchling", "metadata"]
     metadata = json.loads(
@@ -152,7 +150,7 @@ def test_every_container_is_healthy_or_known_not_to_be_and_only_the_proxy_is_rea
     services = COMPOSE["services"]
 
     assert {name for name, service in services.items() if "ports" in service} == {"proxy"}
-    # `code` has the check of the image.
+    # `code` has the health check of the image.
     assert {name for name, service in services.items() if "healthcheck" not in service} == {"code", "proxy"}
     for name in VETLS:
         assert services[name]["read_only"]

@@ -1,4 +1,4 @@
-"""Each file of deploy/ is taken by the program that it is for (`make test-deploy`, which installs these)."""
+"""Each file of deploy/ is accepted by its program (`make test-deploy`, which installs these programs)."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ SECRETS = {
 
 
 def accepted(command: Sequence[str], environment: dict[str, str] | None = None, cwd: Path = DEPLOY) -> str:
-    """Run a command that must succeed; what it printed."""
+    """Run a command that must succeed; return its output."""
     done = subprocess.run(
         command, cwd=cwd, env={**os.environ, **(environment or {})}, capture_output=True, text=True, check=False
     )
@@ -29,8 +29,8 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     assert accepted([str(Path(sys.executable).with_name("hadolint")), "Dockerfile"]) == ""
 
 
-def test_docker_compose_reads_the_file_and_asks_for_what_is_missing(tmp_path: Path) -> None:
-    """Debian's is older than the field `name`."""
+def test_docker_compose_reads_the_file_and_names_missing_variables(tmp_path: Path) -> None:
+    """Debian's version is older than the field `name`."""
     copy = tmp_path / "compose.yaml"
     copy.write_text((DEPLOY / "compose.yaml").read_text("utf-8").replace("name: vetl\n", "", 1))
     command = ["docker-compose", "--file", str(copy), "--project-directory", str(DEPLOY), "config"]
@@ -47,10 +47,10 @@ def test_docker_compose_reads_the_file_and_asks_for_what_is_missing(tmp_path: Pa
 
 
 def test_caddy_takes_the_proxys_file(tmp_path: Path) -> None:
-    """Debian's caddy is older than the image's, and spells one directive in the older way."""
+    """Debian's caddy is older than the image's, and uses the older spelling of one directive."""
     text = (DEPLOY / "compose/Caddyfile").read_text("utf-8").replace("basic_auth {", "basicauth {")
     (tmp_path / "Caddyfile").write_text(text)
-    # bcrypt of a word that nobody uses
+    # a bcrypt hash of an unused word
     digest = "$2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG"
     given = {"VETL_HOST": "vetl.example.com", "VETL_ADMIN": "admin", "VETL_ADMIN_HASH": digest}
 
@@ -58,7 +58,7 @@ def test_caddy_takes_the_proxys_file(tmp_path: Path) -> None:
 
 
 def test_systemd_takes_the_units(tmp_path: Path) -> None:
-    """In a copy whose programs are those of this environment: the units name those of a server."""
+    """The units name programs of a server; this copy names those of this environment."""
     programs = str(Path(sys.executable).parent)
     for unit in (*(DEPLOY / "systemd").glob("*.service"), DEPLOY / "systemd/vetl.target"):
         (tmp_path / unit.name).write_text(unit.read_text("utf-8").replace("/opt/vetl/bin", programs))

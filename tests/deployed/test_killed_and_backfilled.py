@@ -1,4 +1,4 @@
-"""Dagster with its own processes: practices become partitions, a choice of them with gaps, and a killed run."""
+"""Dagster with its own processes: practices become partitions, a selection with gaps, and a killed run."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
 
 
 def rows_told(warehouse: Path) -> int:
-    """The rows that were committed so far."""
+    """Return the number of rows that are committed so far."""
     snapshot = read_snapshot(warehouse, bundled.migrations())
     return sum(item.rows for item in snapshot.lists) if snapshot else 0
 
@@ -36,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[Site]:
 
 
 def test_fifty_practices_over_three_months_with_a_gap_are_two_runs_that_queue(tmp_path: Path) -> None:
-    # No clock was put back: the CSV tells the hour that comes twice once.
+    # In this time no clock was set back; the CSV shows such a repeated hour only once.
     with site_of(
         tmp_path, practices=50, days=92, calls=5_000, start=datetime(2025, 9, 20, 18, tzinfo=UTC)
     ) as site:
@@ -64,10 +64,10 @@ def test_fifty_practices_over_three_months_with_a_gap_are_two_runs_that_queue(tm
         assert truth.differences(site.platform, settings.warehouse.path, zones, since=since) == []
 
 
-def test_a_killed_run_is_told_as_failed_and_the_next_one_goes_on(
+def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its step dies with what it had not committed; its place in the pool is given back."""
+    """A killed step loses only uncommitted rows, and gives its slot in the pool back."""
     for key in ("username", "password"):
         monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(site.platform, key))
     settings = load_settings(site.config)

@@ -1,6 +1,6 @@
 """The processes of a deployment, without containers: code location, web pages, daemon, receiver, Postgres.
 
-Each runs as `deploy/` says, on ports of its own.
+Each runs as in `deploy/`, on ports of its own.
 """
 
 import json
@@ -33,7 +33,7 @@ DAEMONS = "{ instance { daemonHealth { allDaemonStatuses { daemonType healthy } 
 
 @dataclass(frozen=True)
 class Deployment:
-    """What runs, and where."""
+    """The running processes and their addresses."""
 
     folder: Path
     pages: str
@@ -50,7 +50,7 @@ class Deployment:
 
 
 def written(folder: Path, platform: Any) -> dict[str, str]:
-    """The files of a deployment, with this test's ports, and the environment of its processes."""
+    """Return the files of a deployment, with this test's ports, and the environment of its processes."""
     home = folder / "dagster"
     home.mkdir()
     (home / "storage").mkdir()
@@ -105,7 +105,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Generator[Deployment
 
 
 def ended(deployment: Deployment, run_id: str) -> str:
-    """The status with which a run ends."""
+    """Wait for the end of a run and return its status."""
     done = {"SUCCESS", "FAILURE", "CANCELED"}
     return until(run_id, lambda: status if (status := deployment.status(run_id)) in done else None)
 

@@ -1,4 +1,4 @@
-"""Runs that Celery and Kubernetes give to workers: two shards at the same time, and a worker that is killed."""
+"""Runs on workers of Celery and Kubernetes: two shards at the same time, and a killed worker."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ def site(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Site]:
 
 
 def run_of(site: Site, backfill: str) -> str:
-    """The one run of a backfill, once it has begun to read."""
+    """Return the only run of a backfill, after it has begun to read."""
 
     def begun() -> str | None:
         runs = site.instance.get_runs(dg.RunsFilter(tags={"dagster/backfill": backfill}))

@@ -1,4 +1,4 @@
-"""A first sync, without doctor, from servers with other words than the sandbox."""
+"""First syncs, without doctor, of servers with other parameter names and values than the sandbox."""
 
 from collections.abc import Callable
 from typing import Any

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.platform_and_settings import PRACTICE, Clinic, told
+from support.platform_and_settings import PRACTICE, Clinic, findings_by_check
 
 import sandbox
 from pipelines.cli.app import execute
@@ -40,7 +40,7 @@ def test_write_mends_the_zone_keeps_every_comment_and_the_sync_equals_the_truth(
     assert execute(["doctor", *CALLS]) == 0
 
 
-def test_a_wrong_name_is_one_line_and_written_where_the_remedy_says(
+def test_a_wrong_name_is_one_line_and_is_corrected_as_the_remedy_says(
     clinic: Clinic, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clinic.platform.set(staff_tasks={"status": "state"})
@@ -70,7 +70,7 @@ def test_a_name_that_the_environment_overrides_is_not_mended_by_writing_it(
     assert "VETL_PARTNER__PARAMETERS__STAFF_TASKS__STATUS" in line
 
 
-def test_an_ignored_parameter_is_one_line_that_says_what_it_costs(
+def test_an_ignored_parameter_is_one_line_with_its_cost(
     clinic: Clinic, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clinic.platform.set(booking_sessions={"start": "commencing", "end": "closing", "start_required": False})
@@ -89,7 +89,7 @@ def test_a_list_that_cannot_be_paged_stays_a_contradiction(clinic: Clinic) -> No
 
     report = clinic.doctor("staff_tasks", write=True)
 
-    finding = told(report)["staff_tasks", "page"]
+    finding = findings_by_check(report)["staff_tasks", "page"]
     assert (finding.state, finding.found) == ("contradicts", "none")
     assert report.exit_code == 3
     assert "every page repeats the first" in finding.evidence
@@ -134,10 +134,10 @@ def test_json_is_one_object_with_every_finding(clinic: Clinic, capsys: pytest.Ca
     assert zone["correction"] == {"key": "time_zone", "value": "America/New_York"}
 
 
-def test_a_client_that_is_known_is_found_by_every_search_and_nothing_of_it_is_told(clinic: Clinic) -> None:
+def test_a_known_client_is_found_by_every_search_and_not_printed(clinic: Clinic) -> None:
     report = clinic.doctor("phone_calls", "clients")
 
-    findings = told(report)
+    findings = findings_by_check(report)
     searches = {check: findings["clients", check].state for name, check in findings if name == "clients"}
     assert searches["search by name"] == searches["search by phone"] == searches["get"] == "ok"
     assert findings["clients", "search"].found == "possibly cut"  # the sandbox has hundreds with this letter
@@ -155,18 +155,18 @@ def test_every_request_is_a_read(clinic: Clinic) -> None:
     assert {name: clinic.platform.truth(PRACTICE, name) for name in before} == before
 
 
-def test_what_the_contract_does_not_know_is_told_and_no_error(clinic: Clinic) -> None:
+def test_unknown_fields_and_values_are_reported_and_no_error(clinic: Clinic) -> None:
     tasks = clinic.platform.truth(PRACTICE, "staff_tasks")
     clinic.platform.update(PRACTICE, "staff_tasks", str(tasks[-1]["id"]), {"task_type": "house_call"})
 
     report = clinic.doctor("staff_tasks")
 
-    finding = told(report)["staff_tasks", "values of task_type"]
+    finding = findings_by_check(report)["staff_tasks", "values of task_type"]
     assert (finding.state, finding.found) == ("note", "house_call")
     assert report.exit_code == 0
 
 
-def test_a_rate_limit_that_was_met_is_told(clinic: Clinic) -> None:
+def test_a_rate_limit_is_reported(clinic: Clinic) -> None:
     clinic.platform.faults.set([sandbox.Fault("rate_limited", path="*/staff_tasks", most=1, wait_seconds=0.01)])
 
     assert clinic.doctor("staff_tasks").rate_limited == 1
@@ -198,12 +198,12 @@ def test_calls_that_look_the_same_in_the_csv_are_no_sign_of_a_list_that_is_not_p
         alike = {name: value for name, value in other.items() if name != "id"}
         clinic.platform.update(PRACTICE, "phone_calls", twin["id"], alike)
 
-    findings = told(clinic.doctor("phone_calls"))
+    findings = findings_by_check(clinic.doctor("phone_calls"))
 
     assert findings["phone_calls", "csv"].state == "ok"
 
 
-def test_what_is_published_in_clear_is_told_and_a_column_that_is_not_personal_refused(
+def test_columns_in_clear_are_reported_and_impersonal_columns_refused(
     clinic: Clinic, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clinic.configure(zone=clinic.zone, more='\n[privacy.columns]\n"clients.phone" = "clear"\n')

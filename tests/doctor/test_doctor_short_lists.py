@@ -32,7 +32,7 @@ def leave(clinic: Clinic, name: str, count: int) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("count", "unknown"), [(0, "refused"), (1, "ignored")])
 @pytest.mark.parametrize("name", NAMES_OF_ITS_OWN)
-def test_names_that_could_not_be_told_at_first_are_found_when_there_are_rows(
+def test_names_that_were_unknown_at_first_are_found_when_there_are_rows(
     clinic: Clinic, name: str, count: int, unknown: str
 ) -> None:
     taken = leave(clinic, name, count)
@@ -60,14 +60,14 @@ def test_names_that_could_not_be_told_at_first_are_found_when_there_are_rows(
 
 
 @pytest.mark.parametrize(("name", "most"), [("staff_tasks", 8), ("booking_sessions", 9)])
-def test_what_an_empty_list_costs_at_each_sync_is_bounded(clinic: Clinic, name: str, most: int) -> None:
+def test_the_cost_of_an_empty_list_at_each_sync_is_bounded(clinic: Clinic, name: str, most: int) -> None:
     leave(clinic, name, 0)
     clinic.sync(name)
 
     assert clinic.sync(name).results[0].requests <= most
 
 
-def test_what_a_withdrawn_list_costs_at_each_sync_is_bounded(clinic: Clinic) -> None:
+def test_the_cost_of_a_withdrawn_list_at_each_sync_is_bounded(clinic: Clinic) -> None:
     clinic.platform.set(appointments_withdrawn=404)
     clinic.sync("appointments")
 

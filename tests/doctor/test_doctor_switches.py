@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from support.platform_and_settings import Clinic, told
+from support.platform_and_settings import Clinic, findings_by_check
 
 Expected = dict[tuple[str, str], tuple[str, str]]
 
@@ -137,14 +137,14 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
 
 
 @pytest.mark.parametrize("name", PLATFORMS)
-def test_what_the_contract_leaves_open_is_found_written_and_synced_by(clinic: Clinic, name: str) -> None:
+def test_every_open_point_of_the_contract_is_found_written_and_used_by_a_sync(clinic: Clinic, name: str) -> None:
     switches, expected = PLATFORMS[name]
     clinic.platform.set(**switches)
 
     lists = {name for name, _ in expected}
     report = clinic.doctor(*lists, write=True)
 
-    findings = told(report)
+    findings = findings_by_check(report)
     assert {key: (findings[key].state, findings[key].found) for key in expected} == expected
     assert report.exit_code == 0
     wrong = {key for key, finding in findings.items() if finding.state == "contradicts"}

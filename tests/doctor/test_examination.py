@@ -153,12 +153,12 @@ def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int)
     assert results(learnt) == dict.fromkeys(READ_WITH, "honoured")
 
 
-def test_what_is_known_is_not_asked_again() -> None:
+def test_known_parameters_are_not_tried_again() -> None:
     ignored = Parameter(name="status", configured="status", result=Result.IGNORED).model_dump(mode="json")
     assert drive(discover(reading(**paged(), **ranged(), status=ignored)), lambda _: [])[2] == 0
 
 
-def test_a_server_that_ignores_everything_is_told_from_one_that_renames() -> None:
+def test_a_server_that_ignores_everything_is_distinguished_from_one_that_renames() -> None:
     rows = sessions(60)
 
     examination, learnt, _ = drive(examine(reading()), lambda _: rows)

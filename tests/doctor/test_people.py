@@ -82,7 +82,7 @@ def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
         (shows(OTHERS[:99]), "search", "whole"),
     ],
 )
-def test_a_search_that_is_not_is_told(search: Search, check: str, outcome: str) -> None:
+def test_a_wrong_search_is_reported(search: Search, check: str, outcome: str) -> None:
     finding = findings(search)[check]
 
     assert finding.found == outcome

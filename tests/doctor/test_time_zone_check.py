@@ -33,7 +33,7 @@ def test_a_zone_always_fits_its_own_calls(zone: str) -> None:
     assert check_zone("phone_calls", zone, calls(zone, WINTER, SUMMER)).state == "ok"
 
 
-def test_only_both_seasons_tell_a_zone_with_summer_time_from_one_without() -> None:
+def test_only_both_seasons_distinguish_a_zone_with_summer_time() -> None:
     assert {"America/Denver", "America/Phoenix"} <= set(zones_that_fit(calls("America/Phoenix", WINTER)))
     both = zones_that_fit(calls("America/Phoenix", WINTER, SUMMER))
     assert both[0] == "America/Phoenix"

@@ -20,12 +20,12 @@ from pipelines.settings import Settings
 
 
 def quiet(_progress: object) -> None:
-    """Nobody looks on."""
+    """Ignore progress."""
 
 
 @dataclass
 class Practices:
-    """A platform, a warehouse that follows it, and what a test wants to know of both."""
+    """A platform, a warehouse that follows it, and queries about both."""
 
     platform: sandbox.Handle
     settings: Settings
@@ -43,7 +43,7 @@ class Practices:
         return self.platform.now().date()
 
     def differences(self, lists: Sequence[str] | None = None) -> list[str]:
-        """What differs between platform and warehouse, in all lists or in some."""
+        """Return the differences between platform and warehouse, in all lists or in some."""
         zones = {practice.id: practice.time_zone for practice in self.settings.practices}
         since = self.settings.practices[0].history_start
         return truth.differences(self.platform, self.warehouse, zones, since=since, lists=lists)
@@ -54,14 +54,14 @@ Opened = Callable[..., Practices]
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Backoff as in earnest, in a fiftieth of the time."""
+    """Back off as in production, in a fiftieth of the time."""
     monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
 
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opened]:
-    """Opens a platform with a fresh warehouse; each is closed at the end of the test."""
-    from contextlib import ExitStack  # noqa: PLC0415 - the one user
+    """Provide a function that opens a platform with a new warehouse; each is closed at the end of the test."""
+    from contextlib import ExitStack  # noqa: PLC0415 - the only use
 
     with ExitStack() as stack:
 

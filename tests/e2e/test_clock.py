@@ -1,4 +1,4 @@
-"""The platform's clock is wrong: what is certified stays true, and it is told."""
+"""Wrong clocks of the platform: certificates stay true, and the difference is reported."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from support.sandbox_settings import at
 Opened = Callable[..., Any]
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 STEADY = LISTS[1:]
-"""Some calls are told differently later, without a trace: what a reconcile is for, not the next sync."""
+"""Return the rows without those that change later without a trace, which only a reconcile finds."""
 
 DAYS = 5
 
@@ -23,8 +23,8 @@ def later(date: str, hours: int) -> str:
 
 
 @pytest.mark.parametrize("hours", [1, 20])
-def test_a_header_that_is_hours_ahead_is_not_followed_and_not_told(opened: Opened, hours: int) -> None:
-    """It may be this machine's clock that is wrong: nothing is lost, whichever it is."""
+def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: Opened, hours: int) -> None:
+    """This machine's clock may be the wrong one: in either case no row is lost."""
     practices = opened(practices=1, calls=60, days=6, start=datetime.now(UTC).replace(microsecond=0))
     with lying(practices.platform.base_url, dated=partial(later, hours=hours)) as base_url:
         practices.settings = at(practices.settings, base_url)
@@ -41,7 +41,7 @@ def test_a_header_that_is_hours_ahead_is_not_followed_and_not_told(opened: Opene
 
 
 def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened: Opened) -> None:
-    """The platform lives at this machine's time; only the header of its answers is five days ahead."""
+    """The platform uses this machine's time; only its `Date` header is five days ahead."""
     now = datetime.now(UTC).replace(microsecond=0)
     practices = opened(practices=1, calls=60, days=6, start=now)
     with lying(practices.platform.base_url, dated=partial(later, hours=24 * DAYS)) as base_url:
@@ -51,7 +51,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
 
     assert result.exit_code == 3
     (line,) = result.doubts
-    assert line.startswith(f"the platform's clock tells {now + timedelta(days=DAYS):%Y-%m-%d}")
+    assert line.startswith(f"the platform's clock shows {now + timedelta(days=DAYS):%Y-%m-%d}")
     assert all(item.certified_through <= now + timedelta(minutes=5) for item in result.results)
     practices.settings = straight
     practices.platform.advance(timedelta(hours=3))
@@ -62,7 +62,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
 
 @pytest.mark.parametrize("late", [0, DAYS])
 def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(opened: Opened, late: int) -> None:
-    """So it is this machine's clock that is wrong; later the last sync speaks for the platform's."""
+    """In this case this machine's clock is wrong; later the last sync confirms the platform's clock."""
     practices = opened(practices=1, calls=200, days=6, start=datetime.now(UTC) + timedelta(days=30))
 
     for compared in (LISTS, STEADY):

@@ -1,4 +1,4 @@
-"""Days of calls that do not fit one page of the CSV, over HTTP and into the warehouse."""
+"""Days of calls that exceed one page of the CSV, over HTTP and into the warehouse."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Opened = Callable[..., Any]
 def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Few calls on a page stand for many a day. When pages become larger, the CSV shows the same rows."""
+    """Few calls on a page stand for many calls a day. After the page size grows, the CSV shows the same rows."""
     monkeypatch.setattr(DateWindows, "csv_page_size", 3)
     practices = opened(days=14, calls=80, practices=1)
 
@@ -39,7 +39,7 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
         assert connection.execute("from control.restatements").fetchall() == []
 
 
-def test_a_crowded_day_whose_calls_never_become_final_is_looked_at_ever_more_rarely(
+def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(days=14, calls=120, practices=1)
@@ -63,6 +63,6 @@ def test_a_crowded_day_whose_calls_never_become_final_is_looked_at_ever_more_rar
     practices.platform.advance(timedelta(days=1))
     next_day = practices.sync(endpoints=["phone_calls"])
 
-    assert max(hourly) <= 2  # today, and the details of its calls; the crowded day takes four
+    assert max(hourly) <= 2  # today, and the details of its calls; the crowded day takes four requests
     assert next_day.exit_code == 0
     assert practices.differences(["phone_calls"]) == []

@@ -1,4 +1,4 @@
-"""A private file whose bytes are not those that DuckDB wrote: each command ends with one line and no traceback."""
+"""A private file with damaged bytes: each command ends with one line and no traceback."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -19,21 +19,21 @@ COMMANDS = (
     *(["webhooks", "drain"], ["query", "--private", "from raw.phone_calls"]),
 )
 HEADERS = 12_288
-"""Bytes that say where the blocks are: damage of these is found when the file is opened."""
+"""Bytes that locate the blocks; their damage is found when the file is opened."""
 
 
 def at_random(content: bytes, rng: Random) -> bytes:
-    """Nothing of the file is left."""
+    """Replace all bytes of the file."""
     return rng.randbytes(len(content))
 
 
 def cut_off(content: bytes, rng: Random) -> bytes:
-    """The end of the file is missing."""
+    """Cut off the end of the file."""
     return content[: rng.randrange(len(content))]
 
 
 def flipped(content: bytes, rng: Random) -> bytes:
-    """Some bits of the blocks are others."""
+    """Change some bits of the blocks."""
     damaged = bytearray(content)
     for _ in range(rng.choice((5, 400))):
         damaged[rng.randrange(HEADERS, len(damaged))] ^= 1 << rng.randrange(8)
@@ -71,7 +71,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_every_command_ends_with_one_line(
     synced: Path, damage: Callable[[bytes, Random], bytes], seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A command that does not come to the damaged bytes may succeed; the file is never repaired by a guess."""
+    """A command that does not read the damaged bytes may succeed; vetl never repairs a file by guessing."""
     file = synced / "vetl.duckdb"
     whole = file.read_bytes()
     damaged = damage(whole, Random(seed))

@@ -1,6 +1,6 @@
-"""What happens when the machine or the source fails: what is kept, the line that is printed, the exit code.
+"""Failures of the machine or the source: the data that is kept, the printed line, the exit code.
 
-The rows of `docs/faults.md`; each names its test.
+These are the rows of `docs/faults.md`, which name the tests.
 """
 
 import re
@@ -58,8 +58,8 @@ def status(warehouse: Path) -> list[ListStatus]:
 
 
 def sync_on_a_full_disk(settings: Settings, report: Path) -> None:
-    """In a process of its own: no file may grow beyond 1 MiB, as on a disk that is full then."""
-    import signal  # noqa: PLC0415 - in the process itself
+    """Run in a process of its own in which no file may grow beyond 1 MiB, as on a full disk."""
+    import signal  # noqa: PLC0415 - in the child process itself
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
@@ -168,7 +168,7 @@ def test_totals_that_lie_end_uncertified_and_say_so(opened: Opened, lie: int) ->
 
     assert result.exit_code == 3
     assert {item.endpoint for item in result.results if item.state != "certified"} == {"staff_tasks"}
-    assert "rows where its own total of" in reasons(result)["staff_tasks"]
+    assert "rows, but its own total of" in reasons(result)["staff_tasks"]
     assert practices.differences() == []
 
 

@@ -1,4 +1,4 @@
-"""`vetl forget`: nothing of a person is left in any file, and every mart has as many rows as before."""
+"""`vetl forget`: no file mentions the person any more, and every mart has as many rows as before."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ DAYS = 12
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """A platform of one practice, synced, where all that can be is published beside the file."""
+    """Provide a synced platform of one practice; all optional files are published too."""
     folder = tmp_path_factory.mktemp("forget")
     world: Any = {"practices": 1, "calls": 150, "seed": 3}
     with sandbox.running(frozen=True, days=DAYS, **world) as platform:
@@ -42,8 +42,8 @@ def ask(file: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         return connection.execute(sql, list(parameters)).fetchall()
 
 
-def somebody(settings: Settings) -> tuple[str, str, dict[str, str]]:
-    """A client of many calls whom no other has name, number and address in common with."""
+def client_to_forget(settings: Settings) -> tuple[str, str, dict[str, str]]:
+    """Return a client with many calls whose name, number and address no other client has."""
     practice, client, name, email, phone = ask(
         settings.warehouse.path,
         """
@@ -64,7 +64,7 @@ def somebody(settings: Settings) -> tuple[str, str, dict[str, str]]:
 
 
 def holding(folder: Path, values: dict[str, str]) -> dict[str, list[str]]:
-    """The files that hold a value, as it is or as JSON writes it."""
+    """Return the files that contain a value, as plain text or in JSON's escapes."""
     keys_by_file: dict[str, list[str]] = {}
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = file.read_bytes()
@@ -80,8 +80,8 @@ def counts(file: Path) -> dict[str, int]:
 
 @pytest.fixture
 def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
-    """In history, in quarantine, in a delivery, in another's words, and in a spelling that is not E.164, too."""
-    practice, client, values = somebody(settings)
+    """Also in history, quarantine, a delivery, another client's text, and in a spelling other than E.164."""
+    practice, client, values = client_to_forget(settings)
     path = settings.warehouse.path
     message = {"message_id": "m-1", "client_id": client, "said": f"this is {values['name']}"}
     with duckdb.connect(str(path)) as connection:
@@ -110,12 +110,12 @@ def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
         )
     build_marts_untested(settings)
     publish_marts(settings.model_copy(update={"privacy": PrivacySettings(contact="clear")}))
-    publish_marts(settings)  # keeps the file of before
+    publish_marts(settings)  # keeps the earlier file
     return practice, client, values
 
 
 def configured(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `vetl forget` run with these settings, in a folder that has a settings file."""
+    """Run `vetl forget` with these settings, in a folder that has a settings file."""
     folder = settings.warehouse.path.parent.parent
     (folder / "vetl.toml").touch()
     monkeypatch.chdir(folder)
@@ -160,7 +160,7 @@ def test_a_dry_run_counts_and_changes_nothing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(settings, monkeypatch)
-    practice, client, _ = somebody(settings)
+    practice, client, _ = client_to_forget(settings)
     calls = "select count(*) from raw.phone_calls where client_id = ?"
     [(before,)] = ask(settings.warehouse.path, calls, client)
 
@@ -174,18 +174,18 @@ def test_a_dry_run_counts_and_changes_nothing(
     ) == [(0,)]
 
 
-def test_where_nobody_can_be_asked_somebody_must_have_agreed(
+def test_without_a_terminal_yes_is_required(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(settings, monkeypatch)
-    practice, client, _ = somebody(settings)
+    practice, client, _ = client_to_forget(settings)
 
     assert app.execute(["forget", "--practice", practice, "--client", client]) == 2
 
     assert "add --yes" in capsys.readouterr().err
 
 
-def test_a_client_whom_nobody_names_is_refused(
+def test_an_unknown_client_is_refused(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(settings, monkeypatch)

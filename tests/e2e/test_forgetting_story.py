@@ -1,8 +1,8 @@
-"""Somebody is forgotten at any time between any commands, by a forgetting that may be killed or lack room.
+"""A person is forgotten between any two commands, by a forgetting that may be killed or meet a full disk.
 
-Once it is complete, no file that vetl keeps has anything of the person: not then, and not after any later command,
-whether the platform has forgotten them or not. `VETL_CHAOS_SEEDS` says how many stories are run, or from which to
-which; a failing one prints the line that runs it again.
+After it is complete, no file that vetl keeps mentions the person, also after any later command, and whether or not
+the platform has deleted the person. `VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds; a failing
+story prints the line that repeats it.
 """
 
 import os
@@ -39,7 +39,7 @@ def platform() -> Iterator[sandbox.Handle]:
 
 @dataclass
 class Story:
-    """One story, and what may happen in it."""
+    """One story, and its possible events."""
 
     platform: sandbox.Handle
     settings: Settings
@@ -56,7 +56,7 @@ class Story:
         self._read("full")
 
     def drain(self) -> None:
-        forgetting.mention(self.settings, self.person, self.rng)
+        forgetting.send_webhooks_about(self.settings, self.person, self.rng)
         run_drain(self.settings, catch_up=False)
 
     def publish(self) -> None:
@@ -70,7 +70,7 @@ class Story:
         retry(self.settings, lambda _progress: None)
 
     def scrub(self) -> None:
-        """The platform forgets the client, and their name in the calls."""
+        """Delete the client at the platform, and their name in the calls."""
         for call in list(self.platform.truth(PRACTICE, "phone_calls")):
             if call["client_id"] == self.person["id"]:
                 self.platform.update(PRACTICE, "phone_calls", call["id"], {"client_name": None, "summary": None})
@@ -94,7 +94,7 @@ class Story:
         ]
 
     def some(self, most: int) -> list[str]:
-        """Let some of it happen; returns what it was."""
+        """Make some events happen; return their names."""
         chosen = self.rng.sample(self.commands, self.rng.randint(0, most))
         for command in chosen:
             command()
@@ -102,7 +102,7 @@ class Story:
 
 
 def calls_here(settings: Settings) -> tuple[int, int]:
-    """How many calls the source has as far as vetl knows, and how many keys they have."""
+    """Return the number of calls of the source that vetl knows, and the number of their keys."""
     with duckdb.connect(settings.warehouse.path) as connection:
         [counts] = connection.execute(
             "select count(*) filter (where _deleted_at is null), count(*) - count(distinct (call_date, call_key))"
@@ -115,8 +115,8 @@ def calls_here(settings: Settings) -> tuple[int, int]:
 def test_who_was_forgotten_is_nowhere_and_stays_so(platform: sandbox.Handle, tmp_path: Path, seed: int) -> None:
     platform.reset()
     rng = Random(seed)
-    settings = forgetting.everywhere(platform, tmp_path / "site", DAYS)
-    story = Story(platform, settings, rng, forgetting.somebody(platform, rng))
+    settings = forgetting.settings_that_keep_everything(platform, tmp_path / "site", DAYS)
+    story = Story(platform, settings, rng, forgetting.client_to_forget(platform, rng))
     story.sync()
     story.drain()
     build_marts_untested(settings)
@@ -124,7 +124,7 @@ def test_who_was_forgotten_is_nowhere_and_stays_so(platform: sandbox.Handle, tmp
     before = story.some(2)
     how = ("killed", "no room", "whole")[seed % 3]
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest {__file__}; {before}, {how}"
-    assert forgetting.left_of(tmp_path / "site", story.person), replay
+    assert forgetting.remains_of(tmp_path / "site", story.person), replay
 
     between: list[str] = []
     if how != "whole":
@@ -135,16 +135,16 @@ def test_who_was_forgotten_is_nowhere_and_stays_so(platform: sandbox.Handle, tmp
         replay += f" after {seconds:.2f} s" if how == "killed" else f" with {most} bytes: {error}"
         between = story.some(2)
     if plan_file(settings.warehouse.path).exists() and rng.random() < 0.5:
-        done = forgetting.finish(settings)[-1]
+        done = forgetting.continue_forgetting(settings)[-1]
     else:
         done = forgetting.forget(settings, story.person)
     replay += f"; then {between}"
     assert (done.left, done.exit_code) == ([], 0), replay
     assert not plan_file(settings.warehouse.path).exists(), replay
-    assert forgetting.left_of(tmp_path / "site", story.person) == [], replay
+    assert forgetting.remains_of(tmp_path / "site", story.person) == [], replay
 
     replay += f", {story.some(3)}"
     story.reconcile_all()
     story.drain()
-    assert forgetting.left_of(tmp_path / "site", story.person) == [], replay
+    assert forgetting.remains_of(tmp_path / "site", story.person) == [], replay
     assert calls_here(settings) == (len(list(platform.truth(PRACTICE, "phone_calls"))), 0), replay

@@ -1,4 +1,4 @@
-"""Any JSON value in any field of any list: the row is kept or set aside, and its list goes on."""
+"""Any JSON value in any field of any list: the row is stored or quarantined, and its list is read to the end."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def spoils(seed: int, *, ids: bool) -> Callable[[dict[str, Any]], None]:
-    """Return what puts a value into one field of every other row: other fields and values from row to row."""
+    """Return a function that puts a value into one field of every second row, each time into another field."""
 
     def spoil(row: dict[str, Any]) -> None:
         number = crc32(f"{seed} {row.get('id')}".encode())
@@ -44,7 +44,7 @@ def spoils(seed: int, *, ids: bool) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize("ids", [False, True], ids=["fields", "ids"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_value_of_any_kind_costs_its_row_only(opened: Opened, seed: int, *, ids: bool) -> None:
-    """A second sync meets rows that are here already, and reads all of history again."""
+    """The second sync reads all of history again, over stored rows."""
     practices = opened(practices=1, calls=150, days=9)
 
     with lying(practices.platform.base_url, spoiled=spoils(seed, ids=ids)) as base_url:

@@ -1,4 +1,4 @@
-"""A total of a milliard or a billiard costs neither the memory nor requests without an end, on any list."""
+"""A total of 10^9 or 10^12 costs a bounded amount of memory and a bounded number of requests, on any list."""
 
 import json
 import multiprocessing
@@ -17,13 +17,13 @@ processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["pipelines.jobs.sync"])
 
 ROOM = 1024 * 2**20
-"""Bytes of address space beside what a sync of an honest list took: threads of DuckDB and polars reserve some."""
+"""Bytes of address space beside those of a sync of an honest list: threads of DuckDB and polars reserve some."""
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 
 
 def sync_within(room: int, settings: Settings, report: Path) -> None:
-    """In a process of its own: what came of each list, written as JSON."""
-    from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
+    """Sync in a process of its own; write the result of each list as JSON."""
+    from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the child process itself
 
     jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.001)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
 
@@ -39,7 +39,7 @@ def sync_within(room: int, settings: Settings, report: Path) -> None:
 
 
 @pytest.mark.parametrize("total", [10**9, 10**15])
-def test_lists_whose_totals_lie_end_uncertified_each_in_one_line(opened: Any, tmp_path: Path, total: int) -> None:
+def test_lists_with_false_totals_end_uncertified_each_in_one_line(opened: Any, tmp_path: Path, total: int) -> None:
     practices = opened(practices=1, days=20, calls=300)
     practices.platform.set(**{name: {"told_total": total} for name in LISTS})
     report = tmp_path / "told"

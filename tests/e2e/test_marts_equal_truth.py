@@ -1,7 +1,7 @@
-"""From the platform's own truth to the last cell of every mart: at rest, and thirty days later.
+"""Every cell of every mart, compared with the platform's own truth: at rest, and thirty days later.
 
-Past vetl's models on both sides (`support.expected_inputs`, `support.expected`). Practices lie in zones with and
-without summer time, one of them half an hour off, and the days cross both changes of the clock.
+Neither side uses vetl's models (`support.expected_inputs`, `support.expected`). Practices are in zones with and
+without summer time, one of them half an hour off, and the days include both changes of the clock.
 """
 
 from collections.abc import Sequence
@@ -20,28 +20,28 @@ from support.expected.questions import ANSWERS, expected_marts
 from support.expected.tasks import reopened
 from support.expected_inputs import TABLES, known_from
 from support.mart_inputs import Known
-from support.month_of_events import tell
+from support.month_of_events import play_month
 from support.random_rows import Row
 from support.story import LISTS, Chapter
 from support.zones import midnight, on_the_wall
 
-Told = dict[str, tuple[Chapter, Known]]
+Story = dict[str, tuple[Chapter, Known]]
 
 AT_REST, LATER = MOMENTS = ("at rest", "after thirty days")
 SETTLED = timedelta(seconds=60)
-"""What was changed less than a minute ago is read, but certified only later."""
+"""Rows that changed less than a minute ago are read, but certified only later."""
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    """The story's chapters, and what is known of the platform then."""
-    chapters = tell(tmp_path_factory.mktemp("story"))
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Each chapter of the story, with the inputs of its marts."""
+    chapters = play_month(tmp_path_factory.mktemp("story"))
     return {moment: (one, known_from(one)) for moment, one in zip(MOMENTS, chapters, strict=True)}
 
 
 @pytest.mark.parametrize("mart", EXPECTED)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_mart_equals_the_truth(moment: str, mart: str, story: Told) -> None:
+def test_a_mart_equals_the_truth(moment: str, mart: str, story: Story) -> None:
     chapter, source = story[moment]
 
     assert_mart_is_true(mart, chapter.marts[mart], source)
@@ -49,8 +49,8 @@ def test_a_mart_equals_the_truth(moment: str, mart: str, story: Told) -> None:
 
 @pytest.mark.parametrize("question", ANSWERS)
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_question_is_answered_with_the_truth(moment: str, question: str, story: Told) -> None:
-    """Rows of the story's published file, in any order."""
+def test_a_question_is_answered_with_the_truth(moment: str, question: str, story: Story) -> None:
+    """Return the rows of the story's published file, in any order."""
     chapter, source = story[moment]
     assert chapter.answers.keys() == ANSWERS.keys()
 
@@ -68,25 +68,25 @@ def masked(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple("masked" if hidden else value for hidden, value in zip(is_masked, row, strict=True))
 
 
-def test_the_later_build_took_in_what_had_changed(story: Told) -> None:
+def test_the_later_build_was_incremental(story: Story) -> None:
     assert story[AT_REST][0].in_full
     assert not story[LATER][0].in_full
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_published_marts_are_the_private_ones(moment: str, story: Told) -> None:
+def test_the_published_marts_are_the_private_ones(moment: str, story: Story) -> None:
     chapter, _ = story[moment]
 
     assert chapter.unpublished == []
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_proof_counts_what_the_platform_has(moment: str, story: Told) -> None:
-    """Also of a list that is withdrawn, whose rows are kept, and of a practice that cannot be read."""
+def test_the_proof_counts_the_rows_of_the_platform(moment: str, story: Story) -> None:
+    """This includes a withdrawn list, whose rows are kept, and a practice that cannot be read."""
     chapter, source = story[moment]
     proof = {(row["practice_id"], row["endpoint"]): row for row in chapter.rows("proof")}
     assert proof.keys() == {(practice.id, name) for practice in source.practices for name in LISTS}
-    before = chapter.visits[-2:][0]  # what was read last of a list that is withdrawn since
+    before = chapter.visits[-2:][0]  # the last read of a list that was withdrawn later
 
     for (practice, name), row in proof.items():
         table = [each for each in source.tables[TABLES[name]] if each["practice_id"] == practice]
@@ -123,7 +123,7 @@ def is_settled(name: str, source: Known, row: Row) -> bool:
 
 
 def certain_until(source: Known, practice: str, name: str) -> datetime:
-    """Whole days of calls; instants of what is asked for by time; lists that are read whole until now."""
+    """Calls are certified by whole days; lists with a time filter by instants; whole lists until now."""
     zone = source.zone_of(practice)
     today = on_the_wall(source.now, zone)
     assert zone
@@ -133,8 +133,8 @@ def certain_until(source: Known, practice: str, name: str) -> datetime:
     return source.now - SETTLED if name in {"booking_sessions", "appointments"} else source.now
 
 
-def test_what_is_hard_occurs(story: Told) -> None:
-    """The comparisons above are worth something only where there is something to compare."""
+def test_the_difficult_cases_occur(story: Story) -> None:
+    """The comparisons are only useful if every mart has rows."""
     chapter, source = story[LATER]
 
     assert stage_order(story[AT_REST][1]) == []
@@ -146,7 +146,7 @@ def test_what_is_hard_occurs(story: Told) -> None:
     assert {"delivered", "read", "failed", "suppressed"} <= statuses
 
 
-def test_long_and_short_days_and_restated_ones_occur(story: Told) -> None:
+def test_long_and_short_days_and_restated_ones_occur(story: Story) -> None:
     _, source = story[LATER]
 
     assert {23.0, 24.0, 25.0} == {tuple(row)[3] for row in practice_days(source).values()}
@@ -154,8 +154,8 @@ def test_long_and_short_days_and_restated_ones_occur(story: Told) -> None:
     assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
 
 
-def test_every_reason_and_every_end_occurs(story: Told) -> None:
-    """Who must not be called and why, and what became of appointments."""
+def test_every_reason_and_every_end_occurs(story: Story) -> None:
+    """This includes clients who must not be called, with the reason, and the results of appointments."""
     chapter, _ = story[LATER]
     reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}
 

@@ -1,4 +1,4 @@
-"""The network dies in the middle of a run: each list says so in one line, and the next sync goes on behind it."""
+"""The network fails in the middle of a run: each list reports it in one line, and the next sync continues."""
 
 import socket
 from collections.abc import Callable
@@ -17,7 +17,7 @@ BUSY = {"practices": 1, "calls": 400, "days": 40}
 
 
 def behind(practices: Any, door: Door, timeout_seconds: float = 10) -> None:
-    """Let the settings name the door, which waits so long for an answer."""
+    """Make the settings name the proxy, with this time-out."""
     settings = at(practices.settings, door.base_url)
     partner = settings.partner.model_copy(update={"timeout_seconds": timeout_seconds})
     practices.settings = settings.model_copy(update={"partner": partner})
@@ -31,7 +31,7 @@ def failures(result: Any) -> dict[str, str]:
 def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(
     opened: Opened,
 ) -> None:
-    """Each list in turn, in the middle of its first read."""
+    """The network fails in the first read of each list in turn."""
     practices = opened(**BUSY)
     with door_before(practices.platform.base_url) as door:
         behind(practices, door)
@@ -49,8 +49,8 @@ def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next
     assert practices.differences() == []
 
 
-def test_a_line_that_goes_dead_is_told_for_every_list_that_was_not_done(opened: Opened) -> None:
-    """Taken, never answered and never closed: only the time-out ends it."""
+def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Opened) -> None:
+    """Requests are accepted but never answered, and the connection stays open: only the time-out ends them."""
     practices = opened(**BUSY)
     with door_before(practices.platform.base_url) as door:
         behind(practices, door, timeout_seconds=0.3)
@@ -87,7 +87,7 @@ def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
     assert not practices.warehouse.exists()
 
 
-def test_a_name_that_is_lost_in_the_middle_of_a_run_costs_what_was_not_read(
+def test_a_host_name_lost_in_the_middle_of_a_run_stops_only_unread_lists(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(**BUSY)

@@ -1,4 +1,4 @@
-"""Where nothing can be known of a practice, nothing of it is certified."""
+"""A practice about which nothing is known: nothing of it is certified."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +29,7 @@ def states(result: Any, practice_id: str) -> set[str]:
 def test_a_practice_that_the_platform_refuses_is_certified_in_nothing(
     opened: Opened, endpoints: list[str] | None
 ) -> None:
-    """As with a typing mistake in its id; the practice beside it is read as usual."""
+    """This happens after a typing mistake in its id; the other practice is read as usual."""
     practices = opened(practices=2, calls=60, days=6)
     practices.settings = with_first_practice(practices, id="loc-999")
 

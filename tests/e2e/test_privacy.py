@@ -1,4 +1,4 @@
-"""No clear value of a personal column is in what vetl publishes, shows or logs, wherever the source puts it."""
+"""No clear value of a personal column is in any published file, output or log, wherever the source puts it."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ DAYS = 12
 DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
 PAGES = ("", "funnel", "calls", "outreach", "tasks", "leaks", "health")
 SHORTEST = 6
-"""Characters of a value that no other byte is taken for."""
+"""Characters that no other byte can be mistaken for."""
 
 HARMLESS = {
     "booking_sessions": ("referral_source", "referral_campaign", "referral_medium", "stage", "client_type"),
@@ -39,18 +39,18 @@ HARMLESS = {
     "ai_outbound": ("purpose", "suppression_reason", "channel"),
     "staff_tasks": ("task_type",),
 }
-"""Fields of lists where words belong."""
+"""Fields of lists whose values come from a fixed set of words."""
 
 STORED = {
     "phone_calls": ("customer_sentiment", "call_classification", "outcome", "caller_type", "practice"),
     "patients": ("species", "breed"),
 }
-"""The same in tables that are read one row or one file at a time."""
+"""The same for tables that are read one row or one file at a time."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a sync and a build left, and what was said meanwhile."""
+class Outcome:
+    """The files and the output of a sync and a build."""
 
     settings: Settings
     said: str
@@ -63,7 +63,7 @@ def spellings(person: dict[str, Any]) -> list[str]:
 
 
 def hostile(platform: sandbox.Handle) -> tuple[dict[str, Any], Any]:
-    """A client of the platform, and what puts all that is known of them into fields of others."""
+    """A client of the platform, and a function that puts their values into fields of other rows."""
     practice = platform.describe()["practices"][0]["id"]
     person = next(
         row
@@ -85,7 +85,7 @@ def hostile(platform: sandbox.Handle) -> tuple[dict[str, Any], Any]:
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     folder = tmp_path_factory.mktemp("privacy")
     world: Any = {"practices": 1, "calls": 150, "seed": 3}
     said = StringIO()
@@ -109,7 +109,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Told:
         put_into(settings.warehouse.path, person)
         assert app.execute([*log, "build", "-vv"]) == 0
         assert app.execute(["status"]) == 3
-    return Told(settings, said.getvalue(), personal_values(settings.warehouse.path))
+    return Outcome(settings, said.getvalue(), personal_values(settings.warehouse.path))
 
 
 def put_into(private: Path, person: dict[str, Any]) -> None:
@@ -124,7 +124,7 @@ def put_into(private: Path, person: dict[str, Any]) -> None:
 
 
 def personal_values(private: Path) -> frozenset[str]:
-    """Every value of every personal column, but for words that anything may hold."""
+    """Return every value of every personal column, except words that any field may contain."""
     with duckdb.connect(str(private), read_only=True) as connection:
         values = {
             value
@@ -141,7 +141,7 @@ def held_in(text: str, values: frozenset[str]) -> list[str]:
 
 
 def everything(published: Path) -> Iterator[tuple[str, str]]:
-    """Each table of the published file and its Parquet as text: in the files it is compressed."""
+    """Return each table of the published file and its Parquet as text, because the files are compressed."""
     with duckdb.connect() as connection:
         connection.execute(f"attach '{published}' as published (read_only)")
         tables = connection.execute(
@@ -154,8 +154,8 @@ def everything(published: Path) -> Iterator[tuple[str, str]]:
             yield source, "\n".join(row for (row,) in rows)
 
 
-def test_the_values_are_many_and_were_put_where_they_do_not_belong(outcome: Told) -> None:
-    """Else the rest of these tests would prove nothing."""
+def test_many_values_were_put_into_wrong_fields(outcome: Outcome) -> None:
+    """Otherwise the other tests would prove nothing."""
     assert len(outcome.values) > 300
     with duckdb.connect(str(outcome.settings.warehouse.path), read_only=True) as connection:
         for mart, column in (
@@ -167,7 +167,7 @@ def test_the_values_are_many_and_were_put_where_they_do_not_belong(outcome: Told
             assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)
 
 
-def test_no_table_that_is_published_holds_one(outcome: Told) -> None:
+def test_no_table_that_is_published_holds_one(outcome: Outcome) -> None:
     held = {
         source: held_in(text, outcome.values) for source, text in everything(outcome.settings.warehouse.published)
     }
@@ -176,7 +176,7 @@ def test_no_table_that_is_published_holds_one(outcome: Told) -> None:
     assert {source: values for source, values in held.items() if values} == {}
 
 
-def test_no_byte_of_files_that_leave_the_private_one_holds_one(outcome: Told) -> None:
+def test_no_byte_of_files_that_leave_the_private_one_holds_one(outcome: Outcome) -> None:
     """The published file and its Parquet, dbt's state, status, record and log."""
     private = outcome.settings.warehouse.path
     files = [path for path in private.parent.rglob("*") if path.is_file() and path != private]
@@ -192,7 +192,7 @@ def test_no_byte_of_files_that_leave_the_private_one_holds_one(outcome: Told) ->
     assert {path: values for path, values in held.items() if values} == {}
 
 
-def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(outcome: Told) -> None:
+def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(outcome: Outcome) -> None:
     """Payloads in quarantine are whole, for the owner: `vetl quarantine list`."""
     reasons = [row.reason for row in held_rows(outcome.settings)]
 
@@ -201,7 +201,7 @@ def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(outcome:
     assert held_in("\n".join([outcome.said, *reasons]), outcome.values) == []
 
 
-def test_no_page_of_the_dashboard_holds_one(outcome: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_page_of_the_dashboard_holds_one(outcome: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(outcome.settings.warehouse.published))
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # as in tests/dashboard
     for path in PAGES:
@@ -214,8 +214,8 @@ def test_no_page_of_the_dashboard_holds_one(outcome: Told, monkeypatch: pytest.M
         assert held_in(str(page) + "\n".join(frames), outcome.values) == [], path
 
 
-def test_what_the_owner_chose_to_publish_is_there(outcome: Told) -> None:
-    """The proof can fail: by `[privacy]` numbers are published, names are not."""
+def test_columns_that_the_owner_publishes_are_in_clear(outcome: Outcome) -> None:
+    """This shows that the search works: with this `[privacy]` numbers are published, but names are not."""
     privacy = PrivacySettings(contact="clear", columns={"leak_list.phone_number": "null"})
 
     published = publish_marts(outcome.settings.model_copy(update={"privacy": privacy}))

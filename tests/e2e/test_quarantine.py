@@ -1,4 +1,4 @@
-"""Rows that cannot be understood: set aside, told, shown, and taken in again once they can be."""
+"""Rows that do not fit their model: quarantined, reported, listed, and stored after they fit."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from pipelines.jobs.quarantine import held_rows, retry
 Opened = Callable[..., Any]
 
 
-def test_a_bad_row_costs_itself_only_and_is_told(opened: Opened) -> None:
+def test_a_bad_row_loses_only_itself_and_is_reported(opened: Opened) -> None:
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "staff_tasks")[3]
     practices.platform.update("loc-001", "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})
@@ -26,8 +26,8 @@ def test_a_bad_row_costs_itself_only_and_is_told(opened: Opened) -> None:
     assert json.loads(held.payload)["cancellation_allowed"] == "perhaps"
 
 
-def test_a_row_that_an_earlier_sync_set_aside_is_told_until_it_comes_in_well(opened: Opened) -> None:
-    """Its window is closed, so that no later sync meets the row again."""
+def test_a_quarantined_row_is_reported_until_it_comes_in_well(opened: Opened) -> None:
+    """Their window is closed, so no later sync reads these rows again."""
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "booking_sessions")[3]
     practices.platform.update("loc-001", "booking_sessions", row["id"], {"created_at": "perhaps"})
@@ -47,8 +47,8 @@ def test_a_row_that_an_earlier_sync_set_aside_is_told_until_it_comes_in_well(ope
     assert (mended.results[0].held, mended.exit_code) == (0, 0)
 
 
-def test_a_retry_takes_in_what_can_be_understood_now(opened: Opened) -> None:
-    """As after an upgrade: here the kept bytes are mended instead of the model."""
+def test_a_retry_stores_rows_that_are_valid_now(opened: Opened) -> None:
+    """This stands for an upgrade: here the stored payload is corrected instead of the model."""
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "staff_tasks")[3]
     practices.platform.update("loc-001", "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})

@@ -1,4 +1,4 @@
-"""What a sync cannot see, because the source left no trace: found, repaired and recorded by a reconcile."""
+"""Changes without a trace, which no sync can see: reconcile finds, repairs and records them."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -29,7 +29,7 @@ def restatements(warehouse: Path) -> set[tuple[Any, ...]]:
 
 
 def some_row(practices: Any, practice: str, name: str, days_ago: int) -> dict[str, Any]:
-    """A settled row of about that age."""
+    """Return a settled row of about that age."""
     until = (practices.platform.now() - timedelta(days=days_ago)).isoformat()
     rows = [
         row

@@ -1,4 +1,4 @@
-"""A warehouse of several files holds, publishes and costs what one of one file does."""
+"""A warehouse of several files stores and publishes the same rows as one file, at the same cost."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ import sandbox
 from pipelines.core.errors import WarehouseBusy
 from pipelines.core.results import SyncResult
 from pipelines.endpoints import REGISTRY
-from pipelines.jobs.build import publish_marts, wait_for_writer, whats_new
+from pipelines.jobs.build import publish_marts, reason_to_build, wait_for_writer
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import run_export
@@ -36,7 +36,7 @@ def sharded(settings: Settings, shards: Any) -> Settings:
 
 
 def north_and_south(settings: Settings) -> tuple[list[str], Settings]:
-    """The ids of the practices, and the same settings with the first of them in a shard of its own."""
+    """Return the ids of the practices, and the same settings with the first practice in a shard of its own."""
     ids = [practice.id for practice in settings.practices]
     return ids, sharded(settings, {"north": ids[:1], "south": ids[1:]})
 
@@ -46,7 +46,7 @@ def sync(settings: Settings) -> SyncResult:
 
 
 def marts(settings: Settings) -> dict[str, list[Any]]:
-    """Every row of every mart that is published."""
+    """Return every row of every published mart."""
     publish_marts(settings)
     with duckdb.connect(str(settings.warehouse.published), read_only=True) as connection:
         names = connection.execute("select table_name from duckdb_tables() where schema_name = 'marts'").fetchall()
@@ -62,7 +62,7 @@ def platform() -> Iterator[sandbox.Handle]:
 def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     platform: sandbox.Handle, tmp_path: Path
 ) -> None:
-    """The marts are equal, built over two files and over the one that they become."""
+    """Marts built over two files equal those built after the files were merged."""
     settings = settings_for(platform, tmp_path, DAYS)
     two = sharded(settings, 2)
 
@@ -74,13 +74,13 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     [(rows,)] = query(two.warehouse.path, "select count(*) from raw.phone_calls").rows
     assert rows == sum(item.rows for item in first.results if item.endpoint == "phone_calls") > 0
 
-    assert whats_new(two)
+    assert reason_to_build(two)
     build_marts_untested(two)
-    assert whats_new(two) is None
+    assert reason_to_build(two) is None
     of_two = marts(two)
     again = sync(two)
     assert not any(item.changes.inserted or item.changes.updated for item in again.results)
-    assert whats_new(two) is None
+    assert reason_to_build(two) is None
 
     one = sync(settings)
     assert not shards_of(settings.warehouse.path)
@@ -90,7 +90,7 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     assert marts(settings) == of_two
 
 
-def test_what_is_received_exported_and_forgotten_finds_the_shard_of_its_practice(
+def test_webhooks_exports_and_forgetting_find_the_shard_of_a_practice(
     platform: sandbox.Handle, tmp_path: Path
 ) -> None:
     settings = settings_for(platform, tmp_path, DAYS)

@@ -1,4 +1,4 @@
-"""Signing in while the platform has a bad day: tokens that last for a few uses, refusals that pass."""
+"""Sign-in failures of the platform: tokens that last for a few uses, refusals that pass."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +15,7 @@ SMALL = {"practices": 1, "calls": 60, "days": 6}
 REFUSED = {"success": False, "data": None, "message": "no"}
 
 
-def test_a_token_that_is_good_for_three_uses_reads_all_lists_and_is_told(opened: Opened) -> None:
+def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Opened) -> None:
     practices = opened(practices=2, calls=60, days=6)
     uses: Counter[str] = Counter()
 
@@ -29,7 +29,7 @@ def test_a_token_that_is_good_for_three_uses_reads_all_lists_and_is_told(opened:
 
     assert result.exit_code == 0
     assert practices.differences() == []
-    assert result.sign_ins == len(uses) - 1  # and the one entry of all sign-ins
+    assert result.sign_ins == len(uses) - 1  # and one entry for all sign-ins
     assert result.notes[0].startswith(f"signed in {result.sign_ins} times for ")
 
 
@@ -49,7 +49,7 @@ def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Opened) -
 
 
 def test_a_refusal_of_other_credentials_is_final_at_once(opened: Opened) -> None:
-    """Those that worked are of no use to them: to repeat a wrong password could lock the account."""
+    """Credentials that worked before do not help here: repeating a wrong password could lock the account."""
     practices = opened(**SMALL)
     asked = 0
 

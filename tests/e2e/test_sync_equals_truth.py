@@ -16,7 +16,7 @@ def certified(result: Any) -> bool:
 
 
 def written(warehouse: Path) -> dict[str, Any]:
-    """Everything in raw and history, to see whether a sync has written there."""
+    """Return everything in raw and history, to compare two states."""
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         tables = connection.execute(
             "select table_schema, table_name from information_schema.tables "
@@ -31,7 +31,7 @@ def written(warehouse: Path) -> dict[str, Any]:
 
 
 def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
-    """The first one, then after hours, days and a month. One with nothing new writes no row and no version."""
+    """The first sync, and syncs after hours, days and a month. Without changes no row is written."""
     practices = opened(calls=500)
     for pause in (timedelta(), timedelta(hours=3), timedelta(days=3), timedelta(days=30)):
         practices.platform.advance(pause)
@@ -51,7 +51,7 @@ def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
 
 
 def test_a_sync_with_nothing_new_costs_the_same_at_any_length_of_history(opened: Opened) -> None:
-    """One month and twelve, with as many calls a day."""
+    """One month and twelve months are compared, with the same number of calls a day."""
     costs: list[dict[str, int]] = []
     for days in (30, 365):
         practices = opened(days=days, calls=days * 10, practices=1)
@@ -66,7 +66,7 @@ def test_a_sync_with_nothing_new_costs_the_same_at_any_length_of_history(opened:
 
 
 def test_across_both_changes_of_the_clocks(opened: Opened) -> None:
-    """A year holds both; calls in the repeated hour are told apart although they are long past."""
+    """A year has both changes of the clock; calls in the repeated hour are distinct, although long past."""
     practices = opened(days=365, calls=4000, practices=3, seed=11)
 
     result = practices.sync(endpoints=["phone_calls"])

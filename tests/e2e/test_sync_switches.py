@@ -1,4 +1,4 @@
-"""What the contract leaves open is not relied upon: against every reading of it, a sync equals the source."""
+"""For every reading of each point that the contract leaves open, a sync equals the source."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,7 +16,7 @@ LISTS = ("phone_calls", *PAGED)
 
 
 def every_list(**changes: Any) -> dict[str, Any]:
-    """The same switches for every list but the calls."""
+    """Return the same switches for every list except the calls."""
     return {name: ListSwitches(**changes) for name in PAGED}
 
 

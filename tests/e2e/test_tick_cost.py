@@ -1,4 +1,4 @@
-"""What a sync without news costs, in requests, transactions and statements: counted, so that no clock decides."""
+"""The cost of a sync without changes, counted in requests, transactions and statements instead of seconds."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +13,7 @@ PRACTICES = 6
 
 
 class Counting:
-    """A connection that counts what it is asked."""
+    """A connection that counts its statements."""
 
     def __init__(self, connection: Any, counts: Counter[str]) -> None:
         self._connection = connection

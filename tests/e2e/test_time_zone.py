@@ -1,4 +1,4 @@
-"""A time zone that is nearly right: the doctor looks where it differs, and a sync that contradicts it says so."""
+"""A time zone that is nearly right: doctor finds the difference, and a sync that contradicts it reports it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ def in_zone(practices: Any, zone: str) -> None:
 
 
 def test_a_zone_that_is_right_in_winter_only_does_not_pass_the_doctor(opened: Opened) -> None:
-    """Jamaica keeps New York's winter time all year; here only the oldest of the calls came in summer time."""
+    """Jamaica has New York's winter time all year; here only the oldest calls are in summer time."""
     practices = opened(practices=1, calls=600, days=90)
     assert practices.settings.practices[0].time_zone == "America/New_York"
 
@@ -53,7 +53,7 @@ def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: 
 
 @pytest.mark.parametrize("wrong", ["America/Chicago", "Asia/Tokyo"])
 def test_after_a_zone_was_corrected_the_next_sync_attaches_every_id(opened: Opened, wrong: str) -> None:
-    """Also on the day on which older days were tried in vain, in the wrong zone."""
+    """This also holds on a day on which older days were already tried in vain, in the wrong zone."""
     practices = opened(practices=1, calls=600, days=60)
     in_zone(practices, wrong)
     practices.sync()

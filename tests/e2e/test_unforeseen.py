@@ -1,4 +1,4 @@
-"""An error that nobody foresaw, in reading or in storing, ends one list of one practice and nothing else."""
+"""An unexpected error in reading or storing ends one list of one practice, and nothing else."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ VALUE = "Jane Doeling 212-555-0199"
 
 
 class Unforeseen(Exception):
-    """Quotes a row, as errors of libraries do."""
+    """Raise an error that quotes a row, as libraries do."""
 
 
 def ended(practices: Any) -> dict[tuple[str, str], str]:
@@ -28,17 +28,17 @@ def test_an_error_that_nobody_foresaw_ends_one_list_of_one_practice(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(practices=2, calls=60, days=6)
-    plan, failed = engine.plan, [practices.settings.practices[0].id]
+    read_list, failed = engine.read_list, [practices.settings.practices[0].id]
 
     def spoiled(reading: Any) -> Plan[Any]:
-        outcome = yield from plan(reading)
+        outcome = yield from read_list(reading)
         if reading.endpoint.name == "staff_tasks" and failed:
             failed.pop()
             yield Flush()
             raise Unforeseen(VALUE)
         return outcome
 
-    monkeypatch.setattr(engine, "plan", spoiled)
+    monkeypatch.setattr(engine, "read_list", spoiled)
 
     ((_, name), reason), *others = ended(practices).items()
 
@@ -52,7 +52,7 @@ def test_an_error_that_nobody_foresaw_ends_one_list_of_one_practice(
 def test_a_list_that_cannot_be_stored_is_not_certified_and_the_others_are(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All saves of that list are refused from the first failure on, or its cursor would count what is missing."""
+    """After the first failure all saves of this list are refused, because its cursor would count missing rows."""
     practices = opened(practices=2, calls=60, days=6)
     first, commit_all = practices.settings.practices[0].id, Warehouse.commit_all
     refusing = [True]

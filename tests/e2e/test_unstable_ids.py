@@ -1,4 +1,4 @@
-"""A source that tells the same rows under other ids at each read: nothing is certain, and nothing grows."""
+"""A source that shows the same rows under other ids at each read: nothing is certified, and no table grows."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ SMALL = {"practices": 1, "calls": 60, "days": 8}
 
 
 def raw_rows(warehouse: Path) -> dict[str, int]:
-    """All rows of every raw table, deleted ones and former versions too."""
+    """Return all rows of every raw table, deleted rows and earlier versions included."""
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         tables = connection.execute(
             "select table_schema || '.' || table_name from information_schema.tables"
@@ -30,7 +30,7 @@ def raw_rows(warehouse: Path) -> dict[str, int]:
 
 @contextmanager
 def other_ids(practices: Any, lists: tuple[str, ...] = LISTS) -> Generator[None]:
-    """As long as this holds, each answer has other ids in it."""
+    """While this holds, each answer has other ids."""
     answers = count()
     paths = {"ai_outbound": "ai_outbound/requests"}
 

@@ -1,4 +1,4 @@
-"""A warehouse of vetl 0.1.0 is migrated, built and synced on; a newer one is refused by every command."""
+"""A warehouse of vetl 0.1.0 is migrated, built and synced; every command refuses a newer one."""
 
 import json
 import os
@@ -37,7 +37,7 @@ KEPT = (*(f"raw.{item.table}" for item in REGISTRY), "raw.outreach_events", "raw
 
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where an operator's `vetl.toml` lies."""
+    """The settings file, at the place of an operator's `vetl.toml`."""
     folder = tmp_path_factory.mktemp("vetl")
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("VETL_")]:
@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
     capsys.readouterr()
     code = app.execute([*arguments, "--json"])
     out, err = capsys.readouterr()
@@ -55,7 +55,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict
 
 
 def columns_of(relation: str) -> str:
-    """What the source fills in a table of 0.1.0. A field that was declared since moves out of `_extra`."""
+    """Return the columns of 0.1.0 that the source fills. A field that was declared later moves out of `_extra`."""
     with duckdb.connect(WAREHOUSE, read_only=True) as connection:
         names = [name for name, *_ in connection.execute(f"describe {relation}").fetchall()]
     return ", ".join(f'"{name}"' for name in names if not name.startswith("_"))
@@ -66,9 +66,9 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
     compared = {table: columns_of(table) for table in (*KEPT, "history.ai_outbound_requests", "control.windows")}
     before = {table: old_warehouse.rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
     assert all(before.values())
-    assert told(capsys, "status")[1]["summary"].endswith("the last sync was an older vetl's")
+    assert run_json(capsys, "status")[1]["summary"].endswith("the last sync was made by an older vetl")
 
-    code, built, err = told(capsys, "build")
+    code, built, err = run_json(capsys, "build")
 
     assert code == 0
     assert "left out" not in err
@@ -79,7 +79,7 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
     assert old_warehouse.rows(published, "marts.phone_calls", "count(*)") == [(len(before["raw.phone_calls"]),)]
     assert "booking_intent_restatements" not in built["published"]["tables"]
 
-    code, status, _ = told(capsys, "status")
+    code, status, _ = run_json(capsys, "status")
     assert code == 1
     assert [problem["line"].split(";")[0] for problem in status["problems"]] == [
         "no list was read for longer than the 4h allowed by [schedule] max_age"
@@ -87,7 +87,7 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
     assert "7 certified, 1 row quarantined; last sync" in status["summary"]
 
 
-def test_a_sync_goes_on_where_0_1_0_ended(tmp_path: Path) -> None:
+def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
     old_warehouse.put_back(tmp_path / "vetl.duckdb")
     with sandbox.running(practices=1, days=2, calls=20, frozen=True) as platform:
         platform.advance(timedelta(days=1, minutes=30))
@@ -112,7 +112,7 @@ COMMANDS = (
 
 @pytest.fixture(scope="module")
 def newer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A warehouse that a later version has migrated, and a platform that answers."""
+    """Provide a warehouse that a later version has migrated, and a platform that answers."""
     with (
         pytest.MonkeyPatch.context() as patch,
         sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform,

@@ -30,7 +30,7 @@ async def nothing_is_asked(_question: Question) -> None:
 
 
 class SlowStore:
-    """Keeps who was in which transaction; the first one ends when `go_on` is set. Some practices are at fault."""
+    """Records the lists of each transaction; the first ends after `go_on` is set. Saves of some practices fail."""
 
     def __init__(self, **faults: Exception) -> None:
         self.transactions: list[list[str]] = []
@@ -53,7 +53,7 @@ class SlowStore:
 
 
 def commits(store: SlowStore, *names: str, cancelled: str | None = None) -> list[Any]:
-    """The answers to one commit of each practice, all but the first while that one is under way."""
+    """Return the answers to one commit of each practice; all but the first wait for the first."""
 
     async def scene() -> list[Any]:
         writer = Writer("run", cast("Store", store))
@@ -73,7 +73,7 @@ def commits(store: SlowStore, *names: str, cancelled: str | None = None) -> list
     return asyncio.run(scene())
 
 
-def test_what_waits_for_a_transaction_shares_the_next_one() -> None:
+def test_saves_that_wait_for_a_transaction_share_the_next_one() -> None:
     store = SlowStore()
     assert commits(store, "p1", "p2", "p3") == [Changes(inserted=number) for number in (1, 2, 3)]
     assert store.transactions == [["p1"], ["p2", "p3"]]
@@ -94,7 +94,7 @@ def test_a_warehouse_that_cannot_be_written_is_everybodys_failure() -> None:
     assert store.transactions == [["p1"]]
 
 
-def test_questions_are_answered_together_after_what_was_saved_before_them() -> None:
+def test_queries_are_answered_together_after_earlier_saves() -> None:
     store = SlowStore()
 
     async def scene() -> list[Any]:
@@ -120,8 +120,8 @@ def test_who_does_not_wait_any_more_holds_nobody_up(cancelled: str) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30_000))))
-def test_a_commit_is_due_by_rows_or_by_what_they_were_read_from(pages: list[tuple[int, int]]) -> None:
-    """Long rows would not fit in memory by the 50,000; ten of a common length are due here."""
+def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> None:
+    """50,000 long rows would not fit into memory; here a commit is due at ten rows of a common length."""
     saves = [MergeRows([{"id": str(number)} for number in range(rows)], START) for rows, _ in pages]
     sizes = {id(save): bytes_read for save, (_, bytes_read) in zip(saves, pages, strict=True)}
     committed: list[Sequence[Save]] = []
@@ -151,7 +151,7 @@ def test_a_commit_is_due_by_rows_or_by_what_they_were_read_from(pages: list[tupl
 
 
 def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
-    """Two are with the writer, one is full, and each reader waits with a page; then the rest comes, all of it."""
+    """Two batches are being written, one is full, and each reader waits with a page; then all are stored."""
     readers, pages, rows_of_a_page, rows_at_once = 8, 10, 5, 20
     committed: list[Save] = []
     brought = 0
@@ -192,7 +192,7 @@ def two_calls(day: date) -> Certificate:
 
 
 class LatestFirstThreads(ThreadPoolExecutor):
-    """Does what was asked of it when it is told to, the latest first."""
+    """Runs its tasks on request, the latest first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class LatestFirstThreads(ThreadPoolExecutor):
 
 
 def test_batches_are_committed_in_the_order_in_which_they_were_saved() -> None:
-    """Of two reads of a row the later one stays, whichever batch is prepared first."""
+    """The later of two reads of a row stays, whichever batch is prepared first."""
     committed: list[Save] = []
     days = [date(2026, 1, day) for day in range(1, 6)]
     saves = [ReplaceDays([], day, day, START, certificate=two_calls(day)) for day in days]

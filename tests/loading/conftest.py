@@ -15,7 +15,7 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
-    """One warehouse for all examples of a property; each takes `another_practice`."""
+    """Provide one warehouse for all examples of a property; each example takes `another_practice`."""
     opened = Filled(tmp_path_factory.mktemp("shared") / "vetl.duckdb")
     yield opened
     opened.warehouse.close()

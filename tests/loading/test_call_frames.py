@@ -1,4 +1,4 @@
-"""CSV pages: whatever way a server writes them, the same rows; and whole, or not taken at all."""
+"""CSV pages: the same rows for every way to write them, and a page is read whole or refused."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ def written(rows: list[Cells], order: Cells, **style: Any) -> bytes:
 
 
 def texts(page: CallTexts) -> list[Cells]:
-    """The rows as text; null and empty text are the same here, as in the CSV."""
+    """Return the rows as text. Null and empty text are the same here, as in the CSV."""
     return [[cell or "" for cell in row] for row in page.frame.select(HEADERS).rows()]
 
 
@@ -73,7 +73,7 @@ def test_an_empty_body_has_no_rows(body: bytes) -> None:
 
 
 def test_a_body_cut_anywhere_is_torn_or_lacks_rows() -> None:
-    """The count of the headers is kept, so that no cut passes unseen but one within the last cell."""
+    """The number of headers is stored, so only a cut within the last cell can pass unnoticed."""
     lines = [call_line(), call_line(summary='"commas, and ""quotes""\nand lines"'), call_line()]
     body = "".join(f"{line}\n" for line in (HEADER, *lines)).encode()
     last_cell = len("1:05\n")
@@ -125,7 +125,7 @@ def test_a_row_of_another_length_is_set_aside_and_counted() -> None:
 
 
 def test_a_row_without_its_last_cells_is_not_filled_up_with_nulls() -> None:
-    """Polars would: it is only seen where the last column is null and separators are missing."""
+    """Polars accepts such a page: the cut only shows if the last column is null and separators are missing."""
     body = f"{HEADER}\n{call_line().rpartition(',')[0]}\n{call_line(duration_seconds='')}\n".encode()
 
     page = split(body)

@@ -1,6 +1,6 @@
-"""Phone calls that never rest, read into a real warehouse: days replaced, keys kept, details matched.
+"""Calls that change all the time, read into a real warehouse: days replaced, keys kept, details matched.
 
-The stories and what holds of them are those of `tests/strategies/test_call_machine.py`; here keys are added.
+The stories and their invariants are those of `tests/strategies/test_call_machine.py`; keys are added here.
 """
 
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ class WarehouseMachine(CallMachine):
     """As `CallMachine`, and:
 
     - a key belongs to one minute and phone number for ever, and to one call;
-    - a call that is alone with its minute and number keeps its key, whatever becomes of it;
+    - a call that is the only one with its minute and number keeps its key, in any later state;
     - at rest the instant of every call is right, in the repeated hour too.
     """
 
@@ -46,12 +46,12 @@ class WarehouseMachine(CallMachine):
             assert self.owners.setdefault(key, (minute, phone)) == (minute, phone)
             keys[minute, phone].add(key)
         source = self.practice.source
-        ever = Counter(call.shown(source.zone)[:2] for call in source.ever.values())
+        ever = Counter(call.csv_row(source.zone)[:2] for call in source.ever.values())
         for group, calls in ever.items():
             assert len(keys[group]) <= calls
 
     def at_rest(self) -> None:
-        """Instants, by id."""
+        """Return the instants by id."""
         super().at_rest()
         calls = self.practice.source.calls
         assert self.practice.store.instants() == Counter((call.id, call.at.replace(second=0)) for call in calls)

@@ -1,4 +1,4 @@
-"""Local minutes as instants, where the zone has them twice or not at all."""
+"""Local minutes as instants, also if they exist twice or not at all in the zone."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -38,12 +38,12 @@ def called_at(minutes: list[datetime], zone: str) -> tuple[list[datetime], int]:
     ],
     ids=["upwards", "downwards", "no step back", "no order", "equal", "alone", "none"],
 )
-def test_the_repeated_hour_is_told_by_the_order_of_the_day(clock: tuple[str, ...], expected: list[int]) -> None:
+def test_the_order_of_the_day_decides_the_repeated_hour(clock: tuple[str, ...], expected: list[int]) -> None:
     assert folds(local(*clock), NEW_YORK) == expected
 
 
 def test_two_calls_alone_in_the_repeated_hour_are_taken_for_the_first() -> None:
-    """Upwards they would be an hour apart, downwards not: the order of the CSV is not shown."""
+    """Read upwards they are an hour apart, read downwards they are not: the order of the CSV is unknown."""
     assert folds(local("01:50", "01:10"), NEW_YORK) == [0, 0]
 
 
@@ -58,7 +58,7 @@ moments = st.lists(
 
 @given(instants=moments, newest_first=st.booleans())
 def test_a_day_with_a_step_back_is_resolved_to_the_minute(instants: list[datetime], *, newest_first: bool) -> None:
-    """A real day of 25 hours, listed in either order: all is right if the order shows the hour at all."""
+    """A real day of 25 hours in either order: all instants are right if the order shows the hour at all."""
     listed = instants[::-1] if newest_first else instants
     shown = [instant.astimezone(NEW_YORK).replace(tzinfo=None, fold=0) for instant in listed]
     resolved, gaps = called_at(shown, "America/New_York")

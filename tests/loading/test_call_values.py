@@ -1,4 +1,4 @@
-"""Texts of the CSV into values: labels, minutes, Yes/No and m:ss."""
+"""Texts of the CSV as values: labels, minutes, Yes/No and m:ss."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from pipelines.partner.models import CALL_OUTCOMES, PhoneCall
 
 
 def values_of(*lines: str) -> CallValues:
-    """One page of these lines."""
+    """Return one page of these lines."""
     (page,) = read_values([csv_page(*lines)])
     return page
 

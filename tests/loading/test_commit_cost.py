@@ -1,4 +1,4 @@
-"""What a commit touches follows from what it brings, not from how much is here."""
+"""The cost of a commit depends on its own rows, not on the number of stored rows."""
 
 import re
 from contextlib import closing
@@ -29,7 +29,7 @@ def known_clients(filled: Filled) -> list[str]:
 def test_the_rows_that_a_batch_meets_are_looked_up_not_searched_for(
     shared: Filled, endpoint: Endpoint, keys: int
 ) -> None:
-    """A page of a list, and a batch of pages; DuckDB's own bound for a look-up is 50 keys."""
+    """The sizes are a page of a list and a batch of pages; DuckDB uses an index for at most 50 keys."""
     table, key = endpoint.table, endpoint.key[0]
     if shared.rows(f"select count(*) from raw.{table}") == [(0,)]:
         shared.connection.execute(
@@ -101,7 +101,7 @@ def test_a_warehouse_of_an_earlier_vetl_is_searched_for_mentions_once(tmp_path: 
 def test_a_file_whose_index_is_larger_than_the_memory_limit_takes_in_rows(
     filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DuckDB puts nothing of an index aside, and ids in no order reach all of it: 55 MB in this file."""
+    """DuckDB does not evict an index from memory, and ids in random order need all of it: 55 MB in this file."""
     filled.connection.execute(
         "insert into raw.appointments by name"
         " select 'p1' as practice_id, md5(i::varchar) as id, 0 as _row_hash from range(600000) r(i)"

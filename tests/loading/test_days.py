@@ -1,4 +1,4 @@
-"""Days of phone calls replaced whole, against a plain model of what must be left and what may change."""
+"""Days of phone calls that are replaced, compared with a plain model of the rows that may change."""
 
 from collections import Counter
 from datetime import date, timedelta
@@ -80,7 +80,7 @@ def test_a_day_that_is_empty_now_loses_its_calls_and_no_other(filled: Filled) ->
 
 
 def test_a_key_is_never_given_twice(filled: Filled) -> None:
-    """Not even to a call that comes after its like has gone and changed: ordinals count the deleted ones."""
+    """Also not for a call that comes after an equal call changed and vanished: ordinals count deleted calls."""
     filled.replace_days(call_line(), call_line())
     filled.replace_days()
     filled.replace_days(call_line(summary="one"), call_line(summary="two"), call_line(summary="three"))
@@ -88,7 +88,7 @@ def test_a_key_is_never_given_twice(filled: Filled) -> None:
     assert filled.rows("select count(*), count(distinct call_key) from raw.phone_calls") == [(3, 3)]
 
 
-def test_ids_are_kept_only_where_the_match_is_certain(filled: Filled) -> None:
+def test_ids_are_kept_only_if_the_match_is_certain(filled: Filled) -> None:
     filled.replace_days(call_line(summary="one"), call_line(summary="two"))
     filled.attach(call_record("x", summary="one"), call_record("y", summary="two"))
 
@@ -169,7 +169,7 @@ def test_a_bad_row_waits_until_its_day_is_read_well(filled: Filled) -> None:
     ]
 
 
-def test_a_new_column_is_kept_told_and_no_version(filled: Filled) -> None:
+def test_a_new_column_is_stored_and_reported_but_makes_no_version(filled: Filled) -> None:
     filled.replace_days(call_line())
     page = split(f"{HEADER},Agent\n{call_line()},A\n".encode())
 
@@ -181,7 +181,7 @@ def test_a_new_column_is_kept_told_and_no_version(filled: Filled) -> None:
 
 
 def test_a_day_that_came_as_records_of_the_json_list_is_the_day_that_the_csv_shows(filled: Filled) -> None:
-    """Twins, an empty text, the repeated hour: the CSV of the same calls changes nothing but its order of time."""
+    """With twins, an empty text and the repeated hour: a CSV of the same calls only changes the order."""
     day = date(2025, 11, 2)
     records = [
         call_record("b", "2025-11-02T06:30:20Z"),
@@ -228,7 +228,7 @@ lines = st.builds(
 
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(readings=st.lists(st.lists(lines, max_size=5), min_size=1, max_size=5))
-def test_after_each_reading_raw_holds_what_was_read_and_no_key_ever_changes_hands(
+def test_after_each_read_raw_equals_the_source_and_no_key_moves_to_another_call(
     shared: Filled, readings: list[list[str]]
 ) -> None:
     shared.another_practice()

@@ -1,4 +1,4 @@
-"""What the JSON list tells, attached to the calls of the CSV: as multisets, so that no id is lost."""
+"""Details of the JSON list, attached to the calls of the CSV as multisets, so that no id is lost."""
 
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
@@ -88,7 +88,7 @@ def test_a_call_that_went_on_between_the_two_reads_is_known_by_its_id(filled: Fi
 
 
 def test_an_id_belongs_to_one_call_only(filled: Filled) -> None:
-    """A new call of the same minute took the place of the first when the day was matched; the ids tell."""
+    """When the day was matched, a new call of the same minute took the place of the first; the ids show this."""
     filled.replace_days(call_line(state="Ringing"))
     filled.attach(call_record("x", state="ringing"))
     filled.replace_days(call_line(state="Ringing"), call_line(state="Completed"))
@@ -102,7 +102,7 @@ def test_an_id_belongs_to_one_call_only(filled: Filled) -> None:
 
 
 def test_a_call_without_id_gets_one_that_no_other_call_holds(filled: Filled) -> None:
-    """Between the two reads the first call went on: now both look alike, and the first keeps its id."""
+    """Between the two reads the first call changed: now both calls look alike, and the first keeps its id."""
     filled.replace_days(call_line(state="Ringing"))
     filled.attach(call_record("x", state="ringing"))
     filled.replace_days(call_line(state="Ringing"), call_line(state="Completed"))
@@ -149,7 +149,7 @@ def test_most_calls_without_counterpart_make_the_time_zone_doubtful(filled: Fill
     hours = range(10, 18)
     filled.replace_days(*(call_line(f"2025-05-01 {hour}:00", phone_number=f"+{hour}") for hour in hours))
 
-    # The source is in Chicago: what the CSV shows as 10:00 was 15:00 UTC.
+    # The source is in Chicago: 10:00 in the CSV was 15:00 UTC.
     changes = filled.attach(
         *(call_record(str(hour), f"2025-05-01T{hour + 5}:00:10Z", phone_number=f"+{hour}") for hour in hours)
     )
@@ -159,7 +159,7 @@ def test_most_calls_without_counterpart_make_the_time_zone_doubtful(filled: Fill
     assert warning.endswith("in America/New_York: is the time zone right?")
 
 
-def test_an_unknown_field_of_the_json_list_is_told(filled: Filled) -> None:
+def test_an_unknown_field_of_the_json_list_is_reported(filled: Filled) -> None:
     assert filled.attach(call_record("x", mood="good")).drift == ("phone_calls: new field mood",)
 
 
@@ -169,7 +169,7 @@ TURNS = {
     "Europe/London": datetime(2025, 10, 26, 0, tzinfo=UTC),
     "America/Havana": datetime(2025, 11, 2, 4, tzinfo=UTC),
 }
-"""A zone that turns back by an hour or by half of one, and an hour before it does."""
+"""Return a zone that turns its clock back by an hour or half an hour, and a time one hour before."""
 Source = list[tuple[int, int, str, str]]
 calls = st.lists(
     st.tuples(
@@ -187,9 +187,9 @@ calls = st.lists(
 def test_a_source_at_rest_gives_every_call_its_own_id(
     shared: Filled, zone: str, source: Source, order: Any
 ) -> None:
-    """With twins and what the clock shows twice: each id once, on a row that looks as the record does.
+    """With twins and repeated minutes: each id is stored once, on a row that looks like its record.
 
-    And when what came of every call is told later, each keeps its key, its id and its instant.
+    After the outcome of every call changes later, each call keeps its key, its id and its instant.
     """
     shared.another_practice(zone)
     real = [(TURNS[zone] + timedelta(minutes=late), second, phone, state) for late, second, phone, state in source]
@@ -237,7 +237,7 @@ def test_days_that_lack_details_are_those_with_a_call_without_id(filled: Filled)
     assert lacking == {date(2025, 5, 2): 1}
 
 
-def test_a_day_lacks_details_too_where_it_changed_after_they_were_told(filled: Filled) -> None:
+def test_a_day_lacks_details_again_after_it_changed(filled: Filled) -> None:
     """A client who is matched later has a name in the CSV, and an id in the JSON list."""
     filled.replace_days(call_line(client_name=""))
     attached(filled, call_record("x", client_name="", client_id=None))
@@ -253,7 +253,7 @@ def test_a_day_lacks_details_too_where_it_changed_after_they_were_told(filled: F
 
 
 def attached(filled: Filled, record: dict[str, Any]) -> None:
-    """As a sync does it: with the certificate of the window that was read."""
+    """Store them like a sync, with the certificate of their window."""
     page = Page((record,), 1, 0, 100, filled.now)
     evidence = certificate(Pass(Window(DAY, DAY), (page,), 100), WindowKind.DETAILS)
     filled.commit("phone_calls", AttachDetails([record], DAY, DAY, certificate=evidence))

@@ -1,4 +1,4 @@
-"""What a commit changed is noted with it, day by day, so that a build can take in no more than that."""
+"""Each commit notes the days that it changed, so that a build reads only these days."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -25,8 +25,8 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
     warehouse.warehouse.close()
 
 
-def taken(filled: Filled) -> list[tuple[str, date | None]]:
-    """What is noted, and from now on is not any more: as if the marts were built."""
+def take_noted_days(filled: Filled) -> list[tuple[str, date | None]]:
+    """Return the noted days and clear them, as a build does."""
     changes = filled.rows("select table_name, day from control.changes order by all")
     filled.connection.execute("delete from control.changes")
     return changes
@@ -37,54 +37,56 @@ def test_new_rows_are_noted_by_the_day_of_their_creation_in_utc(filled: Filled) 
     filled.replace_days(call_line("2025-05-01 23:59"))
     filled.merge("clients", {"id": "c1"})
 
-    assert [("booking_sessions", date(2025, 5, 3)), ("clients", None), ("phone_calls", DAY)] == taken(filled)
+    assert [("booking_sessions", date(2025, 5, 3)), ("clients", None), ("phone_calls", DAY)] == take_noted_days(
+        filled
+    )
 
 
-def test_what_is_read_again_unchanged_is_not_noted(filled: Filled) -> None:
+def test_a_row_that_is_read_again_unchanged_is_not_noted(filled: Filled) -> None:
     filled.merge("booking_sessions", SESSION)
     filled.replace_days(call_line())
-    taken(filled)
+    take_noted_days(filled)
     filled.merge("booking_sessions", SESSION)
     filled.replace_days(call_line())
 
-    assert taken(filled) == []
+    assert take_noted_days(filled) == []
 
 
-def test_a_row_that_moves_is_noted_where_it_was_and_where_it_is(filled: Filled) -> None:
+def test_a_row_that_moves_is_noted_for_both_days(filled: Filled) -> None:
     filled.merge("booking_sessions", SESSION)
-    taken(filled)
+    take_noted_days(filled)
     filled.merge("booking_sessions", {**SESSION, "created_at": None, "updated_at": "2025-05-04T04:00:00Z"})
 
-    assert [("booking_sessions", date(2025, 5, 3)), ("booking_sessions", None)] == taken(filled)
+    assert [("booking_sessions", date(2025, 5, 3)), ("booking_sessions", None)] == take_noted_days(filled)
 
 
 def test_a_day_of_calls_is_noted_when_one_changes_goes_or_comes_back(filled: Filled) -> None:
     filled.replace_days(call_line())
-    taken(filled)
+    take_noted_days(filled)
     for lines in ([call_line(outcome="Voicemail")], [], [call_line(outcome="Voicemail")]):
         filled.replace_days(*lines)
 
-        assert taken(filled) == [("phone_calls", DAY)]
+        assert take_noted_days(filled) == [("phone_calls", DAY)]
 
 
 def test_ids_that_are_attached_later_are_noted(filled: Filled) -> None:
     filled.replace_days(call_line())
-    taken(filled)
+    take_noted_days(filled)
     filled.attach(call_record("call-1"))
 
-    assert taken(filled) == [("phone_calls", DAY)]
+    assert take_noted_days(filled) == [("phone_calls", DAY)]
 
 
 def test_a_deleted_row_is_noted(filled: Filled) -> None:
     filled.merge("staff_tasks", {"id": "t1", "created_at": "2025-05-05T10:00:00Z"})
-    taken(filled)
+    take_noted_days(filled)
     filled.commit("staff_tasks", MissingRecords(["t1"], filled.now))
 
-    assert [("staff_tasks", date(2025, 5, 5))] == taken(filled)
+    assert [("staff_tasks", date(2025, 5, 5))] == take_noted_days(filled)
 
 
 def test_a_commit_that_fails_notes_nothing(filled: Filled) -> None:
     with pytest.raises(ContractBroken):
         filled.replace_days(call_line("2025-07-01 10:00"))
 
-    assert taken(filled) == []
+    assert take_noted_days(filled) == []

@@ -1,4 +1,4 @@
-"""Fields of a call that nobody declared, from the CSV and from the JSON list, side by side in `_extra`."""
+"""Undeclared fields of a call, from the CSV and from the JSON list, side by side in `_extra`."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from pipelines.loading.phone_calls.frames import CallTexts, parse_calls
 
 
 def page(*lines: str, **extra: str) -> CallTexts:
-    """A page with further columns, which have the same value in each row."""
+    """Return a page with further columns, which have the same value in each row."""
     rows = [",".join((HEADER, *extra)), *(",".join((line, *extra.values())) for line in lines)]
     frame = parse_calls(CsvAnswer("".join(f"{row}\n" for row in rows).encode(), len(lines))).frame
     assert isinstance(frame, CallTexts)

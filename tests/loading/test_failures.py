@@ -1,4 +1,4 @@
-"""DuckDB's errors in vetl's words."""
+"""The translation of DuckDB's errors into vetl's."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def test_a_refused_value_is_not_quoted() -> None:
 @pytest.mark.parametrize(
     "message", ["IO Error: Could not write all bytes", "TransactionContext Error: CHECKPOINT during DETACH failed"]
 )
-def test_a_full_disk_says_what_to_do(message: str) -> None:
+def test_a_full_disk_is_reported_with_its_remedy(message: str) -> None:
     line = str(as_warehouse_error(duckdb.IOException(message), FILE, "cannot be published"))
     assert line.startswith("vetl.duckdb: cannot be published: ")
     assert line.endswith("; make room and run it again, what was committed is kept")

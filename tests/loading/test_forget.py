@@ -1,4 +1,4 @@
-"""What a forgotten client leaves in the private file: rows under pseudonyms that join as before, and no bytes."""
+"""A forgotten client in the private file: rows under pseudonyms that still join, and no bytes of the client."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ TOLD = (JANE, JANES_PHONE, JANES_MAIL, JANES_ID, HER_REMOTE, json.dumps(JANE)[1:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Filled:
-    """Jane in calls, tasks, clients, pets, appointments, history and quarantine, and Max, who speaks of her."""
+    """Provide Jane in calls, tasks, clients, pets, appointments, history, quarantine, and Max, who names her."""
     filled = Filled(tmp_path / "vetl.duckdb")
     jane: dict[str, Any] = {"id": JANES_ID, "name": JANE, "email": JANES_MAIL, "phone": JANES_PHONE}
     filled.replace_days(
@@ -97,8 +97,8 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert ask(filled, "select pseudonym, rows from control.forgotten") == [(name, sum(forgotten.rows.values()))]
 
 
-def test_what_is_merged_again_is_a_change_and_nothing_else_is(filled: Filled) -> None:
-    """`_row_hash` is of the row as it is now: an equal row makes no version."""
+def test_a_row_that_is_merged_again_unchanged_makes_no_version(filled: Filled) -> None:
+    """`_row_hash` is computed from the row with pseudonyms, so an equal row makes no version."""
     forget(filled)
 
     assert filled.merge("clients", {"id": "max-id", "name": "Max"}).updated == 0

@@ -1,4 +1,4 @@
-"""Rows of a forgotten person that the platform sends again: each is the row that is here, under its pseudonym."""
+"""Rows of a forgotten client that the platform sends again match the stored rows, under the pseudonym."""
 
 import json
 from datetime import timedelta
@@ -34,7 +34,7 @@ def tables(filled: Filled, schema: str = "raw") -> list[str]:
 
 
 def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of raw and history."""
+    """Return every row of raw and history."""
     return {
         f"{schema}.{name}": filled.rows(f"from {schema}.{name} order by all")
         for schema in ("raw", "history")
@@ -43,7 +43,7 @@ def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def repeated(filled: Filled) -> dict[str, int]:
-    """By table: how many keys stand twice."""
+    """Return the number of duplicate keys by table."""
     twice = {
         name: len(
             filled.rows(
@@ -56,19 +56,19 @@ def repeated(filled: Filled) -> dict[str, int]:
 
 
 def in_clear(filled: Filled) -> list[str]:
-    """Her values that stand in the file, which is closed and written again for that."""
+    """Return the client's values that are in the file; it is closed and rewritten first."""
     filled.warehouse.close()
     rewrite(filled.path)
     content = filled.path.read_bytes()
     return [text for text in (*client.TOLD, "her knee") if text.encode() in content]
 
 
-def test_everything_told_again_changes_nothing(filled: Filled) -> None:
-    client.tell(filled)
+def test_rows_that_are_sent_again_change_nothing(filled: Filled) -> None:
+    client.send_everything(filled)
     client.forget(filled)
     before = contents(filled)
 
-    changes = client.tell(filled)
+    changes = client.send_everything(filled)
 
     assert (changes.inserted, changes.updated, changes.deleted, changes.restated) == (0, 0, 0, 0)
     assert contents(filled) == before
@@ -76,8 +76,8 @@ def test_everything_told_again_changes_nothing(filled: Filled) -> None:
     assert in_clear(filled) == []
 
 
-def test_what_is_told_for_the_first_time_comes_in_under_the_same_pseudonyms(filled: Filled) -> None:
-    client.tell(filled)
+def test_new_rows_get_the_same_pseudonyms(filled: Filled) -> None:
+    client.send_everything(filled)
     name = client.forget(filled)
     [(fake,)] = filled.rows("select phone from raw.clients where id <> 'max-id'")
 
@@ -105,8 +105,8 @@ def test_what_is_told_for_the_first_time_comes_in_under_the_same_pseudonyms(fill
 
 
 def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> None:
-    """The CSV names no client, and the number is withheld: only the record says whose call it is."""
-    client.tell(filled)
+    """The CSV names no client, and the number is withheld: only the JSON record identifies the client."""
+    client.send_everything(filled)
     name = client.forget(filled)
     day: dict[str, Any] = {"first": filled.now.date().replace(month=5, day=2)}
     day["last"] = day["first"]
@@ -120,7 +120,7 @@ def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> Non
         summary="the bad knee",
     )
 
-    for _ in range(2):  # told again, it is the same
+    for _ in range(2):  # the same row once more changes nothing
         filled.replace_days(line, **day)
         filled.attach(record, **day)
         assert filled.rows(
@@ -154,7 +154,7 @@ def test_a_change_of_a_call_of_hers_is_one_row_and_no_words(filled: Filled) -> N
 
 
 def test_bad_rows_of_hers_are_quarantined_without_their_bytes(filled: Filled) -> None:
-    client.tell(filled)
+    client.send_everything(filled)
     client.forget(filled)
 
     filled.merge("staff_tasks", {"id": "bad", "created_at": "nonsense", "title": f"for {client.NAME.upper()}"})
@@ -166,9 +166,9 @@ def test_bad_rows_of_hers_are_quarantined_without_their_bytes(filled: Filled) ->
 
 
 def test_the_platform_is_never_asked_for_her(filled: Filled) -> None:
-    client.tell(filled)
+    client.send_everything(filled)
     client.forget(filled)
-    client.tell(filled)
+    client.send_everything(filled)
 
     question = ReferencedIds(filled.now + timedelta(days=9_999), 100)
 
@@ -177,7 +177,7 @@ def test_the_platform_is_never_asked_for_her(filled: Filled) -> None:
 
 
 def test_forgetting_twice_is_forgetting_once(filled: Filled) -> None:
-    client.tell(filled)
+    client.send_everything(filled)
     first = client.forget(filled)
     before = contents(filled)
 
@@ -186,8 +186,8 @@ def test_forgetting_twice_is_forgetting_once(filled: Filled) -> None:
     assert filled.rows("select count(*) from control.forgotten") == [(1,)]
 
 
-def test_nothing_of_what_is_kept_of_her_can_be_read(filled: Filled) -> None:
-    client.tell(filled)
+def test_the_stored_digests_cannot_be_read(filled: Filled) -> None:
+    client.send_everything(filled)
     client.forget(filled)
 
     kept = str(filled.rows("from control.forgotten_values")) + str(filled.rows("from control.forgotten_keys"))
@@ -195,7 +195,7 @@ def test_nothing_of_what_is_kept_of_her_can_be_read(filled: Filled) -> None:
 
 
 def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
-    """Platforms count clients and pets apart, so that both may have the number 10000001."""
+    """Platforms count clients and pets separately, so both may have the number 10000001."""
     filled.merge("clients", {"id": "10000001", "name": client.NAME, "phone": client.PHONE})
     filled.merge("patients", {"id": "10000001", "name": "Rex", "client_id": "max-id"})
     filled.merge("staff_tasks", {"id": "t1", "client_id": "max-id", "patient_id": "10000001"})
@@ -208,11 +208,11 @@ def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
 
 
 def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> None:
-    client.tell(filled)
+    client.send_everything(filled)
     client.forget(filled)
     filled.another_practice()
 
-    changes = client.tell(filled)
+    changes = client.send_everything(filled)
 
     assert isinstance(changes, Changes)
     assert filled.rows("select name, phone from raw.clients where practice_id = 'p2' and id <> 'max-id'") == [
@@ -221,8 +221,8 @@ def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> No
 
 
 def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:
-    """As an earlier vetl left them: a row with a pseudonym, marked as deleted, and the one that was read again."""
-    client.tell(filled)
+    """An earlier vetl left such rows: one with a pseudonym, marked as deleted, and one that was read again."""
+    client.send_everything(filled)
     live = filled.rows("select count(*) from raw.phone_calls where _deleted_at is null")
     filled.connection.execute(
         "insert into raw.phone_calls by name"

@@ -1,4 +1,4 @@
-"""JSON rows into typed frames: nothing lost, nothing silently made null."""
+"""JSON rows as typed frames: no value is lost or silently becomes null."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The lake: what is committed, partition by partition, and never half of it."""
+"""The lake has complete commits, partition by partition."""
 
 import stat
 from datetime import date
@@ -26,7 +26,7 @@ SESSION = {
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
-    """Two practices, calls of two months, a session of one."""
+    """Provide two practices, with calls of two months and one session."""
     path = tmp_path / "vetl.duckdb"
     filled = Filled(path)
     fill(filled)
@@ -43,7 +43,7 @@ def fill(filled: Filled) -> None:
 
 
 def change(path: Path, outcome: str = "Voicemail") -> None:
-    """A call of May is another at the first practice."""
+    """Change a call of May at the first practice."""
     filled = Filled(path)
     filled.replace_days(call_line(outcome=outcome), call_line("2025-05-01 11:00"))
     filled.warehouse.close()
@@ -53,7 +53,7 @@ def export(path: Path, lake: Path, *, grace: bool = True) -> Exported:
     return export_private(path, storage(lake), lock_wait_seconds=0, grace=grace)
 
 
-def test_a_lake_holds_what_is_committed(warehouse: Path, tmp_path: Path) -> None:
+def test_a_lake_has_the_committed_rows(warehouse: Path, tmp_path: Path) -> None:
     change(warehouse)
     exported = export(warehouse, tmp_path / "lake")
     listed = manifest(tmp_path / "lake")
@@ -68,7 +68,7 @@ def test_a_lake_holds_what_is_committed(warehouse: Path, tmp_path: Path) -> None
             assert rows(tmp_path / "lake", listed, table.full_name) == sorted(expected, key=str), table.full_name
 
 
-def test_each_file_of_a_table_has_the_columns_that_the_manifest_tells(warehouse: Path, tmp_path: Path) -> None:
+def test_each_file_of_a_table_has_the_columns_of_the_manifest(warehouse: Path, tmp_path: Path) -> None:
     export(warehouse, tmp_path / "lake")
     listed = manifest(tmp_path / "lake")
 
@@ -87,7 +87,7 @@ def test_each_file_of_a_table_has_the_columns_that_the_manifest_tells(warehouse:
 
 
 def test_files_have_types_that_all_engines_read(warehouse: Path, tmp_path: Path) -> None:
-    """No unsigned numbers, which Trino has not, no times of nanoseconds, no structures."""
+    """Trino has no unsigned numbers, no times of nanoseconds, and structures are not used."""
     export(warehouse, tmp_path / "lake")
 
     types = {str(field.type) for path in (tmp_path / "lake").rglob("*.parquet") for field in pq.read_schema(path)}
@@ -132,7 +132,7 @@ def test_only_partitions_that_changed_are_written(warehouse: Path, tmp_path: Pat
     } <= kept
 
 
-def test_nothing_is_written_where_nothing_changed(warehouse: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_if_nothing_changed(warehouse: Path, tmp_path: Path) -> None:
     first = export(warehouse, tmp_path / "lake")
     written_at = (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns
     again = export(warehouse, tmp_path / "lake")
@@ -142,7 +142,7 @@ def test_nothing_is_written_where_nothing_changed(warehouse: Path, tmp_path: Pat
 
 
 def test_a_change_that_makes_no_version_is_exported(warehouse: Path, tmp_path: Path) -> None:
-    """Forgetting a person, a corrected time zone and attached ids leave `_row_hash` as it was."""
+    """A forgotten client, a corrected time zone and attached ids do not change `_row_hash`."""
     export(warehouse, tmp_path / "lake")
     with duckdb.connect(warehouse) as connection:
         connection.execute("update raw.phone_calls set client_id = 'c9' where practice_id = 'p2'")
@@ -178,7 +178,7 @@ def test_without_grace_nothing_of_before_stays(warehouse: Path, tmp_path: Path) 
     assert files == manifest(tmp_path / "lake").paths()
 
 
-def test_a_table_with_another_column_is_written_anew(warehouse: Path, tmp_path: Path) -> None:
+def test_a_table_with_another_column_is_written_again(warehouse: Path, tmp_path: Path) -> None:
     export(warehouse, tmp_path / "lake")
     before = manifest(tmp_path / "lake")
     with duckdb.connect(warehouse) as connection:
@@ -216,7 +216,7 @@ def test_a_practice_may_be_called_anything(warehouse: Path, tmp_path: Path) -> N
 
 
 def test_a_killed_export_leaves_the_one_before(warehouse: Path, tmp_path: Path) -> None:
-    """Killed before each of its steps in turn: readers see one state whole, and the next export mends all."""
+    """Killed before each step of an export: readers see one whole state, and the next export repairs it."""
     lake, table = tmp_path / "lake", "raw.phone_calls"
     export(warehouse, lake)
     change(warehouse)

@@ -1,4 +1,4 @@
-"""The lake in a bucket, of a server that speaks S3 over a real socket."""
+"""The lake in a bucket, on a server that speaks S3 over a real socket."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ SECRET = "not for any log"
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - a second in every process that collects tests
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - this import takes a second in every process that collects tests
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -79,7 +79,7 @@ def test_a_lake_in_a_bucket_is_kept_in_step(tmp_path: Path, endpoint: str) -> No
     assert there == {"manifest.json", *now.paths(), *listed.paths()}
 
 
-def test_a_bucket_that_is_not_there_is_told_without_the_key(tmp_path: Path, endpoint: str) -> None:
+def test_a_missing_bucket_is_reported_without_the_key(tmp_path: Path, endpoint: str) -> None:
     configured = settings(tmp_path, endpoint, "s3://nowhere/lake")
     fill(configured.warehouse.path, call_line())
 

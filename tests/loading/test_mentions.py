@@ -1,4 +1,4 @@
-"""Mentions of a person are found however they are spelt, and nothing else is."""
+"""Mentions of a person are found in every spelling, and nothing else is found."""
 
 import json
 import unicodedata
@@ -70,7 +70,7 @@ def test_every_spelling_is_replaced_and_the_rest_of_the_text_stays(spelling: str
     assert SOFIA.replaced(around.format(spelling)) == around.format(SPELLINGS[spelling])
 
 
-def test_a_number_before_another_one_is_told_apart_from_it() -> None:
+def test_a_number_before_another_number_is_recognised() -> None:
     assert SOFIA.replaced("212-259-5707 2026") == f"{NUMBER} 2026"
     assert SOFIA.replaced("2026-01-02 212 259 5707") == f"2026-01-02 {NUMBER}"
 
@@ -79,7 +79,7 @@ def test_a_number_before_another_one_is_told_apart_from_it() -> None:
     "text",
     ["", "Sofia", "Wrenfield", "Sofia Wren", "2122595708", "4471", "max.ray@mail.example", "7f3c2a10", "%", "\\"],
 )
-def test_what_only_resembles_the_person_stays(text: str) -> None:
+def test_texts_that_only_resemble_the_person_stay(text: str) -> None:
     assert SOFIA.replaced(text) == text
 
 
@@ -122,7 +122,7 @@ def test_in_json_keys_texts_and_numbers_are_replaced_and_ids_of_other_things_sta
     assert json.dumps(SOFIA.replaced_json(None)) == "null"
 
 
-def test_a_short_id_is_recognised_where_ids_stand_and_nowhere_else() -> None:
+def test_a_short_id_is_recognised_only_in_columns_of_ids() -> None:
     assert SOFIA.identity("4471") == ID
     assert SOFIA.identity("44719") is None
     assert SOFIA.replaced_json({"client_id": "4471"}) == {"client_id": ID}

@@ -1,4 +1,4 @@
-"""Merging rows by key into raw, with history, on a real file."""
+"""Rows merged by key into raw, with history, in a real file."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ HOUR = timedelta(hours=1)
 
 
 def session(identity: str, updated: int | None = 0, **fields: Any) -> dict[str, Any]:
-    """A booking session, updated so many minutes after the start of 2025."""
+    """Return a booking session that was updated so many minutes after the start of 2025."""
     moment = None if updated is None else datetime(2025, 1, 1, tzinfo=UTC) + timedelta(minutes=updated)
     return {"id": identity, "updated_at": moment and moment.isoformat(), **fields}
 
@@ -117,7 +117,7 @@ def test_null_and_empty_text_are_different_values(filled: Filled) -> None:
     assert filled.merge("booking_sessions", session("a", stage="")) == Changes(updated=1)
 
 
-def test_an_unknown_field_makes_no_version_but_is_kept_and_told_once(filled: Filled) -> None:
+def test_an_unknown_field_makes_no_version_but_is_stored_and_reported_once(filled: Filled) -> None:
     filled.merge("booking_sessions", session("a"))
 
     changes = filled.merge("booking_sessions", session("a", mood="good"))
@@ -128,7 +128,7 @@ def test_an_unknown_field_makes_no_version_but_is_kept_and_told_once(filled: Fil
     assert filled.merge("booking_sessions", session("a", mood="good")) == Changes(unchanged=1)
 
 
-def test_an_unknown_enum_value_passes_and_is_told(filled: Filled) -> None:
+def test_an_unknown_enum_value_is_stored_and_reported(filled: Filled) -> None:
     changes = filled.merge("booking_sessions", session("a", status="paused"))
 
     assert changes == Changes(inserted=1, drift=("booking_sessions: new value paused in status",))
@@ -169,7 +169,7 @@ versions = st.lists(
 def test_any_order_repetition_and_cut_of_batches_gives_the_same_table(
     shared: Filled, rows: list[dict[str, Any]], data: st.DataObject
 ) -> None:
-    """Each version of a row has an `updated_at` of its own here, so that the order of reading must not matter."""
+    """Each version of a row has another `updated_at` here, so that the order of reading must not matter."""
     latest = {row["id"]: row["stage"] for row in sorted(rows, key=lambda row: row["updated_at"])}
     for _ in range(2):
         shared.another_practice()
@@ -191,7 +191,7 @@ def test_history_and_raw_together_hold_every_version_once(
     shared.another_practice()
     expected: dict[str, list[str]] = {}
     for batch in cuts(sorted(rows, key=lambda row: row["updated_at"]), data):
-        # Only the last version of a batch is ever stored.
+        # Only the last version of a row in a batch is stored.
         last = {row["id"]: row["stage"] for row in batch}
         for identity, stage in last.items():
             if expected.get(identity, [None])[-1] != stage:
@@ -208,6 +208,6 @@ def test_history_and_raw_together_hold_every_version_once(
 
 
 def cuts(rows: Any, data: st.DataObject) -> list[list[Any]]:
-    """The rows cut into batches, in their order."""
+    """Return the rows in batches, in their order."""
     ends = sorted({*data.draw(st.sets(st.integers(1, len(rows)), max_size=3)), len(rows)})
     return [list(rows[start:end]) for start, end in zip([0, *ends], ends, strict=False)]

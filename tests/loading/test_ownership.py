@@ -1,4 +1,4 @@
-"""Drafts and files in the way: links are refused, what is not vetl's is not replaced, the dead leave nothing."""
+"""Obstacles beside the published file: links and foreign files are refused, drafts of dead processes removed."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ FOREIGN = {"text": text_file, "a link to .env": link_to_settings, "another datab
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_what_vetl_did_not_publish_is_not_replaced(private: Path, tmp_path: Path, kind: str) -> None:
+def test_a_file_that_vetl_did_not_publish_is_not_replaced(private: Path, tmp_path: Path, kind: str) -> None:
     target = tmp_path / "analytics.duckdb"
     FOREIGN[kind](target)
     before, files = target.read_bytes(), set(tmp_path.iterdir())
@@ -97,8 +97,8 @@ def test_a_file_that_an_older_vetl_published_is_replaced(private: Path, tmp_path
         assert connection.execute("select client_id from marts.clients").fetchall() == [("c",)]
 
 
-def test_a_link_where_a_draft_was_expected_is_not_followed(private: Path, tmp_path: Path) -> None:
-    """Its name was the process id, so that whoever may write to the folder could prepare a link for each."""
+def test_a_link_in_the_place_of_a_draft_is_not_followed(private: Path, tmp_path: Path) -> None:
+    """If its name were the process id, anyone with write access could create a link for every possible id."""
     folder, stolen = tmp_path / "shared", tmp_path / "stolen.duckdb"
     folder.mkdir()
     published = folder / "analytics.duckdb"

@@ -1,4 +1,4 @@
-"""Spellings of one telephone number are one number, in the country of the practice."""
+"""All spellings of a telephone number become one number, by the country of the practice."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ COUNTRIES = {
     "NZ": ("+64211234567", "021 123 4567", "+64 21 123 4567"),
     "DE": ("+4930123456", "030 123456", "0049 30 123456"),
 }
-"""A number of each country, and how people there write it."""
+"""A number of each country, and its usual spellings there."""
 
 
 @pytest.mark.parametrize("region", COUNTRIES)
@@ -28,7 +28,7 @@ def test_the_spellings_of_a_number_are_one(region: str) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["anonymous", "withheld", "0", "", "12345678901234567890"])
-def test_what_is_no_number_stands_for_none(spelling: str) -> None:
+def test_other_texts_are_no_numbers(spelling: str) -> None:
     assert e164(spelling, "US") is None
 
 
@@ -60,7 +60,7 @@ def test_only_new_spellings_that_are_not_e164_are_read(filled: Filled) -> None:
     assert noted(filled) == {"(212) 555-0100": "+12125550100", "anonymous": None}
 
 
-def test_another_country_reads_them_anew(filled: Filled) -> None:
+def test_another_country_reads_all_numbers_again(filled: Filled) -> None:
     filled.merge("clients", {"id": "1", "phone": "0412 345 678"})
     filled.warehouse.note_phone_numbers({})
     filled.warehouse.note_phone_numbers({HARBOR.id: "AU"})

@@ -1,4 +1,4 @@
-"""The analysts' file: the marts alone, masked, replaced whole or not at all."""
+"""The analysts' file: only the marts, masked, and replaced as a whole."""
 
 import hashlib
 import os
@@ -184,7 +184,7 @@ def test_nothing_to_publish_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_a_classified_column_that_is_not_there_stops_the_publication(private: Path, tmp_path: Path) -> None:
-    """It may have been renamed, and would be published clear under its new name."""
+    """The column may have been renamed, and would be published in clear under its new name."""
     with pytest.raises(WarehouseError, match="clients has no column phone, which is classified as personal"):
         publish(private, tmp_path / "a.duckdb", pii={**PII, "clients": {"phone": "hash"}}, pii_key=None)
 
@@ -196,7 +196,7 @@ def test_a_private_file_that_is_being_written_is_busy(private: Path, tmp_path: P
 
 @pytest.mark.parametrize("spelling", ["same", "dots", "folder link", "link", "hard link", "copy"])
 def test_the_private_file_is_never_replaced(private: Path, tmp_path: Path, spelling: str) -> None:
-    """However it is spelt, and whatever it is called: what holds more than marts was not published."""
+    """This holds for any spelling and any name: a file with more than marts was not published by vetl."""
     folder = private.parent
     (tmp_path / "there").symlink_to(folder)
     other = folder / "analytics.duckdb"

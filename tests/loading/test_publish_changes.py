@@ -1,4 +1,4 @@
-"""A published file that shows the build before is changed as the marts were, and is then as one copied whole."""
+"""A published file of the previous build is changed like the marts, and then equals a full copy."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ Rows = dict[tuple[str | None, str], str]
 
 
 class Marts:
-    """A private file whose marts a build makes anew, or changes and notes what it changed."""
+    """A private file whose builds rebuild the marts, or change them and note the changes."""
 
     def __init__(self, folder: Path) -> None:
         self.private, self.target = folder / "vetl.duckdb", folder / "analytics.duckdb"
@@ -62,15 +62,15 @@ class Marts:
     def publish(self, key: str | None = "key", pii: Treatments = PII) -> Published:
         return publish(self.private, self.target, pii=pii, pii_key=key, grains=GRAINS)
 
-    def shown(self, key: str | None = "key", pii: Treatments = PII) -> tuple[Any, Any]:
-        """What the published file shows, and what one copied whole would."""
+    def published_and_copied(self, key: str | None = "key", pii: Treatments = PII) -> tuple[Any, Any]:
+        """Return the rows of the published file, and those of a full copy."""
         private, whole = self.private.with_name("copy.duckdb"), self.private.with_name("whole.duckdb")
         shutil.copy(self.private, private)
         publish(private, whole, pii=pii, pii_key=key)
         return _read(self.target), _read(whole)
 
     def damage(self) -> None:
-        """Put what no copy of the marts could hold into the published file, unseen."""
+        """Put a row into the published file that no copy of the marts has."""
         record = read_record(self.private)
         assert record is not None
         with duckdb.connect(str(self.target)) as connection:
@@ -93,23 +93,23 @@ SECOND: Rows = {("p", "kept"): "Ann", (None, "other"): "Dan", ("q", "new"): "Eve
 
 
 def was_copied(marts: Marts) -> bool:
-    """Whether the damage was carried over, so that the marts were not copied again."""
+    """Return whether that row is still there, which means that the marts were not copied again."""
     return any(row[0] == "kept" for row in _read(marts.target)[0])
 
 
-def test_what_the_last_build_changed_is_all_that_is_brought(marts: Marts) -> None:
+def test_only_the_changes_of_the_last_build_are_copied(marts: Marts) -> None:
     marts.build(FIRST)
     marts.publish()
     marts.build(SECOND)
     result = marts.publish()
 
-    shown, whole = marts.shown()
-    assert shown == whole
+    published_and_copied, whole = marts.published_and_copied()
+    assert published_and_copied == whole
     assert result.tables == {"clients": 3, "ages": 3}
     assert result.masked == ("clients.name",)
 
 
-def test_it_is_copied_and_not_made_anew(marts: Marts) -> None:
+def test_the_file_is_changed_and_not_copied_again(marts: Marts) -> None:
     marts.build(FIRST)
     marts.publish()
     marts.damage()
@@ -143,36 +143,36 @@ def test_in_doubt_the_marts_are_copied_whole(marts: Marts, doubt: str) -> None:
     marts.publish()
 
     assert not was_copied(marts)
-    shown, whole = marts.shown()
-    assert shown == whole
+    published_and_copied, whole = marts.published_and_copied()
+    assert published_and_copied == whole
 
 
-def test_another_key_masks_everything_anew(marts: Marts) -> None:
+def test_another_key_masks_everything_again(marts: Marts) -> None:
     marts.build(FIRST)
     marts.publish()
     marts.build(SECOND)
     for key in ("another", None):
         marts.publish(key)
 
-        shown, whole = marts.shown(key)
-        assert shown == whole
+        published_and_copied, whole = marts.published_and_copied(key)
+        assert published_and_copied == whole
 
 
 @pytest.mark.parametrize("treatment", ["null", "clear"])
-def test_another_treatment_masks_everything_anew(marts: Marts, treatment: Treatment) -> None:
+def test_another_treatment_masks_everything_again(marts: Marts, treatment: Treatment) -> None:
     pii: Treatments = {**PII, "clients": {"name": treatment}}
     marts.build(FIRST)
     marts.publish()
     before = _read(marts.target)
     marts.publish(pii=pii)
 
-    shown, whole = marts.shown(pii=pii)
-    assert before != shown == whole
+    published_and_copied, whole = marts.published_and_copied(pii=pii)
+    assert before != published_and_copied == whole
     marts.publish()
     assert _read(marts.target) == before
 
 
-def test_a_file_that_grew_to_twice_its_size_is_made_anew(tmp_path: Path) -> None:
+def test_a_file_of_twice_its_size_is_written_again(tmp_path: Path) -> None:
     file = tmp_path / "analytics.duckdb"
     file.write_bytes(b"x" * 201)
     private, build, masking = tmp_path / "vetl.duckdb", Build("2", "1"), Masking(PII, None)
@@ -188,11 +188,11 @@ def test_publishing_twice_brings_nothing(marts: Marts) -> None:
     before = marts.target.stat()
 
     assert marts.publish() == first
-    after = marts.target.stat()  # reading may have moved the time of access
+    after = marts.target.stat()  # a read may have changed the access time
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_the_record_tells_nothing_of_the_key(marts: Marts) -> None:
+def test_the_record_does_not_reveal_the_key(marts: Marts) -> None:
     marts.build(FIRST)
     marts.publish("a secret")
 
@@ -220,5 +220,5 @@ def test_whatever_the_builds_did_it_shows_the_last(
             marts.publish()
     marts.publish()
 
-    shown, whole = marts.shown()
-    assert shown == whole
+    published_and_copied, whole = marts.published_and_copied()
+    assert published_and_copied == whole

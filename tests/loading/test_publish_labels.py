@@ -34,7 +34,7 @@ CLIENTS = (
 
 
 class Source:
-    """A private file with the given values in a column of words, each in as many rows of as many people."""
+    """Return a private file with these values in a column of words, each in rows of so many people."""
 
     def __init__(self, folder: Path) -> None:
         self.private, self.target = folder / "vetl.duckdb", folder / "analytics.duckdb"
@@ -75,7 +75,7 @@ class Source:
         """Publish, and return how many different values were masked."""
         return publish(self.private, self.target, pii=pii, pii_key=None, grains=GRAINS).masked_words
 
-    def shown(self) -> set[str]:
+    def unmasked_values(self) -> set[str]:
         """Return the published values that are not masked."""
         with duckdb.connect(str(self.target), read_only=True) as connection:
             rows = connection.execute("select distinct referral_source from marts.sessions").fetchall()
@@ -97,7 +97,7 @@ def test_a_word_is_published_once_many_people_share_it(source: Source) -> None:
 
     masked = source.publish()
 
-    assert source.shown() == {
+    assert source.unmasked_values() == {
         *("spring_wellness", "Puppy & kitten, first visit", "Fête 2026", "google", "Golden Retriever"),
         "Harbor Animal Hospital No. 12345678",
     }
@@ -165,7 +165,7 @@ def test_no_spelling_of_a_person_is_published(
 
     masked = source.publish()
 
-    assert source.shown() == set()
+    assert source.unmasked_values() == set()
     assert masked == 2 * len(texts)
     with duckdb.connect(str(source.target), read_only=True) as connection:
         assert connection.execute(
@@ -173,7 +173,7 @@ def test_no_spelling_of_a_person_is_published(
         ).fetchall() == [(0,)]
 
 
-def test_what_vetl_writes_before_a_word_does_not_mask_it(source: Source) -> None:
+def test_a_prefix_of_vetl_before_a_word_does_not_mask_it(source: Source) -> None:
     with duckdb.connect(str(source.private)) as connection:
         connection.execute(
             "insert into marts.leaks values ('left at started'), ('task completed'), ('left at Doe, Jane'), (null)"
@@ -193,7 +193,7 @@ def test_names_that_are_published_in_clear_are_not_looked_for(source: Source) ->
 
     source.publish({**PII, "clients": {"name": "clear", "phone": "clear", "email": "clear"}})
 
-    assert source.shown() == {"jane doe"}
+    assert source.unmasked_values() == {"jane doe"}
 
 
 def test_a_word_that_changes_make_common_unmasks_the_rows_of_before(source: Source) -> None:
@@ -203,7 +203,7 @@ def test_a_word_that_changes_make_common_unmasks_the_rows_of_before(source: Sour
     source.add("winter", 5)
 
     assert source.publish() == 0
-    assert source.shown() == {"winter"}
+    assert source.unmasked_values() == {"winter"}
 
 
 def test_a_word_stays_learnt_and_a_new_one_of_few_people_is_masked(source: Source) -> None:
@@ -220,13 +220,13 @@ def test_a_word_stays_learnt_and_a_new_one_of_few_people_is_masked(source: Sourc
         )
 
     assert source.publish() == 1
-    assert source.shown() == {"winter"}
+    assert source.unmasked_values() == {"winter"}
 
 
-def test_a_person_who_comes_later_masks_what_was_published_before(source: Source) -> None:
+def test_a_later_person_masks_an_already_published_word(source: Source) -> None:
     source.add("summer field", 9)
     source.publish()
-    assert source.shown() == {"summer field"}
+    assert source.unmasked_values() == {"summer field"}
     source.build()
     source.add("google", 1)
     with duckdb.connect(str(source.private)) as connection:
@@ -234,7 +234,7 @@ def test_a_person_who_comes_later_masks_what_was_published_before(source: Source
 
     source.publish()
 
-    assert source.shown() == {"google"}
+    assert source.unmasked_values() == {"google"}
 
 
 def test_a_masked_value_is_the_same_after_the_next_publication(source: Source) -> None:
@@ -274,7 +274,7 @@ def test_every_word_of_the_contract_is_published_as_it_is() -> None:
 
 
 def test_every_column_of_such_words_is_known() -> None:
-    """The record models name them, and so does the mart that lists the values which the models do not know."""
+    """The record models name the columns, and so does the mart of values that the models do not know."""
     named = {column.name for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values}
     listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
     listed = set(re.findall(r"\('\w+', '(\w+)', \[", listing))

@@ -1,4 +1,4 @@
-"""Readers in other processes open, query and close the published file, while it is published again and again."""
+"""Readers in other processes open, query and close the published file while it is published repeatedly."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ print(json.dumps({"reads": reads, "errors": errors[:3], "torn": torn, "seen": le
 
 
 def build(private: Path, number: int) -> None:
-    """Two marts that say which build they are of, in each of 5,000 rows."""
+    """Return two marts with the number of their build in each of 5,000 rows."""
     with duckdb.connect(str(private)) as connection:
         connection.execute("create schema if not exists marts")
         for name in ("first", "second"):

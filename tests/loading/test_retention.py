@@ -1,4 +1,4 @@
-"""What stays of published files, what goes back, and what is published beside the file."""
+"""Retention of published files, rollback, and the files that are published beside them."""
 
 import json
 import os
@@ -132,7 +132,7 @@ def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private
     assert not remove_parquet(target)
 
 
-def test_contacts_name_whom_the_marts_name_and_nobody_forgotten(private: Path, tmp_path: Path) -> None:
+def test_contacts_name_the_people_of_the_marts_and_nobody_forgotten(private: Path, tmp_path: Path) -> None:
     target = tmp_path / "analytics.duckdb"
     published_times(private, target, 1)
 
@@ -152,7 +152,7 @@ def test_contacts_name_whom_the_marts_name_and_nobody_forgotten(private: Path, t
     ]
 
 
-def test_a_statement_joins_contacts_where_they_may_be_read(private: Path, tmp_path: Path) -> None:
+def test_a_statement_joins_contacts_if_they_may_be_read(private: Path, tmp_path: Path) -> None:
     target = tmp_path / "analytics.duckdb"
     published_times(private, target, 1)
     both = "leak_list left join contacts.leak_list as told using (practice_id, episode_id)"

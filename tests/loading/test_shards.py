@@ -1,4 +1,4 @@
-"""Practices move between shards with all their rows, whatever ends a move: nothing is lost or doubled."""
+"""Practices move between shards with all their rows: if a move is interrupted, no row is lost or doubled."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -34,12 +34,12 @@ Rows = Mapping[str, list[tuple[Any, ...]]]
 
 
 class Crashed(Exception):
-    """What ends a move in a test."""
+    """The error that interrupts a move in a test."""
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A file of five practices with tasks, superseded versions of some, and calls, whose keys are salted."""
+    """Return a file of five practices with tasks, superseded versions of some, and calls with salted keys."""
     path = tmp_path_factory.mktemp("filled") / "vetl.duckdb"
     tasks = [
         {"practice_id": practice, "id": f"{practice}-{number}", "status": "pending", "_row_hash": number}
@@ -59,7 +59,7 @@ def put(path: Path, content: bytes) -> Path:
 
 
 def read_calls(path: Path, *minutes: str) -> None:
-    """One day of each practice's calls, as a sync leaves them."""
+    """Return one day of each practice's calls, as stored by a sync."""
     homes = {practice: file for name, file in shards_of(path).items() for practice in read_layout(path)[name[6:]]}
     for practice in IDS:
         with Warehouse.open(homes.get(practice, path), REGISTRY, lock_wait_seconds=0) as warehouse:
@@ -69,7 +69,7 @@ def read_calls(path: Path, *minutes: str) -> None:
 
 
 def contents(path: Path) -> Rows:
-    """All rows of all shards, as a reader of the file with the views sees them."""
+    """Return all rows of all shards, through the views of the main file."""
     gather(path, lock_wait_seconds=0)
     with duckdb.connect(str(path), read_only=True) as connection:
         attach_shards(connection, path)
@@ -83,7 +83,7 @@ def contents(path: Path) -> Rows:
 
 @contextmanager
 def crashing_after(steps: int) -> Generator[None]:
-    """What changes a file may be done so often; before the next time the process ends."""
+    """Let the process make so many changes to files; it ends before the next change."""
     left = iter(range(steps))
 
     def bounded(act: Any) -> Any:
@@ -123,7 +123,7 @@ def test_whatever_ends_a_move_every_row_is_there_once(
                 with crashing_after(steps):
                     arrange(path, wanted, lock_wait_seconds=0)
             except Crashed:
-                continue  # the next one is asked for something else
+                continue  # the next move is another one
         wanted = moves[-1][0]
         arrange(path, wanted, lock_wait_seconds=0)
 
@@ -140,7 +140,7 @@ def test_whatever_ends_a_move_every_row_is_there_once(
         }
 
 
-def test_calls_keep_their_keys_in_another_shard_and_new_ones_get_what_they_would_have_got(
+def test_calls_keep_their_keys_in_another_shard_and_new_calls_get_the_same_keys(
     filled: bytes, tmp_path: Path
 ) -> None:
     alone, moved = put(tmp_path / "alone.duckdb", filled), put(tmp_path / "moved.duckdb", filled)
@@ -179,7 +179,7 @@ def test_a_layout_that_cannot_be_read_is_as_vetl_errors(filled: bytes, tmp_path:
 
 
 def test_the_log_of_a_shard_that_is_gone_is_removed_with_it(filled: bytes, tmp_path: Path) -> None:
-    """A move that was killed leaves the log; a later shard of the same name would read it as its own."""
+    """A killed move leaves the log, which a later shard of the same name would read as its own."""
     path = put(tmp_path / "vetl.duckdb", filled)
     arrange(path, {"1": [IDS[0]], "2": list(IDS[1:])}, lock_wait_seconds=0)
     with crashing_after(3), pytest.raises(Crashed):

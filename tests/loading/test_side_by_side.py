@@ -1,4 +1,4 @@
-"""Practices whose rows go into one statement end as if each had been stored alone."""
+"""Practices that share a statement end with the same rows as practices that are stored alone."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -73,8 +73,8 @@ def practices(filled: Filled) -> list[str]:
     return names
 
 
-def kept(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
-    """Everything of a practice but its keys: those are its own."""
+def rows_without_keys(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
+    """Return all rows of a practice without the keys, which differ by practice."""
     tables = [f"{schema}.{table}" for schema in ("raw", "history") for table in saves]
     tables += [f"control.{table}" for table in CONTROL]
     return {
@@ -91,7 +91,7 @@ def kept(filled: Filled, practice_id: str) -> dict[str, list[Any]]:
 def test_practices_side_by_side_are_stored_as_each_alone(
     shared: Filled, story: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And some of them prepared before, as large batches are."""
+    """Some of the batches are prepared before, as large batches are."""
     monkeypatch.setattr(prepare, "ROWS_WORTH_A_FRAME", 1)
     together, alone = practices(shared), practices(shared)
     works = [(number, by_name(name), work, early) for number, (name, work, early) in story]
@@ -105,4 +105,6 @@ def test_practices_side_by_side_are_stored_as_each_alone(
     one_by_one = [shared.warehouse.commit("run", alone[number], of, work) for number, of, work, _ in works]
 
     assert at_once == one_by_one
-    assert [kept(shared, name) for name in together] == [kept(shared, name) for name in alone]
+    assert [rows_without_keys(shared, name) for name in together] == [
+        rows_without_keys(shared, name) for name in alone
+    ]

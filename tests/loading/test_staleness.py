@@ -1,4 +1,4 @@
-"""Whether the marts are what a build would make: what makes them another is noticed, and nothing else."""
+"""Staleness of the marts: each change that a build would take in is noticed, and no other."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ BOUNDARY = CLOCK + timedelta(hours=6)
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Iterator[Filled]:
-    """A warehouse after a whole build."""
+    """Provide a warehouse after a full build."""
     filled = Filled(tmp_path / "vetl.duckdb")
     synced(filled, CLOCK)
     filled.connection.execute("create schema intermediate")
@@ -42,8 +42,8 @@ def synced(filled: Filled, clock: datetime, command: str = "sync") -> None:
     filled.warehouse.finish_run(run, source_clock=clock, exit_code=0, summary={})
 
 
-def told(filled: Filled, fingerprint: str = "text") -> str | None:
-    """What a process is told that looks at the file after the sync."""
+def reason_to_build(filled: Filled, fingerprint: str = "text") -> str | None:
+    """Return the answer that a new process gets after the sync."""
     filled.warehouse.close()
     answer = news(filled.path, fingerprint)
     again = Filled(filled.path)
@@ -54,41 +54,41 @@ def told(filled: Filled, fingerprint: str = "text") -> str | None:
 def test_a_sync_that_brought_nothing_is_no_news(filled: Filled) -> None:
     synced(filled, BOUNDARY - timedelta(seconds=1))
 
-    assert told(filled) is None
+    assert reason_to_build(filled) is None
 
 
 def test_a_boundary_of_time_is_news(filled: Filled) -> None:
     synced(filled, BOUNDARY)
 
-    assert told(filled) == "the day ends"
+    assert reason_to_build(filled) == "the day ends"
 
 
 def test_a_row_is_news(filled: Filled) -> None:
     filled.merge("staff_tasks", {"id": "1", "created_at": CLOCK.isoformat(), "status": "pending"})
 
-    assert told(filled) == "rows changed"
+    assert reason_to_build(filled) == "rows changed"
 
 
 def test_other_definitions_are_news(filled: Filled) -> None:
-    assert told(filled, "another text") == "they were made by other definitions"
+    assert reason_to_build(filled, "another text") == "they were made by other definitions"
 
 
 def test_a_practice_that_is_set_otherwise_is_news(filled: Filled) -> None:
     filled.warehouse.set_practices([replace(HARBOR, name="Harbour")])
 
-    assert told(filled) == "practices were set otherwise"
+    assert reason_to_build(filled) == "practices were set otherwise"
 
 
 def test_a_reconcile_is_news(filled: Filled) -> None:
     synced(filled, CLOCK + timedelta(hours=1), "reconcile")
 
-    assert told(filled) == "lists were reconciled"
+    assert reason_to_build(filled) == "lists were reconciled"
 
 
 def test_a_build_that_was_not_whole_is_news(filled: Filled) -> None:
     filled.connection.execute("update control.builds set is_complete = false")
 
-    assert told(filled) == "the marts were not built whole yet"
+    assert reason_to_build(filled) == "the marts were not built whole yet"
 
 
 def test_a_warehouse_without_marts_is_news(tmp_path: Path) -> None:

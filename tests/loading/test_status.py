@@ -1,4 +1,4 @@
-"""The status of each list after every commit, and the records of the work that was done last."""
+"""The status of each list after every commit, and the records of the last sync, build and publication."""
 
 import json
 from datetime import datetime, timedelta
@@ -33,7 +33,7 @@ def evidence(finished: datetime) -> Certificate:
 def test_it_is_the_one_that_was_finished_last_in_whatever_order_they_were_committed(
     shared: Filled, commits: list[tuple[str, int]]
 ) -> None:
-    """Practices are read side by side: by the source's clock a commit may come later than one after it."""
+    """Practices are read side by side, so a commit may have an earlier source time than the one before."""
     shared.another_practice()
     last: dict[str, datetime] = {}
     for name, hours in commits:
@@ -139,7 +139,7 @@ def test_a_first_sync_that_was_killed_has_read_a_part(filled: Filled) -> None:
 
 
 def test_a_sync_that_cannot_begin_is_known_until_the_next_one(tmp_path: Path) -> None:
-    """Without a warehouse there is nothing beside which it could be recorded."""
+    """Without a warehouse there is no folder for the record."""
     warehouse = tmp_path / "vetl.duckdb"
     record_failure(warehouse, "sync", "sync", "sign-in refused")
     assert read_activity(warehouse, "sync") is None
@@ -197,7 +197,7 @@ def test_a_snapshot_that_is_no_snapshot_is_one_line(filled: Filled) -> None:
 
 
 def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> None:
-    """As in `marts.proof`: not for one that failed, nor for another practice's, and not while it runs."""
+    """As in `marts.proof`: not for a failed run, nor for another practice, nor during a run."""
     filled.another_practice()
     filled.warehouse.start_run("again", START, "reconcile")
     for name in ("appointments", "staff_tasks"):
@@ -222,7 +222,7 @@ def reconciled(filled: Filled) -> dict[tuple[str, str], str]:
 
 
 def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: str | None = None) -> None:
-    """A run that read one list, to this end."""
+    """Return a run that read one list, with this result."""
     filled.warehouse.start_run(run_id, START, "sync")
     result = {"practice_id": filled.practice.id, "endpoint": "clients", "state": state, "reason": reason}
     summary = {"results": [{**result, "certified_through": through}]}
@@ -234,7 +234,7 @@ def status_of(filled: Filled) -> Status:
 
 
 def certificates(filled: Filled) -> dict[str, str]:
-    """The reason of each list's last window."""
+    """Return the reason of each list's last window."""
     entries = filled.warehouse.status()
     return {item.endpoint: item.certificate.reason for item in entries if item.certificate}
 

@@ -1,4 +1,4 @@
-"""The file itself: opened, held, broken, migrated; and a commit that is all or nothing."""
+"""The warehouse file: opened, locked, damaged, migrated; and commits that are all or nothing."""
 
 import json
 from dataclasses import replace
@@ -173,7 +173,7 @@ def test_a_practice_that_was_never_set_is_refused(filled: Filled) -> None:
         filled.warehouse.commit("run", "p9", CLIENTS, [])
 
 
-def test_certificates_cursor_and_what_was_learnt_come_back(filled: Filled) -> None:
+def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -> None:
     filled.commit(
         "clients",
         MergeRows([{"id": "a"}], START, certificate=certificate()),
@@ -235,7 +235,7 @@ def test_a_practice_is_kept_as_configured_last(filled: Filled) -> None:
 # --- status
 
 
-def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled) -> None:
+def test_the_snapshot_beside_the_file_has_the_status_of_every_list(filled: Filled) -> None:
     filled.commit(
         "booking_sessions",
         MergeRows([{"id": "a", "mood": "good"}, {"id": None}], START, certificate=certificate()),
@@ -275,7 +275,7 @@ def test_the_snapshot_beside_the_file_tells_how_every_list_stands(filled: Filled
 
 
 def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path) -> None:
-    """`_row_hash` is DuckDB's own: a file written by another version of it is hashed anew when it is opened."""
+    """`_row_hash` is DuckDB's own hash: if another version wrote the file, the hashes are computed again."""
     path = tmp_path / "vetl.duckdb"
     ann = MergeRows([{"id": "1", "name": "Ann"}], START)
     with opened(path) as warehouse:

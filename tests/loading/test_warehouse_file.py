@@ -1,4 +1,4 @@
-"""A warehouse that cannot be opened: held by others, no database, of a later vetl."""
+"""Warehouses that cannot be opened: locked by another process, no database, or of a later vetl."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def test_file_and_folders_are_made(tmp_path: Path) -> None:
 
 
 def hold(path: Path) -> subprocess.Popen[str]:
-    """Another process that holds the file until its input ends."""
+    """Run another process that has the file open until its input ends."""
     code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     holder = subprocess.Popen(
         [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -114,4 +114,4 @@ def test_a_file_from_a_later_vetl_is_left_alone(tmp_path: Path) -> None:
         opened(path)
 
 
-# --- a declaration that gains a field
+# --- a table that gains a field

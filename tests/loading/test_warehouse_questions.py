@@ -1,4 +1,4 @@
-"""What a sync asks the warehouse: rows by status, days of calls, ids that others mention."""
+"""The queries of a sync to the warehouse: rows by status, days of calls, mentioned ids."""
 
 from datetime import date, datetime, timedelta
 

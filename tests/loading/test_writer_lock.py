@@ -1,4 +1,4 @@
-"""The lock of a warehouse: who has it, who waits, and when it is free again."""
+"""The lock of a warehouse: its holder, its waiting processes, and its release."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ HOLD = (
 
 @contextmanager
 def another_vetl(path: Path, kind: str = "alone") -> Generator[subprocess.Popen[str]]:
-    """Another process that holds the lock until its input ends."""
+    """Run another process that holds the lock until its input ends."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(path), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -56,7 +56,7 @@ def test_the_holder_is_named_to_a_command_that_waited_in_vain(tmp_path: Path) ->
     assert sum(waits) == pytest.approx(0.6)
 
 
-def test_a_command_that_waits_says_for_whom_and_how_long(
+def test_a_waiting_command_names_the_process_and_the_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "vetl.duckdb"
@@ -83,7 +83,7 @@ def test_the_kernel_frees_the_lock_of_a_killed_command(tmp_path: Path) -> None:
 
 
 def test_a_child_keeps_the_lock_of_a_killed_command(tmp_path: Path) -> None:
-    """Dbt goes on building after `vetl run` was killed: until dbt has ended nobody else may write."""
+    """After `vetl run` was killed, dbt may still be building: until it ends no other process may write."""
     path = tmp_path / "vetl.duckdb"
     with writing(path, lock_wait_seconds=0):
         child = subprocess.Popen(

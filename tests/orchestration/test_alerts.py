@@ -1,4 +1,4 @@
-"""A failed run is told, once, to whoever is configured; real servers take what is sent."""
+"""A failed run is reported once on every configured channel; real servers receive the reports."""
 
 import json
 import socketserver
@@ -21,7 +21,7 @@ from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 
 @pytest.fixture
 def posted() -> Iterator[tuple[str, list[Any]]]:
-    """A webhook's address, and what was posted to it."""
+    """Provide a webhook's address, and the bodies that were posted to it."""
     bodies: list[Any] = []
 
     class Taking(BaseHTTPRequestHandler):
@@ -40,7 +40,7 @@ def posted() -> Iterator[tuple[str, list[Any]]]:
 
 @pytest.fixture
 def mailed() -> Iterator[tuple[int, list[str]]]:
-    """The port of a mail server, and the messages that it took."""
+    """Provide the port of a mail server, and the messages that it received."""
     messages: list[str] = []
 
     class Taking(socketserver.StreamRequestHandler):
@@ -68,7 +68,7 @@ def vetl(folder: Path) -> VetlResource:
 
 
 def fail(instance: dg.DagsterInstance, reason: str) -> Any:
-    """A run that failed for that reason, as the sensor's context."""
+    """Return the sensor's context of a run that failed for that reason."""
 
     @dg.op
     def broken() -> None:
@@ -101,7 +101,7 @@ def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
     ]
 
 
-def test_of_an_unexpected_exception_only_its_kind_is_told() -> None:
+def test_of_an_unexpected_exception_only_its_kind_is_sent() -> None:
     @dg.op
     def leaking() -> None:
         raise ValueError("+1 555 0100")
@@ -120,7 +120,7 @@ def test_of_an_unexpected_exception_only_its_kind_is_told() -> None:
         assert alert_of(context).failures == ("leaking: ValueError",)
 
 
-def test_people_are_told_by_e_mail(mailed: tuple[int, list[str]]) -> None:
+def test_an_alert_is_sent_by_e_mail(mailed: tuple[int, list[str]]) -> None:
     port, messages = mailed
     settings = AlertSettings(email_to=("ops@example.com",), smtp_host="127.0.0.1", smtp_port=port)
 
@@ -131,7 +131,7 @@ def test_people_are_told_by_e_mail(mailed: tuple[int, list[str]]) -> None:
     assert "- sync: no connection" in messages[0]
 
 
-def test_a_channel_of_ones_own_is_told_although_another_one_fails(tmp_path: Path) -> None:
+def test_a_custom_channel_gets_the_alert_although_another_channel_fails(tmp_path: Path) -> None:
     received: list[Alert] = []
 
     def dead(_: Alert) -> None:

@@ -1,4 +1,4 @@
-"""Each check turns red for its own reason, names the practice, and only errors fail the run."""
+"""Each check turns red for its own reason and names the practice; only errors fail the run."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ KEY = raw_key("staff_tasks")
 
 
 def entry(practice: str = "loc-1", **changed: Any) -> dict[str, Any]:
-    """An entry of the snapshot beside the warehouse, of a list that was read just now."""
+    """Return a snapshot entry of a list that was read just now."""
     now = datetime.now(UTC).isoformat()
     attempt = {"state": "certified", "reason": "ids equal the total", "finished": now}
     return {
@@ -41,7 +41,7 @@ def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, 
 
 
 def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:
-    """Run the checks of tasks, or of the published file, and give them by name."""
+    """Run the checks of tasks or of the published file; return them by name."""
     config = folder / "vetl.toml"
     config.write_text(
         "".join(
@@ -121,7 +121,7 @@ def test_a_retired_practice_turns_nothing_red(tmp_path: Path) -> None:
 
 
 def publish(folder: Path, *, here: int, calls_on: int) -> None:
-    """A published file of one practice: its proof, and ten weeks of calls up to a Tuesday so many days ago."""
+    """Return a published file of one practice: its proof, and ten weeks of calls up to a Tuesday `days` ago."""
     file = folder / "warehouse/data/analytics.duckdb"
     file.parent.mkdir(parents=True)
     with duckdb.connect(file) as connection:

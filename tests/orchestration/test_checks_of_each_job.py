@@ -1,4 +1,4 @@
-"""Every check after each job of a story, as Dagster's pages show it: passed, failed for a reason, or as before."""
+"""Every check after each job of a story, in Dagster's pages: passed, failed for a reason, or unchanged."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetCh
 ONE_MART = dg.AssetKey(["marts", "staff_tasks"])
 LISTS = [raw_key(endpoint.table) for endpoint in REGISTRY]
 VOLUME = ("published/analytics", "volume")
-"""Yellow or not, as it happens: the calls of ten days are few."""
+"""This check may be yellow or not: the calls of ten days are few."""
 
 Check = tuple[str, str]
 Shown = dict[Check, dict[str, Any] | None]
@@ -59,9 +59,9 @@ class Place:
         assets: Sequence[dg.AssetKey] = (),
         practice: str | None = None,
     ) -> tuple[bool, Shown]:
-        """Return whether a run of the job worked, and every check after it: its result, or none if it never ran.
+        """Return whether a run of the job succeeded, and the last result of every check, or none if it never ran.
 
-        `assets` are materialized instead of a job, as a backfill of them for one practice if that is given.
+        With `assets`, materialize these instead of running a job; with a practice, as a backfill of its partition.
         """
         resolved = (
             self.definitions.resolve_implicit_global_asset_job_def()
@@ -85,7 +85,7 @@ class Place:
         return run.success, checks
 
     def passed(self) -> set[Check]:
-        """Return the checks that passed when they last ran, in whichever run that was."""
+        """Return the checks that passed at their last run, in any run."""
         keys = list(self.definitions.resolve_asset_graph().asset_check_keys)
         records = self.instance.event_log_storage.get_asset_check_summary_records(keys)
         return {
@@ -98,7 +98,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
-    """Provide a site with two practices; `dbt` is a process that has its imports already."""
+    """Provide a site with two practices; `dbt` is a process that has already imported dbt."""
     program = tmp_path / "dbt-of-tests"
     program.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
     program.chmod(0o755)
@@ -140,7 +140,7 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
     tested = of_status(checks, "SUCCEEDED")
     assert len(tested) > 100
 
-    # A delivery is news: the marts are built, and the tests that are left to the night keep their results.
+    # A delivery is a change: the marts are built; tests that run only at night keep their results.
     body = body_of(message(clinic_id=place.platform.practices[0].id))
     with Inbox.open(place.inbox) as inbox:
         inbox.keep([Entry(Channel.MESSAGES, place.platform.practices[0].id, body, datetime.now(UTC))])
@@ -157,8 +157,8 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
         assert tested <= place.passed(), job
 
 
-def test_a_run_that_stops_says_why_and_keeps_what_it_did_not_check(place: Place) -> None:
-    # The platform refuses a practice: the checks of its lists are red, and all others have run.
+def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(place: Place) -> None:
+    # The platform refuses a practice: the checks of its lists are red, and all other checks have run.
     world = place.platform.platform.world
     gone = place.platform.practices[1].id
     taken = world.practices.pop(gone)
@@ -167,7 +167,7 @@ def test_a_run_that_stops_says_why_and_keeps_what_it_did_not_check(place: Place)
     assert of_status(checks, "FAILED") - {VOLUME} == {("/".join(key.path), "certified") for key in LISTS}
     world.practices[gone] = taken
 
-    # Nobody can sign in: the steps after the lists are skipped, and each of their checks keeps its last result.
+    # No sign-in succeeds: the steps after the lists are skipped, and each of their checks keeps its last result.
     right = place.platform.platform.credentials
     place.platform.platform.credentials = Credentials(password="another")
     place.platform.platform.revoke_tokens()

@@ -1,4 +1,4 @@
-"""The whole code location: it loads without a warning, its lineage has no gaps, and it says what is what."""
+"""The whole code location loads without a warning, has lineage without gaps, and describes its assets."""
 
 import tomllib
 import warnings
@@ -24,14 +24,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def definitions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.Definitions]:
-    from pipelines.definitions import defs  # noqa: PLC0415 - dbt: seconds in every process that collects tests
+    from pipelines.definitions import defs  # noqa: PLC0415 - importing dbt takes seconds in every process that collects tests
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("location"))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", ResourceWarning)  # garbage of other tests may be collected meanwhile
-            warnings.filterwarnings("ignore", "sqlglotrs is deprecated")  # dagster-dbt's own choice
+            warnings.simplefilter("ignore", ResourceWarning)  # objects of other tests may be collected meanwhile
+            warnings.filterwarnings("ignore", "sqlglotrs is deprecated")  # the default of dagster-dbt
             location = defs()
         yield location
 
@@ -56,7 +56,7 @@ def test_every_list_is_an_asset_by_practice_with_checks_that_staging_reads(
     assert dg.AssetKey(["staging", f"stg_partner__{table}"]) in graph.get(raw_key(table)).child_keys
 
 
-@pytest.mark.usefixtures("definitions")  # its folder, with the manifest
+@pytest.mark.usefixtures("definitions")  # the folder with its manifest
 def test_assets_link_to_the_documentation_that_the_installed_wheel_names(monkeypatch: pytest.MonkeyPatch) -> None:
     from pipelines.definitions import vetl_definitions  # noqa: PLC0415 - as above
 
@@ -74,7 +74,7 @@ def test_assets_link_to_the_documentation_that_the_installed_wheel_names(monkeyp
     assert of_a_mart == dg.MetadataValue.url("https://example.test/vetl/docs/marts.md")
 
 
-def test_what_is_got_by_reference_names_the_columns_that_mention_it(definitions: dg.Definitions) -> None:
+def test_a_list_read_by_reference_names_the_columns_that_mention_it(definitions: dg.Definitions) -> None:
     lineage = definitions.resolve_asset_graph().get(raw_key("clients")).metadata["dagster/column_lineage"]
 
     assert {(dep.asset_key, dep.column_name) for dep in lineage.deps_by_column["id"]} == {
@@ -91,7 +91,7 @@ def test_the_file_is_published_after_every_mart(definitions: dg.Definitions) -> 
 
 
 def test_dbt_builds_once_after_every_list_and_the_drained_webhooks(definitions: dg.Definitions) -> None:
-    """A circle of blocking checks would make Dagster split the build, and start parts of it too early."""
+    """If blocking checks formed a cycle, Dagster would split the build and start some parts too early."""
     steps = {
         node.alias or node.name: {
             dependency for target in targets.values() for dependency in target.get_node_dependencies()
@@ -151,7 +151,7 @@ def test_every_table_links_to_its_fields_and_every_model_to_its_sql(definitions:
 
 
 def test_workspace_and_project_name_the_location_alike() -> None:
-    """Where they differ every load repeats a warning."""
+    """If they differ, every load repeats a warning."""
     workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text("utf-8"))["load_from"][0]["python_module"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["dg"]["project"]
 

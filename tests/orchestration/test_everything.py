@@ -1,7 +1,7 @@
-"""The job that the schedules ask for, over a real sandbox, with one list more than vetl ships.
+"""The job of the schedules, over a real sandbox, with one list more than vetl ships.
 
-CONTRIBUTING's promise: that list is one file, its lines in the registry and one staging model, and nothing else.
-The warehouse has a name that needs quotes.
+CONTRIBUTING promises that such a list is one file, its lines in the registry and one staging model, and nothing
+else. The warehouse has a name that needs quotes.
 """
 
 from dataclasses import dataclass
@@ -20,38 +20,38 @@ TABLES = {*(endpoint.table for endpoint in REGISTRY), "estimates"}
 
 
 @dataclass(frozen=True)
-class Done:
-    """One run for both practices: what Dagster was told, by asset and partition, and the site's folder."""
+class FinishedRun:
+    """One run for both practices: Dagster's events by asset and partition, and the site's folder."""
 
     recorded: dict[str, Any]
     folder: Path
 
-    def of(self, asset: str) -> dict[str | None, dict[str, Any]]:
+    def events_of(self, asset: str) -> dict[str | None, dict[str, Any]]:
         return {partition: metadata for name, partition, metadata in self.recorded["assets"] if name == asset}
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     folder = tmp_path_factory.mktemp("site")
     checkout = checkout_with_estimates(folder / "checkout")
     with pytest.MonkeyPatch.context() as patch, site(folder, patch, practices=2) as (platform, config):
         patch.setenv("VETL_WAREHOUSE__PATH", str(folder / "warehouse/data/my new-one.v2.duckdb"))
         serve_estimates(platform, ESTIMATES)
-        return Done(run_everything(checkout, config), folder)
+        return FinishedRun(run_everything(checkout, config), folder)
 
 
-def test_it_syncs_builds_and_publishes(done: Done) -> None:
-    assert done.recorded["success"], done.recorded["log"]
-    published = done.of("published/analytics")[None]
+def test_it_syncs_builds_and_publishes(finished: FinishedRun) -> None:
+    assert finished.recorded["success"], finished.recorded["log"]
+    published = finished.events_of("published/analytics")[None]
     assert "| practices | 2 |" in published["marts"]
     assert "at most" in published["calls_of_28_days"]
-    assert (done.folder / "warehouse/data/analytics.duckdb").exists()
+    assert (finished.folder / "warehouse/data/analytics.duckdb").exists()
 
 
-def test_each_list_tells_its_totals_once_and_each_practice_with_news(done: Done) -> None:
-    calls = done.of("partner/phone_calls")
+def test_each_list_records_its_totals_once_and_each_practice_with_changes(finished: FinishedRun) -> None:
+    calls = finished.events_of("partner/phone_calls")
 
-    assert set(calls) == {None, *done.recorded["partitions"]}
+    assert set(calls) == {None, *finished.recorded["partitions"]}
     rows = calls[None]["dagster/row_count"]
     assert rows == sum(calls[name]["practice/rows"] for name in calls if name)
     assert calls[None]["practices"] == calls[None]["certified"] == 2
@@ -60,8 +60,8 @@ def test_each_list_tells_its_totals_once_and_each_practice_with_news(done: Done)
     assert calls[None]["retries"] == 0
 
 
-def test_every_check_passes_over_a_source_at_rest(done: Done) -> None:
-    checks = {(asset, check): passed for asset, check, passed in done.recorded["checks"]}
+def test_every_check_passes_over_a_source_at_rest(finished: FinishedRun) -> None:
+    checks = {(asset, check): passed for asset, check, passed in finished.recorded["checks"]}
 
     for table in TABLES:
         assert checks[f"partner/{table}", "certified"]
@@ -69,9 +69,9 @@ def test_every_check_passes_over_a_source_at_rest(done: Done) -> None:
     assert checks["published/analytics", "equals_source"]
 
 
-def test_a_new_list_is_proven_in_the_published_file(done: Done) -> None:
-    """Its path holds the practice; its total is the platform's."""
-    with duckdb.connect(str(done.folder / "warehouse/data/analytics.duckdb"), read_only=True) as connection:
+def test_a_new_list_is_proven_in_the_published_file(finished: FinishedRun) -> None:
+    """The path names the practice; the total is the platform's."""
+    with duckdb.connect(str(finished.folder / "warehouse/data/analytics.duckdb"), read_only=True) as connection:
         proof = "select source_count, warehouse_count, evidence from marts.proof where endpoint = 'estimates'"
         rows = connection.execute(proof).fetchall()
 

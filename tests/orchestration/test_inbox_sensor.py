@@ -1,4 +1,4 @@
-"""What webhooks brought is drained by itself."""
+"""Received webhooks are drained by a sensor."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,7 +45,9 @@ def test_without_an_inbox_nothing_is_run_and_none_is_made(vetl: VetlResource, tm
     assert not (tmp_path / "inbox.sqlite").exists()
 
 
-def test_what_waits_is_drained_once_and_then_nothing_is_run(vetl: VetlResource, tmp_path: Path) -> None:
+def test_waiting_deliveries_are_drained_once_and_then_no_run_is_requested(
+    vetl: VetlResource, tmp_path: Path
+) -> None:
     receive(tmp_path)
 
     request = tick(vetl)
@@ -59,8 +61,8 @@ def test_what_waits_is_drained_once_and_then_nothing_is_run(vetl: VetlResource, 
     assert isinstance(tick(vetl), dg.SkipReason)
 
 
-def test_what_the_sensor_asks_for_is_a_job_that_drains(vetl: VetlResource, tmp_path: Path) -> None:
-    """As the daemon does it: a tick of the sensor, and its request as a run of the job."""
+def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Path) -> None:
+    """Evaluate the sensor, and run its request as a job, like the daemon."""
     drain = dg.define_asset_job("drain", dg.AssetSelection.assets(RECEIVED_TABLES))
     vetl_side = dg.Definitions(assets=[RECEIVED_TABLES], jobs=[drain], sensors=[INBOX], resources={"vetl": vetl})
     receive(tmp_path)
@@ -78,7 +80,7 @@ def test_what_the_sensor_asks_for_is_a_job_that_drains(vetl: VetlResource, tmp_p
         assert connection.execute("select id from raw.messages").fetchall() == [("m-1",)]
 
 
-def test_a_broken_inbox_is_told_and_stops_no_sensor(vetl: VetlResource, tmp_path: Path) -> None:
+def test_a_broken_inbox_is_reported_and_stops_no_sensor(vetl: VetlResource, tmp_path: Path) -> None:
     (tmp_path / "inbox.sqlite").write_text("not a database" * 1000)
 
     assert "not a database" in str(tick(vetl).skip_message)

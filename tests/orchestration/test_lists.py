@@ -1,4 +1,4 @@
-"""How the outcome of a sync shows in Dagster: what is retried, what fails, and what goes on all the same."""
+"""Results of a sync in Dagster: which are retried, which fail, and which let the run continue."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from pipelines.orchestration.resources import VetlResource
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 TASKS = raw_key("staff_tasks")
-NOTHING_TOLD = Areas({"nodes": {}, "sources": {}, "child_map": {}})
+NO_AREAS = Areas({"nodes": {}, "sources": {}, "child_map": {}})
 
 Outcome = Callable[[], SyncResult]
 
@@ -48,7 +48,7 @@ def synced(*results: EndpointResult) -> SyncResult:
 
 
 class Site:
-    """The assets of the lists, with a downstream one, and a sync that takes the next of given outcomes."""
+    """The assets of the lists, with a downstream asset, and a sync that returns the next of given results."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._patch = monkeypatch
@@ -85,7 +85,7 @@ class Site:
 
         return (
             dg.Definitions(
-                assets=[list_assets(NOTHING_TOLD, AT_ONCE), marts],
+                assets=[list_assets(NO_AREAS, AT_ONCE), marts],
                 jobs=[dg.define_asset_job("job", dg.AssetSelection.assets(TASKS, marts))],
                 resources={"vetl": self.vetl},
             )
@@ -98,8 +98,8 @@ class Site:
             )
         )
 
-    def told(self, result: Any) -> dict[str | None, Any]:
-        """The materialisations of the list by practice; `None`: of all."""
+    def materializations(self, result: Any) -> dict[str | None, Any]:
+        """Return the materializations of the list by practice; `None` is the entry of all practices."""
         events = self.instance.all_logs(result.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
         materialisations = [event.asset_materialization for event in events]
         return {item.partition: item.metadata for item in materialisations if item and item.asset_key == TASKS}
@@ -110,10 +110,10 @@ def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Site:
     return Site(monkeypatch, tmp_path)
 
 
-def test_a_run_for_all_tells_totals_and_the_practices_with_news(site: Site) -> None:
+def test_a_run_for_all_records_totals_and_the_practices_with_changes(site: Site) -> None:
     result = site.run(synced(outcome("a", "certified"), outcome("b", "certified"), outcome("c", "failed", "403")))
 
-    metadata = site.told(result)
+    metadata = site.materializations(result)
     assert set(metadata) == {None, "a", "c"}
     totals = metadata[None]
     assert totals["dagster/row_count"].value == 30
@@ -130,7 +130,7 @@ def test_a_run_for_all_tells_totals_and_the_practices_with_news(site: Site) -> N
     assert set(site.instance.get_dynamic_partitions(NAME)) == {"a", "b", "c"}
 
 
-def test_chosen_partitions_are_read_in_one_run_and_each_is_told(site: Site) -> None:
+def test_selected_partitions_are_read_in_one_run_and_each_is_recorded(site: Site) -> None:
     site.instance.add_dynamic_partitions(NAME, ["a", "gone", "b"])
     span = {"dagster/asset_partition_range_start": "a", "dagster/asset_partition_range_end": "b"}
 
@@ -139,14 +139,16 @@ def test_chosen_partitions_are_read_in_one_run_and_each_is_told(site: Site) -> N
     assert result.success
     assert site.asked == [{**site.asked[0], "practices": ["a", "b"]}]
     assert {
-        name: item["practice/new"].value for name, item in site.told(result).items() if "practice/new" in item
+        name: item["practice/new"].value
+        for name, item in site.materializations(result).items()
+        if "practice/new" in item
     } == {
         "a": 3,
         "b": 0,
     }
 
 
-def test_the_launchpad_narrows_what_is_read(site: Site) -> None:
+def test_the_launchpad_limits_the_run(site: Site) -> None:
     read = Read(practices=["b"], lists=["staff_tasks"], since="2025-03-01", reconcile=Again.full)
 
     site.run(synced(outcome("b", "certified")), read=read)
@@ -168,7 +170,7 @@ def test_a_list_that_is_dead_is_not_waited_for(site: Site) -> None:
     ] == ["marts"]
 
 
-def test_what_may_work_in_a_moment_is_tried_again(site: Site) -> None:
+def test_a_temporary_failure_is_retried(site: Site) -> None:
     down = synced(outcome("a", "failed", "no connection", retryable=True))
 
     result = site.run(down, Unreachable("sign-in"), synced(outcome("a", "certified")))
@@ -182,7 +184,7 @@ def test_a_wrong_setting_is_a_failure_that_is_not_retried(site: Site) -> None:
 
     assert len(site.asked) == 1
     assert not result.success
-    assert site.told(result) == {}
+    assert site.materializations(result) == {}
 
 
 def test_a_misspelt_list_fails_with_its_name(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""A step that writes waits for whoever holds the warehouse, and says so: neither it nor a `vetl run` fails."""
+"""A step that writes waits for the holder of the warehouse and names it; no step and no `vetl run` fails."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ HOLD = (
 
 @contextmanager
 def held(path: Path, seconds: int) -> Generator[int]:
-    """Another process has the file open for so long; its id."""
+    """Let another process have the file open for so long; return its process id."""
     with subprocess.Popen([sys.executable, "-c", HOLD, path, str(seconds)], stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
@@ -47,7 +47,9 @@ def settings(tmp_path: Path) -> Callable[[float], Settings]:
     return with_patience
 
 
-def test_who_holds_the_file_is_told_once_and_waited_for(settings: Callable[[float], Settings]) -> None:
+def test_the_process_that_holds_the_file_is_reported_once_and_waited_for(
+    settings: Callable[[float], Settings],
+) -> None:
     ours, said = settings(60), list[str]()
 
     with held(ours.warehouse.path, 2) as process:
@@ -70,7 +72,7 @@ def test_a_free_file_and_a_missing_one_are_not_talked_about(settings: Callable[[
 def test_who_is_quicker_between_the_look_and_the_work_is_waited_for_too(
     settings: Callable[[float], Settings],
 ) -> None:
-    """The first attempt finds the file taken anew; nothing is lost, and the second one works."""
+    """The first attempt finds the file locked again; no data is lost, and the second attempt succeeds."""
     ours, attempts = settings(60), list[float]()
 
     def work() -> str:
@@ -94,7 +96,7 @@ def test_longer_than_the_setting_is_a_failure_with_the_holder_in_it(settings: Ca
     with held(ours.warehouse.path, 30) as process:
         with pytest.raises(dg.Failure, match=f"process {process} holds it") as caught, as_failures():
             build()
-        os.kill(process, signal.SIGKILL)  # as a child of a process that ran Dagster, it may ignore others
+        os.kill(process, signal.SIGKILL)  # as a child of a process that ran Dagster, it may ignore other signals
 
     assert caught.value.allow_retries is False
     assert isinstance(caught.value.__cause__ or caught.value.__context__, WarehouseBusy)

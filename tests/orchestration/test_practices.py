@@ -1,4 +1,4 @@
-"""Practices come and go in `vetl.toml`; their partitions follow by themselves."""
+"""Practices are added to and removed from `vetl.toml`; their partitions follow automatically."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def configure(folder: Path, *names: str) -> VetlResource:
 
 
 def tick(instance: dg.DagsterInstance, vetl: VetlResource) -> None:
-    """A tick, and what the daemon does with its requests."""
+    """Evaluate the sensor, and apply its requests like the daemon."""
     context = dg.build_sensor_context(instance=instance, resources={"vetl": vetl})
     for request in practices_sensor.evaluate_tick(context).dynamic_partitions_requests or []:
         if isinstance(request, dg.AddDynamicPartitionsRequest):

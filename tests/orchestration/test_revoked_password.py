@@ -1,4 +1,4 @@
-"""A password that is revoked, before a run and within one: one clear line, and nothing else is held up."""
+"""A password that is revoked before or during a run: one clear line, and no other work stops."""
 
 from collections.abc import Generator
 from functools import partial
@@ -24,13 +24,13 @@ from sandbox.faults import Faults
 from sandbox.platform import Credentials
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
-NOTHING_TOLD = Areas({"nodes": {}, "sources": {}, "child_map": {}})
+NO_AREAS = Areas({"nodes": {}, "sources": {}, "child_map": {}})
 REFUSED = "sign-in refused"
 CALLS, TASKS = raw_key("phone_calls"), raw_key("staff_tasks")
 
 
 class RevokedAt(Faults):
-    """The password and every token end with the first request of a practice."""
+    """The password and every token end at the first request of a practice."""
 
     def __init__(self, platform: Any, practice: str) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ def revoke(platform: Any) -> None:
 
 
 class Site:
-    """The real sync, drain and checks over a sandbox; `marts` stands for what is built of the lists."""
+    """The real sync, drain and checks over a sandbox; `marts` is a substitute for the models of the lists."""
 
     def __init__(self, platform: Any, config: Path) -> None:
         self.platform, self._config = platform, config
@@ -58,9 +58,9 @@ class Site:
         @dg.asset(deps=[CALLS, TASKS])
         def marts() -> None: ...
 
-        received = received_tables(NOTHING_TOLD)
+        received = received_tables(NO_AREAS)
         self._definitions = dg.Definitions(
-            assets=[list_assets(NOTHING_TOLD, AT_ONCE), received, marts],
+            assets=[list_assets(NO_AREAS, AT_ONCE), received, marts],
             asset_checks=[check_lists],
             jobs=[
                 dg.define_asset_job("everything", dg.AssetSelection.all()),
@@ -76,7 +76,7 @@ class Site:
         )
 
     def states(self) -> dict[tuple[str, str], str]:
-        """How each list of each practice stands."""
+        """Return the state of each list of each practice."""
         lists = list_statuses(load_settings(self._config))
         return {(item.practice_id, item.endpoint): item.state for item in lists}
 
@@ -86,7 +86,7 @@ class Site:
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Site]:
-    """With two practices, or as many as the test is parametrised with."""
+    """Provide two practices, or as many as the test is parametrised with."""
     monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
     practices = getattr(request, "param", 2)
     with site(tmp_path, monkeypatch, practices=practices) as (platform, config):
@@ -94,7 +94,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
-    """What each failed step says."""
+    """Return the message of each failed step."""
     return {
         event.step_key or "": str(event.step_failure_data.user_failure_data.description)
         for event in result.get_step_failure_events()
@@ -126,10 +126,10 @@ def test_before_a_run_it_fails_in_one_line_and_the_checks_are_red_for_it(place: 
 
 
 @pytest.mark.parametrize("place", [3], indirect=True)
-def test_in_the_middle_of_a_run_what_was_read_stays_and_the_marts_are_built(
+def test_in_the_middle_of_a_run_committed_rows_stay_and_the_marts_are_built(
     place: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With two practices at once, one of the others is done as the last one begins."""
+    """With two practices at once, one of the other practices is done when the last one begins."""
     monkeypatch.setattr(runner, "PRACTICES_AT_ONCE", 2)
     last = place.platform.practices[-1].id
     place.platform.platform.faults = RevokedAt(place.platform, last)

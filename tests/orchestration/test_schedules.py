@@ -1,4 +1,4 @@
-"""When vetl runs by itself, and that `[schedule]` decides it."""
+"""The schedules of vetl, and their settings in `[schedule]`."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -139,7 +139,7 @@ def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> No
         ("stale_after_hours = 0", "schedule.stale_after_hours"),
     ],
 )
-def test_a_wrong_line_is_told_by_its_key(line: str, complaint: str, tmp_path: Path) -> None:
+def test_a_wrong_line_is_reported_by_its_key(line: str, complaint: str, tmp_path: Path) -> None:
     config = tmp_path / "vetl.toml"
     config.write_text(f"[schedule]\n{line}\n")
 

@@ -74,9 +74,7 @@ def test_every_record_is_got_by_its_id(platform: sandbox.Handle, practice: Block
         assert get("nobody") is None
 
 
-def test_people_are_found_and_the_csv_tells_its_total(
-    platform: sandbox.Handle, practice: BlockingPractice
-) -> None:
+def test_people_are_found_and_the_csv_has_its_total(platform: sandbox.Handle, practice: BlockingPractice) -> None:
     client = platform.truth(PRACTICE, "clients")[0]
 
     assert str(client["id"]) in {person.id for person in practice.clients(name=client["name"])}

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 from support.scripted_server import (
-    Asked,
     HeldTime,
+    ReceivedRequest,
     Reply,
     Stage,
     one,
@@ -99,9 +99,9 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
 def test_a_proxy_of_the_environment_is_asked_for_others(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    seen: list[Asked] = []
+    seen: list[ReceivedRequest] = []
 
-    def proxied(asked: Asked) -> Reply:
+    def proxied(asked: ReceivedRequest) -> Reply:
         seen.append(asked)
         return reply_data({"token": "t"})
 

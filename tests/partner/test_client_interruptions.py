@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.scripted_server import (
     PRACTICE,
-    Asked,
+    ReceivedRequest,
     Reply,
     Stage,
     one,
@@ -59,7 +59,7 @@ def never_parsed(_: object) -> CallsPage:
     ],
     ids=lambda reply: f"{reply.status} {reply.body[:30]!r} cut={reply.cut}",
 )
-def test_what_passes_is_read_again(stage: Stage, torn: Reply) -> None:
+def test_temporary_failures_are_repeated(stage: Stage, torn: Reply) -> None:
     stage.server.answers(torn, torn, WHOLE)
 
     page = stage.play(one)
@@ -93,7 +93,7 @@ def test_retry_after_of_a_429_is_heeded_by_all_of_the_practice(stage: Stage, ask
     limited = asyncio.Event()
     started: list[tuple[str, float]] = []
 
-    def handler(request: Asked) -> Reply:
+    def handler(request: ReceivedRequest) -> Reply:
         started.append((request.headers["x-client-id"], stage.time.seconds))
         if not limited.is_set():
             limited.set()
@@ -133,7 +133,7 @@ def test_a_429_for_ever_ends(stage: Stage) -> None:
 
 
 def test_no_more_than_the_limit_are_in_flight_per_practice_and_in_all(stage: Stage) -> None:
-    async def handler(_: Asked) -> Reply:
+    async def handler(_: ReceivedRequest) -> Reply:
         for _turn in range(20):
             await asyncio.sleep(0)
         return WHOLE
@@ -200,7 +200,7 @@ def test_other_refusals_are_final(stage: Stage, status: int) -> None:
         (reply_error(400, "start_date is no date"), RequestRefused),
     ],
 )
-def test_what_is_no_csv_page_is_told_apart(stage: Stage, answer: Reply, error: type[VetlError]) -> None:
+def test_an_answer_that_is_no_csv_page_is_recognised(stage: Stage, answer: Reply, error: type[VetlError]) -> None:
     stage.server.answers(answer)
     with pytest.raises(error):
         stage.play(lambda client: client.calls(PRACTICE, {}, parse=never_parsed))

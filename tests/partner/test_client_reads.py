@@ -11,7 +11,7 @@ from support.scripted_server import (
     PRACTICE,
     ROLE,
     USERNAME,
-    Asked,
+    ReceivedRequest,
     Reply,
     Stage,
     reply_data,
@@ -40,10 +40,10 @@ def test_sign_in_returns_the_clock_of_the_server(stage: Stage) -> None:
 
 
 def test_sign_in_sends_the_credentials_as_json_and_no_bearer(stage: Stage) -> None:
-    seen: list[Asked] = []
+    seen: list[ReceivedRequest] = []
     answer = stage.server.sign_in
 
-    def keep(asked: Asked) -> Reply | Awaitable[Reply]:
+    def keep(asked: ReceivedRequest) -> Reply | Awaitable[Reply]:
         seen.append(asked)
         return answer(asked)
 
@@ -165,7 +165,7 @@ def test_a_csv_that_the_parser_calls_torn_is_read_again(stage: Stage) -> None:
     assert (page.frame, page.requests) == (whole, 2)
 
 
-def test_what_is_asked_is_counted_in_total_and_for_each_path_of_a_practice(stage: Stage) -> None:
+def test_requests_are_counted_in_total_and_for_each_path_of_a_practice(stage: Stage) -> None:
     stage.server.answers(reply_error(503), reply_page([]))
 
     async def scene(client: PartnerClient) -> PartnerClient:
@@ -253,7 +253,7 @@ def test_half_an_emoji_does_not_cost_the_page_and_is_said_once(stage: Stage) -> 
     assert [log["event"] for log in stage.logs if log["log_level"] == "warning"] == ["characters_replaced"]
 
 
-def test_every_request_is_logged_without_what_it_tells_of_people(stage: Stage) -> None:
+def test_every_request_is_logged_without_personal_data(stage: Stage) -> None:
     """As `-vv` shows them."""
     stage.server.answers(reply_page([{"id": "1", "name": "Ann"}]))
 

@@ -9,7 +9,7 @@ from support.scripted_server import (
     PASSWORD,
     PRACTICE,
     USERNAME,
-    Asked,
+    ReceivedRequest,
     Reply,
     Stage,
     many,
@@ -36,7 +36,7 @@ from pipelines.partner.client import Limits, PartnerClient
 Reads = Callable[[PartnerClient], object]
 
 
-def only_for(*tokens: str) -> Callable[[Asked], Reply]:
+def only_for(*tokens: str) -> Callable[[ReceivedRequest], Reply]:
     return lambda asked: reply_page([]) if asked.token in tokens else reply_error(401)
 
 
@@ -59,7 +59,7 @@ def test_a_late_401_on_an_old_token_causes_no_sign_in(stage: Stage) -> None:
     """A request was on its way with the old token while another request had already received the new token."""
     slow_answers = asyncio.Event()
 
-    async def handler(asked: Asked) -> Reply:
+    async def handler(asked: ReceivedRequest) -> Reply:
         if asked.token == "token-1" and asked.query == [("page", "slow")]:
             await slow_answers.wait()
         return reply_page([]) if asked.token == "token-2" else reply_error(401)
@@ -229,7 +229,7 @@ def test_no_sign_in_at_the_address_is_a_matter_of_configuration(stage: Stage, st
 def test_the_end_of_one_reader_does_not_cost_the_others_their_sign_in(stage: Stage) -> None:
     go_on = asyncio.Event()
 
-    async def slow_sign_in(_: Asked) -> Reply:
+    async def slow_sign_in(_: ReceivedRequest) -> Reply:
         await go_on.wait()
         return reply_data({"token": "t"})
 

@@ -12,7 +12,7 @@ from support.scripted_server import (
     PRACTICE,
     ROLE,
     USERNAME,
-    Asked,
+    ReceivedRequest,
     Reply,
     Stage,
     many,
@@ -91,7 +91,7 @@ def test_a_token_that_is_good_for_three_uses_reads_everything(stage: Stage) -> N
     """Requests take the uses from each other, so fewer are sent at once, until a token is enough for them."""
     uses: Counter[str] = Counter()
 
-    async def handler(asked: Asked) -> Reply:
+    async def handler(asked: ReceivedRequest) -> Reply:
         await asyncio.sleep(0.001)
         uses[asked.token] += 1
         return reply_error(401) if uses[asked.token] > 3 else reply_page([])
@@ -117,7 +117,7 @@ def test_a_token_that_expires_costs_one_sign_in_and_no_speed(stage: Stage) -> No
     """A first 401 says nothing of too many requests."""
     inside = 0
 
-    async def handler(asked: Asked) -> Reply:
+    async def handler(asked: ReceivedRequest) -> Reply:
         await asyncio.sleep(0.1)
         return reply_error(401) if asked.token == "token-1" and len(stage.server.asked) > 8 else reply_page([])
 
@@ -140,7 +140,7 @@ def test_a_practice_that_is_refused_after_the_last_sign_in_is_not_asked_again(st
     """Each token is good for another practice, so the token might have been used up."""
 
     async def scene(client: PartnerClient) -> None:
-        async def handler(asked: Asked) -> Reply:
+        async def handler(asked: ReceivedRequest) -> Reply:
             if len(stage.server.asked) == 1 or asked.headers["x-client-id"] != PRACTICE:
                 return reply_page([])
             await client.page("loc-002", "staff_tasks", {})
@@ -160,7 +160,7 @@ def test_a_renewed_token_that_is_called_forbidden_once_it_has_expired_is_renewed
     """The request met 401 first, and 403 with the token that it then got, which was good for others meanwhile."""
 
     async def scene(client: PartnerClient) -> None:
-        async def handler(asked: Asked) -> Reply:
+        async def handler(asked: ReceivedRequest) -> Reply:
             if ("page", "7") not in asked.query or asked.token == "token-3":
                 return reply_page([])
             if asked.token == "token-1":

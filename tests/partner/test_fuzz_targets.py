@@ -23,7 +23,7 @@ def test_the_seeds_are_usual_and_hold(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "data"), FOUND)
-def test_what_was_found_holds_now(name: str, data: bytes) -> None:
+def test_findings_of_fuzzing_stay_fixed(name: str, data: bytes) -> None:
     TARGETS[name].one(data)
 
 

@@ -124,14 +124,14 @@ def test_a_place_of_a_killed_process_is_free_after_half_a_minute(tmp_path: Path)
 @pytest.mark.parametrize(
     "held", [struct.pack("<d", START.timestamp() + 86_400), struct.pack("<d", float("nan")), b"\0\0"]
 )
-def test_what_a_wrong_clock_or_nobody_wrote_holds_nothing(held: bytes, tmp_path: Path) -> None:
+def test_a_time_in_the_future_or_a_broken_file_delays_no_request(held: bytes, tmp_path: Path) -> None:
     (tmp_path / "pace").write_bytes(held)
 
     assert free(tmp_path / "pace", 60) == 1
     assert free(tmp_path / "pace", 60) == 0
 
 
-def test_with_another_ceiling_what_was_just_sent_still_counts(tmp_path: Path) -> None:
+def test_with_another_limit_recent_requests_still_count(tmp_path: Path) -> None:
     assert free(tmp_path / "pace", 300) == 5
     assert free(tmp_path / "pace", 600) == 5
     assert free(tmp_path / "pace", 180) == 0
@@ -143,7 +143,7 @@ def free(file: Path, per_minute: int) -> int:
     return sum(1 for _ in iter(lambda: isinstance(pace.take(), Place), False))
 
 
-def test_workers_whose_clocks_differ_share_the_places_all_the_same(tmp_path: Path) -> None:
+def test_workers_with_different_clocks_share_the_places(tmp_path: Path) -> None:
     """As on machines of which one is a minute ahead: the file system's time counts, which is the same for all."""
     ahead, behind = (Timing(now=lambda by=by: START + timedelta(seconds=by)) for by in (60, -60))
     paces = [SharedPace(tmp_path / "pace", 600, timing) for timing in (ahead, behind)] * 10

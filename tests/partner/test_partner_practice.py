@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.scripted_server import (
     PRACTICE,
-    Asked,
+    ReceivedRequest,
     Reply,
     Stage,
     reply_data,
@@ -58,7 +58,7 @@ CONTRACT: dict[tuple[str, str], Call] = {
 """Every path and method of the contract, except sign-in, which each of them needs, and the CSV, tried below."""
 
 
-def answer(asked: Asked) -> Reply:
+def answer(asked: ReceivedRequest) -> Reply:
     path = asked.path.removeprefix(ROOT)
     if path in ("/clients", "/patients"):
         return reply_data([{"id": 1, "favourite_toy": "ball"}])
@@ -121,7 +121,7 @@ def test_ids_are_text_new_fields_are_kept_and_new_values_pass(stage: Stage) -> N
     assert json.loads(stage.server.asked[0].body) == {"title": "Call back", "task_type": "task"}
 
 
-def test_only_what_is_given_changes(stage: Stage) -> None:
+def test_only_the_given_fields_change(stage: Stage) -> None:
     stage.server.handler = answer
 
     play(stage, lambda p: p.update_staff_task("a/b", {"status": "pending", "description": None}))
@@ -167,7 +167,7 @@ def test_a_message_with_a_reference_is_sent_again_after_a_502(stage: Stage) -> N
         (reply_json({"success": True, "data": []}), ContractBroken),
     ],
 )
-def test_a_creation_whose_end_is_not_known_is_never_repeated(
+def test_a_creation_with_an_unknown_result_is_never_repeated(
     stage: Stage, what: tuple[str, str], failure: Reply, error: type[Exception]
 ) -> None:
     stage.server.answers(failure)
@@ -220,7 +220,7 @@ UNSENDABLE: list[Call] = [
 
 
 @pytest.mark.parametrize("call", UNSENDABLE)
-def test_what_breaks_the_contract_is_never_sent(stage: Stage, call: Call) -> None:
+def test_a_request_that_breaks_the_contract_is_never_sent(stage: Stage, call: Call) -> None:
     with pytest.raises(NotSent):
         play(stage, call)
 
@@ -241,7 +241,7 @@ def test_messages_keep_the_quota_of_messages_and_reads_do_not_wait_for_it(stage:
     assert stage.time.slept == [0.5, 0.5]
 
 
-def test_a_record_that_is_not_what_the_contract_says_names_the_field_not_the_value(stage: Stage) -> None:
+def test_a_record_that_breaks_the_contract_names_the_field_not_the_value(stage: Stage) -> None:
     stage.server.answers(reply_data({"id": "1", "created_at": "s3cret"}))
 
     with pytest.raises(ContractBroken, match="unusable created_at") as caught:

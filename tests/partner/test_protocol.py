@@ -101,7 +101,7 @@ def test_a_csv_in_another_character_set_becomes_utf8() -> None:
         (b"\xff\xfe\x00", "3 bytes of text/plain"),
     ],
 )
-def test_what_is_no_json_is_named_without_its_content(body: bytes, likeness: str) -> None:
+def test_a_body_that_is_no_json_is_reported_without_its_content(body: bytes, likeness: str) -> None:
     with pytest.raises(TornAnswer) as caught:
         answered(body, content_type="text/plain").json()
     assert likeness in str(caught.value)
@@ -139,7 +139,7 @@ def test_a_total_may_stand_in_the_header_that_the_csv_has() -> None:
 
 
 @pytest.mark.parametrize("success", ['"success": true,', '"success": "true",', '"success": null,', ""])
-def test_where_success_is_missing_the_status_says_it(success: str) -> None:
+def test_if_success_is_missing_the_status_decides(success: str) -> None:
     answer = answered(b'{%s "data": {"id": "1"}}' % success.encode())
     assert protocol.record(answer, answer.json()) == {"id": "1"}
 
@@ -159,7 +159,7 @@ def test_json_without_data_is_no_envelope(body: bytes) -> None:
         protocol.record(answered(body), answered(body).json())
 
 
-def test_a_csv_of_no_calls_may_be_empty_but_only_where_its_total_says_so() -> None:
+def test_a_csv_may_be_empty_only_if_its_total_is_0() -> None:
     page = protocol.csv_page(answered(b"", x_total_count="0"))
     assert page.body.startswith(b"Date,Practice,")
     with pytest.raises(TornAnswer, match="an empty body"):
@@ -172,7 +172,7 @@ def test_a_deletion_is_done_whatever_its_data(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"success": false, "message": "no"}'])
-def test_a_deletion_is_not_done_where_the_answer_is_none(body: bytes) -> None:
+def test_a_deletion_without_an_answer_is_not_done(body: bytes) -> None:
     with pytest.raises((TornAnswer, ContractBroken)):
         protocol.done(answered(body))
 

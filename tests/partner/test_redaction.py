@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.partner.redaction import LONGEST, redact, shown_query
+from pipelines.partner.redaction import LINE_LENGTH, redact, shown_query
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ from pipelines.partner.redaction import LONGEST, redact, shown_query
         ({"a": 1}, ""),
     ],
 )
-def test_what_is_shown(text: object, shown: str) -> None:
+def test_texts_are_redacted(text: object, shown: str) -> None:
     assert redact(text, ["partner-role"]) == shown
 
 
 @given(st.text(max_size=500), st.text(min_size=3, max_size=30), st.text(max_size=500))
 def test_no_secret_is_shown_and_no_long_text(before: str, secret: str, after: str) -> None:
     shown = redact(before + secret + after, [secret])
-    assert len(shown) <= LONGEST
+    assert len(shown) <= LINE_LENGTH
     assert shown.isprintable()
     if not set(secret) <= set("* ") and len(secret.split()) == 1 and not {"*", "…"} & set(secret):
         assert secret not in shown or secret in before + "\n" + after
@@ -46,5 +46,5 @@ def test_no_secret_is_shown_and_no_long_text(before: str, secret: str, after: st
         ("", ""),
     ],
 )
-def test_a_query_in_the_log_tells_of_nobody(query: str, shown: str) -> None:
+def test_a_query_in_the_log_has_no_personal_data(query: str, shown: str) -> None:
     assert shown_query(f"/services/core/open_api/v1/clients?{query}") == shown

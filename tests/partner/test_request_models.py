@@ -55,7 +55,7 @@ def faults(model: type[BaseModel], fields: Fields | BaseModel) -> dict[str | Non
         message(content={"type": "carousel", "cards": [CARD] * 10}),
     ],
 )
-def test_what_keeps_the_limits_may_be_sent(fields: Fields) -> None:
+def test_a_request_within_the_limits_may_be_sent(fields: Fields) -> None:
     assert faults(NewMessage, fields) == {}
 
 
@@ -90,11 +90,11 @@ def test_what_keeps_the_limits_may_be_sent(fields: Fields) -> None:
         (message(subject="Hello"), "subject"),
     ],
 )
-def test_what_breaks_one_is_named_by_its_dotted_path(fields: Fields, field: str) -> None:
+def test_a_field_beyond_a_limit_is_named_by_its_dotted_path(fields: Fields, field: str) -> None:
     assert list(faults(NewMessage, fields)) == [field]
 
 
-def test_every_fault_is_told_at_once_and_no_value_is_quoted() -> None:
+def test_all_faults_are_reported_at_once_and_no_value_is_quoted() -> None:
     fields = card(title="s3cret" * 100, buttons=[{**LINK, "url": "ftp://s3cret.example.com"}])
 
     with pytest.raises(NotSent, match="not sent") as caught:

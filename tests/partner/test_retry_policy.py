@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.scripted_server import PRACTICE, Asked, HeldTime, Reply, Stage, one, reply_error, reply_page
+from support.scripted_server import PRACTICE, HeldTime, ReceivedRequest, Reply, Stage, one, reply_error, reply_page
 
 from pipelines.core.errors import RateLimited, Transient, Unreachable
 from pipelines.core.pages import Page
@@ -59,8 +59,8 @@ def test_retry_after_that_is_no_number_of_seconds_is_as_good_as_none(stage: Stag
     assert sum(stage.time.slept) <= 3
 
 
-def test_what_one_practice_has_waited_is_not_taken_from_another(stage: Stage) -> None:
-    def handler(asked: Asked) -> Reply:
+def test_the_waits_of_one_practice_do_not_shorten_those_of_another(stage: Stage) -> None:
+    def handler(asked: ReceivedRequest) -> Reply:
         bad = asked.headers["x-client-id"] == "loc-bad"
         return reply_error(503, Retry_After="200") if bad or len(stage.server.asked) == 3 else reply_page([])
 
@@ -94,7 +94,7 @@ def test_all_practices_together_have_a_budget_of_their_own(stage: Stage) -> None
 def test_an_answer_that_drips_costs_the_budget_too(stage: Stage) -> None:
     """Each attempt ends after as long as is left, and the request after the last of it."""
 
-    async def drip(_: Asked) -> Reply:
+    async def drip(_: ReceivedRequest) -> Reply:
         await stage.time.sleep(90)
         return Reply(hang=True)
 
@@ -113,7 +113,7 @@ def test_an_answer_that_drips_costs_the_budget_too(stage: Stage) -> None:
 def test_a_quota_that_is_used_up_each_minute_is_waited_for_as_often_as_it_takes(stage: Stage) -> None:
     used: dict[int, int] = {}
 
-    def handler(_: Asked) -> Reply:
+    def handler(_: ReceivedRequest) -> Reply:
         minute = int(stage.time.seconds // 60)
         used[minute] = used.get(minute, 0) + 1
         return reply_page([]) if used[minute] <= 20 else reply_error(429, Retry_After="60")

@@ -64,12 +64,12 @@ def test_the_largest_body_goes_and_small_ones_stay() -> None:
         budget.add(body, b"x" * 100)
 
     assert [large.evicted, *(body.evicted for body in small)] == [True, *[False] * 9]
-    assert (budget.held, len(large.data)) == (900, 0)
+    assert (budget.received, len(large.data)) == (900, 0)
     with pytest.raises(Exhausted):
         budget.add(large, b"more of it")
     for body in (large, *small):
         budget.release(body)
-    assert budget.held == 0
+    assert budget.received == 0
 
 
 def test_a_body_that_had_to_go_is_asked_for_again(receiver: Opened) -> None:
@@ -107,7 +107,7 @@ def test_no_address_leads_anywhere_else(receiver: Opened) -> None:
 
 
 @pytest.mark.parametrize(("proxies", "limited"), [((), 10), (("127.0.0.0/8",), 0)])
-def test_who_sent_it_is_what_a_configured_proxy_says_and_nobody_else(
+def test_only_a_configured_proxy_may_name_the_sender(
     tmp_path: Path, proxies: tuple[str, ...], limited: int
 ) -> None:
     """A sender who could name another address each time would never be limited."""
@@ -141,7 +141,7 @@ def test_secrets_are_changed_without_a_restart(tmp_path: Path) -> None:
         assert "=old" not in running.log
 
 
-def test_a_disk_without_room_is_not_ready_even_where_the_log_has_a_place_left(tmp_path: Path) -> None:
+def test_a_full_disk_is_not_ready_even_if_the_log_has_room(tmp_path: Path) -> None:
     """SQLite begins its log again after a checkpoint, and a small write then needs no room."""
     with ReceiverProcess(tmp_path) as running:
         for number in range(8):

@@ -60,7 +60,7 @@ def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(
     assert len(platform.asked) == 7
 
 
-def test_a_message_that_tells_no_time_is_asked_for_no_more_often(side: Side) -> None:
+def test_a_message_without_a_time_is_requested_no_more_often(side: Side) -> None:
     timeless = {"created_at": None, "sent_at": None, "occurred_at": None, "timestamp": None}
     side.receive(("messages", message("m-1", "sent", **timeless)))
     side.drain()
@@ -72,7 +72,7 @@ def test_a_message_that_tells_no_time_is_asked_for_no_more_often(side: Side) -> 
     assert len(platform.asked) == 8
 
 
-def test_outreach_that_the_platform_tells_otherwise_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
+def test_outreach_that_contradicts_its_webhook_is_requested_as_often_as_its_age_doubles(side: Side) -> None:
     """Its webhook has ended it; get-request continues to say that it is in progress."""
     side.receive(("ai_outbound", outreach("r-1")))
     side.drain()
@@ -95,7 +95,7 @@ def test_a_message_that_fails_for_itself_stops_no_other_and_waits_its_turn(side:
 
     assert (caught.changes.updated, caught.notes) == (3, ("loc-001: 1 of messages not caught up: 500",))
     assert caught_up(side, platform) == Caught()
-    assert caught_up(side, platform, NOW + timedelta(hours=3)).asked == 1
+    assert caught_up(side, platform, NOW + timedelta(hours=3)).requested == 1
 
 
 def test_a_platform_that_answers_nothing_is_not_asked_for_everything(side: Side) -> None:
@@ -114,12 +114,12 @@ def test_a_message_that_was_given_is_followed_like_any_other(side: Side) -> None
     platform = Platform({"m-1": {"id": "m-1", "status": "sent", "created_at": "2026-03-01T11:00:00Z"}})
     catching = CatchUp(platform, side.warehouse, "run-2", NOW)
 
-    caught = asyncio.run(catching.given_messages("loc-001", ["m-1", "m-2"]))
+    caught = asyncio.run(catching.messages_by_id("loc-001", ["m-1", "m-2"]))
 
     assert (caught.changes.inserted, caught.missing) == (1, ("m-2",))
     assert side.rows("select id, status from raw.messages") == [("m-1", "sent")]
     assert caught_up(side, platform) == Caught()
-    assert caught_up(side, platform, NOW + timedelta(hours=1)).asked == 1
+    assert caught_up(side, platform, NOW + timedelta(hours=1)).requested == 1
 
 
 def test_right_after_a_webhook_the_next_one_is_waited_for(side: Side) -> None:
@@ -128,7 +128,7 @@ def test_right_after_a_webhook_the_next_one_is_waited_for(side: Side) -> None:
     platform = Platform({})
 
     assert caught_up(side, platform) == Caught()
-    assert caught_up(side, platform, NOW + timedelta(minutes=4)).asked == 1
+    assert caught_up(side, platform, NOW + timedelta(minutes=4)).requested == 1
 
 
 @pytest.mark.parametrize("answer", [None, 400, 404, 422])
@@ -154,7 +154,7 @@ def test_outreach_that_ended_before_a_sync_has_seen_it_is_got_by_id(side: Side) 
     platform = Platform({"r-1": {"id": "r-1", "status": "completed", "outcome": "booked"}})
     catching = CatchUp(platform, side.warehouse, "run-2", NOW)
 
-    assert asyncio.run(catching.outreach("loc-001")).asked == 2
+    assert asyncio.run(catching.outreach("loc-001")).requested == 2
 
     assert side.rows("select id, outcome from raw.ai_outbound_requests") == [("r-1", "booked")]
     assert asyncio.run(catching.outreach("loc-001")) == Caught()

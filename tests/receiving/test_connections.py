@@ -98,7 +98,7 @@ def closed_after(connection: socket.socket, drip: bytes = b"") -> float:
     ],
     ids=["nothing", "a head without end", "nothing after an answer", "a body that was answered before its end"],
 )
-def test_a_connection_whose_request_does_not_come_is_closed(address: str, said: bytes, drip: bytes) -> None:
+def test_a_connection_without_a_request_is_closed(address: str, said: bytes, drip: bytes) -> None:
     with connected(address) as connection:
         connection.sendall(said)
         seconds = closed_after(connection, drip)

@@ -16,7 +16,7 @@ from support.examples import examples
 
 from pipelines.core.errors import InboxError
 from pipelines.core.pages import Changes
-from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, rank, read, row
+from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
 from pipelines.partner.webhooks import message as message_of
 from pipelines.receiving.drain import intakes
 from pipelines.receiving.inbox import Entry, Inbox, WaitingDelivery
@@ -52,7 +52,7 @@ def test_draining_again_changes_nothing(side: Side) -> None:
     assert side.drain() == Changes()
 
 
-def test_the_status_counts_what_each_drain_brought(side: Side) -> None:
+def test_the_status_counts_the_rows_of_each_drain(side: Side) -> None:
     for number in (1, 2):
         side.receive(("messages", message(f"m-{number}")))
         side.drain()
@@ -61,7 +61,7 @@ def test_the_status_counts_what_each_drain_brought(side: Side) -> None:
         assert "outreach_events" not in counts
 
 
-def test_a_drain_that_stops_before_it_tells_the_inbox_counts_nothing_twice(
+def test_a_drain_that_stops_before_it_marks_the_inbox_counts_nothing_twice(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     side.receive(
@@ -97,7 +97,7 @@ def test_a_replay_to_a_new_inbox_is_without_effect(side: Side, tmp_path: Path) -
     assert side.rows("select client_id from raw.messages") == [("c-1",)]
 
 
-def test_a_reminder_is_told_again_only_where_its_content_changed(side: Side) -> None:
+def test_a_repeated_reminder_is_stored_only_if_its_content_changed(side: Side) -> None:
     side.receive(
         ("service_reminders", reminder()),
         ("service_reminders", {**reminder(), "sent_at": "2026-03-01T10:00:00Z"}),
@@ -224,7 +224,7 @@ EXAMPLES = count()
 
 @settings(max_examples=examples(12))
 @given(arrivals=ARRIVALS, cuts=st.sets(st.integers(0, 12), max_size=2))
-def test_in_any_order_with_any_pauses_a_message_ends_where_it_came_furthest(
+def test_in_any_order_with_any_pauses_a_message_ends_at_its_latest_status(
     shared: Side, arrivals: list[tuple[str, str]], cuts: set[int]
 ) -> None:
     practice = f"loc-{next(EXAMPLES)}"
@@ -254,7 +254,7 @@ VALUES = st.recursive(
 
 @given(body=st.binary(max_size=60) | VALUES.map(json.dumps).map(str.encode), channel=st.sampled_from(Channel))
 def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel) -> None:
-    delivery = read(channel, body)
+    delivery = parse_delivery(channel, body)
 
     assert intakes([WaitingDelivery(1, Entry(channel, "loc-001", body, NOW))])
     if not delivery.problem:
@@ -262,7 +262,7 @@ def test_no_body_whatever_it_holds_stops_the_drain(body: bytes, channel: Channel
         assert channel is not Channel.MESSAGES or message_of(delivery)["id"]
 
 
-def test_every_warehouse_has_the_tables_of_what_is_received(side: Side) -> None:
+def test_every_warehouse_has_the_tables_of_webhooks(side: Side) -> None:
     side.close()
     with duckdb.connect(side.path, read_only=True) as connection:
         tables = {name for (name,) in connection.execute("from (show all tables) select name").fetchall()}

@@ -32,7 +32,7 @@ def entry(number: int) -> Entry:
     return Entry(Channel.MESSAGES, "loc-001", str(number).encode(), NOW + timedelta(seconds=number))
 
 
-def test_what_was_kept_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
+def test_stored_deliveries_are_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
         assert inbox.keep([entry(1), entry(2), entry(1)]) == [True, True, False]
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
@@ -129,7 +129,7 @@ def test_only_the_same_bytes_are_a_repeat(receiver: Opened) -> None:
 
 
 @pytest.mark.parametrize("name", ["inbox.sqlite", "inbox.sqlite-wal"])
-def test_what_nobody_would_find_is_not_acknowledged(tmp_path: Path, name: str) -> None:
+def test_a_delivery_into_a_moved_file_is_not_acknowledged(tmp_path: Path, name: str) -> None:
     """A file that was deleted or moved away accepts writes like any other."""
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
         inbox.keep([entry(1)])

@@ -37,7 +37,7 @@ class SlowInbox:
         assert self.go.wait(10)
 
 
-def test_what_arrives_during_a_commit_shares_the_next_one() -> None:
+def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:
     inbox = SlowInbox()
 
     async def scenario() -> None:
@@ -73,7 +73,7 @@ def test_more_than_can_wait_is_refused_at_once() -> None:
     asyncio.run(scenario())
 
 
-def test_an_inbox_that_fails_in_a_way_nobody_foresaw_is_told_at_once() -> None:
+def test_an_unforeseen_failure_of_the_inbox_is_reported_at_once() -> None:
     class Broken(SlowInbox):
         def keep(self, entries: Sequence[Entry]) -> list[bool]:
             raise MemoryError(len(entries))

@@ -8,7 +8,7 @@ from pipelines.core.errors import InboxError
 from pipelines.receiving.inbox_file import check_room
 
 
-def test_a_link_where_a_file_was_expected_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("kept", "utf-8")
     (tmp_path / ".inbox.sqlite.room").symlink_to(precious)

@@ -44,7 +44,7 @@ def read(text: str) -> dict[str, dict[str, Any]]:
     return families
 
 
-def test_the_metrics_are_what_prometheus_reads(receiver: Opened) -> None:
+def test_prometheus_can_read_the_metrics(receiver: Opened) -> None:
     async def scenario() -> str:
         async with receiver() as running:
             for number in range(3):

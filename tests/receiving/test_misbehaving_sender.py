@@ -50,7 +50,7 @@ class Side(WebhookSide):
         """Assert that raw has each acknowledged content once, and nothing else."""
         acknowledged = {
             (item["clinic_id"], item["id"], item["status"])
-            for item in (attempt.payload for attempt in self.told("messages"))
+            for item in (attempt.payload for attempt in self.deliveries_of("messages"))
         }
         assert sorted(acknowledged) == sorted(
             self.rows("select practice_id, message_id, status from raw.message_events")
@@ -60,14 +60,14 @@ class Side(WebhookSide):
                 *(item.payload["clinic_id"], item.payload["request_id"], item.payload["status"]),
                 *(item.payload["outcome"], (item.payload["outcome_detail"] or {}).get("appointment_id")),
             )
-            for item in self.told("ai_outbound")
+            for item in self.deliveries_of("ai_outbound")
         }
         assert any(appointment for *_, appointment in ended)
         columns = "practice_id, request_id, status, outcome, appointment_id"
         assert sorted(ended, key=str) == sorted(self.rows(f"select {columns} from raw.outreach_events"), key=str)
         reminded = {
             (item.payload["practice_id"], item.payload["id"], item.payload["group_status"])
-            for item in self.told("service_reminders")
+            for item in self.deliveries_of("service_reminders")
         }
         assert reminded
         columns = "practice_id, id, group_status"
@@ -109,7 +109,7 @@ def drained(side: Side) -> DrainResult:
     [[], [WebhookFault("wrong_practice", share=0.2), *HOSTILE], UNRELIABLE],
     ids=["as ever", "hostile", "unreliable"],
 )
-def test_in_the_end_raw_equals_what_the_platform_holds(opened: Opened, faults: Sequence[WebhookFault]) -> None:
+def test_in_the_end_raw_equals_the_platform(opened: Opened, faults: Sequence[WebhookFault]) -> None:
     side = opened()
     sent = side.a_day(*faults)
     hits = side.platform.webhook_faults.hits
@@ -118,7 +118,7 @@ def test_in_the_end_raw_equals_what_the_platform_holds(opened: Opened, faults: S
     drained(side)
 
     # A message without any webhook is unknown; there is no list of messages.
-    announced = {item.payload["id"] for item in side.told("messages")}
+    announced = {item.payload["id"] for item in side.deliveries_of("messages")}
     assert side.truth([item for item in sent if item[1] in announced]) == side.messages()
     side.check_events()
     attempts = side.platform.webhooks
@@ -139,13 +139,13 @@ def test_a_delivery_signed_for_another_practice_is_refused_as_such(opened: Opene
     side.check_events()
 
 
-def test_statuses_that_were_never_told_are_caught_up(opened: Opened) -> None:
+def test_statuses_without_a_webhook_are_caught_up(opened: Opened) -> None:
     side = opened()
     sent = side.a_day(WebhookFault("lost", path="messages", share=0.5))
-    announced = {item.payload["id"] for item in side.told("messages")}
+    announced = {item.payload["id"] for item in side.deliveries_of("messages")}
     assert side.platform.webhook_faults.hits["lost"]
 
-    assert drained(side).asked > 0
+    assert drained(side).requested > 0
 
     assert (
         side.truth([(practice, identity) for practice, identity in sent if identity in announced])

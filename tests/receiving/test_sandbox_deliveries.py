@@ -60,7 +60,7 @@ def side(tmp_path: Path) -> Iterator[Side]:
         yield side
 
 
-def test_raw_equals_what_the_platform_holds_although_a_disk_fails_and_keeps_some_all_the_same(side: Side) -> None:
+def test_raw_equals_the_platform_although_a_failing_disk_keeps_some_deliveries(side: Side) -> None:
     """Another attempt follows; `test_misbehaving_sender.py` has a sound disk."""
     side.inbox.failing = True
     ids = [side.send_message(number) for number in NUMBERS]

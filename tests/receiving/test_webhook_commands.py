@@ -47,7 +47,7 @@ def test_serving_without_a_secret_is_a_wrong_configuration(capsys: pytest.Captur
     assert capsys.readouterr().err.startswith("vetl: VETL_WEBHOOKS__SECRETS: not set")
 
 
-def test_serving_where_something_else_listens_is_as_vetl_errors(
+def test_a_port_that_another_program_uses_is_an_error_of_vetl(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pipelines.receiving.serving import listening  # noqa: PLC0415 - the one user
@@ -65,7 +65,7 @@ def test_serving_where_something_else_listens_is_as_vetl_errors(
 
 
 @pytest.mark.usefixtures("warehouse")
-def test_draining_without_a_platform_drains_and_says_what_was_left_out(
+def test_draining_without_a_platform_reports_the_skipped_reads(
     capsys: pytest.CaptureFixture[str], moment: Any
 ) -> None:
     receive(moment, body_of(message()))
@@ -163,7 +163,7 @@ def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("warehouse")
-def test_status_tells_what_waits_what_is_held_and_when_the_last_came(
+def test_status_shows_waiting_and_quarantined_deliveries_and_the_last_one(
     capsys: pytest.CaptureFixture[str], moment: Any
 ) -> None:
     receive(moment, body_of(message("m-1")), b"not JSON")

@@ -77,7 +77,7 @@ def test_booking_intent_holds_for_scheduling(partner: Partner) -> None:
 
 @rule("Resources / Phone call record", says="outcome")
 @broken_by(shows("phone_calls", booking_intent=lambda call: not call["booked"]))
-def test_booking_intent_holds_where_something_was_booked(partner: Partner) -> None:
+def test_booking_intent_is_true_if_an_appointment_was_booked(partner: Partner) -> None:
     booked = [call for call in calls(partner) if call["outcome"] in BOOKED]
     assert booked
     assert all(call["booking_intent"] for call in booked)
@@ -85,7 +85,7 @@ def test_booking_intent_holds_where_something_was_booked(partner: Partner) -> No
 
 @rule("Resources / Phone call record", says="tool")
 @broken_by(shows("phone_calls", booking_intent=False))
-def test_booking_intent_holds_where_a_scheduling_tool_was_used(partner: Partner) -> None:
+def test_booking_intent_is_true_if_a_scheduling_tool_was_used(partner: Partner) -> None:
     others = [
         call for call in calls(partner) if call["call_classification"] != "scheduling" and not call["booked"]
     ]
@@ -154,7 +154,7 @@ def test_remote_client_ids_of_a_practice_without_server_id_are_plain(partner: Pa
 
 @rule("Resources / Phone call record", says="the same in appointments")
 @broken_by(shows("phone_calls", remote_client_id="7"))
-def test_appointments_tell_the_same_remote_client_id(partner: Partner) -> None:
+def test_appointments_have_the_same_remote_client_id(partner: Partner) -> None:
     """The telephone number identifies the client of both."""
     of_phone = {call["phone_number"]: call["remote_client_id"] for call in calls(partner) if call["client_id"]}
     visits = partner.everything("appointments", start_date="2025-01-01")

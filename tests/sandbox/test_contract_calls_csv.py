@@ -181,7 +181,7 @@ def test_filters_hold_for_the_csv_too(partner: Partner) -> None:
 
 @rule(CSV, says="a live call")
 @broken_by(cells("Outcome", str.lower))
-def test_a_call_that_came_in_just_now_is_told_alike(partner: Partner) -> None:
+def test_a_call_that_has_just_arrived_is_the_same_in_both_forms(partner: Partner) -> None:
     call = {"direction": "inbound", "state": "completed", "outcome": "task_created", "duration_seconds": 61}
     partner.platform.insert("loc-001", "phone_calls", call)
     line = lines(ask(partner))[0]

@@ -65,7 +65,7 @@ def labelled(kind: str, length: int) -> Row:
     field="content.suggestions.0.text",
 )
 @broken_by(accepts())
-def test_a_limit_admits_what_is_on_it_and_nothing_beyond(
+def test_values_at_a_limit_are_accepted_and_values_beyond_refused(
     partner: Partner, most: Row, more: Row, field: str
 ) -> None:
     assert send(partner, content=most).status_code == 201

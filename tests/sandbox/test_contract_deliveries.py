@@ -24,16 +24,16 @@ from sandbox import Handle, Switches
 from sandbox.webhooks.posting import Letter
 
 MESSAGES, OUTREACH = "Events / Message status webhook", "Events / AI outbound outcome webhook"
-Tell = Callable[[Partner, str], None]
+Cause = Callable[[Partner, str], None]
 
 
-def tell_of_a_message(partner: Partner, url: str) -> None:
+def cause_message_webhook(partner: Partner, url: str) -> None:
     """Cause one webhook: the message is suppressed at once."""
     send(partner, recipient=to("00"), callback_url=url)
     partner.platform.settle()
 
 
-def tell_of_a_request(partner: Partner, url: str) -> None:
+def cause_outreach_webhook(partner: Partner, url: str) -> None:
     """Cause one webhook: the request is suppressed at intake."""
     reach_out(partner, contact_number=number("00"), callback_url=url)
 
@@ -44,21 +44,21 @@ def partner(partner: Partner) -> Partner:
     return partner
 
 
-@rule(MESSAGES, says="headers", tell=tell_of_a_message, agent="Service-Messages/1.0")
-@rule(OUTREACH, says="headers", tell=tell_of_a_request, agent="Service-AiOutbound/1.0")
+@rule(MESSAGES, says="headers", cause=cause_message_webhook, agent="Service-Messages/1.0")
+@rule(OUTREACH, says="headers", cause=cause_outreach_webhook, agent="Service-AiOutbound/1.0")
 @broken_by(posts_with("User-Agent", "python"), posts_with("Content-Type", "text/plain"))
-def test_a_webhook_carries_its_headers(partner: Partner, receiver: Receiver, tell: Tell, agent: str) -> None:
-    tell(partner, receiver.url)
+def test_a_webhook_carries_its_headers(partner: Partner, receiver: Receiver, cause: Cause, agent: str) -> None:
+    cause(partner, receiver.url)
     (got,) = receiver.got
     assert (got.headers["content-type"], got.headers["user-agent"]) == ("application/json", agent)
     assert got.body
 
 
-@rule("Authentication", says="7: messages", tell=tell_of_a_message)
-@rule("Authentication", says="7: outreach", tell=tell_of_a_request)
+@rule("Authentication", says="7: messages", cause=cause_message_webhook)
+@rule("Authentication", says="7: outreach", cause=cause_outreach_webhook)
 @broken_by(posts_with(SIGNATURE, str.upper), posts(lambda sent: [sent.with_content(sent.payload | {"extra": 1})]))
-def test_the_signature_is_the_hmac_of_the_raw_body(partner: Partner, receiver: Receiver, tell: Tell) -> None:
-    tell(partner, receiver.url)
+def test_the_signature_is_the_hmac_of_the_raw_body(partner: Partner, receiver: Receiver, cause: Cause) -> None:
+    cause(partner, receiver.url)
     (got,) = receiver.got
     secret = partner.platform.webhook_secret.encode()
     assert got.headers.get("x-webhook-signature") == hmac.new(secret, got.raw, hashlib.sha256).hexdigest()
@@ -68,16 +68,16 @@ def test_the_signature_is_the_hmac_of_the_raw_body(partner: Partner, receiver: R
 @broken_by(posts_with(SIGNATURE, "0" * 64))
 def test_a_practice_without_secret_signs_nothing(partner: Partner, receiver: Receiver) -> None:
     partner.platform.set(signed_webhooks=False)
-    tell_of_a_message(partner, receiver.url)
+    cause_message_webhook(partner, receiver.url)
     assert "x-webhook-signature" not in receiver.got[0].headers
 
 
-@rule(MESSAGES, says="attempts", tell=tell_of_a_message)
-@rule(OUTREACH, says="attempts", tell=tell_of_a_request)
+@rule(MESSAGES, says="attempts", cause=cause_message_webhook)
+@rule(OUTREACH, says="attempts", cause=cause_outreach_webhook)
 @broken_by(tells(timestamp="2026-01-15T17:30:00Z"))
-def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, tell: Tell) -> None:
+def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, cause: Cause) -> None:
     receiver.answers = [500] * 9
-    tell(partner, receiver.url)
+    cause(partner, receiver.url)
     partner.later(minutes=10)
     sent = [datetime.fromisoformat(body["timestamp"]) for body in receiver.bodies]
     assert [(at - sent[0]).total_seconds() for at in sent] == [0, 2, 6]
@@ -87,31 +87,31 @@ def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, t
 @broken_by(tells(event_id=lambda _: uuid4().hex))
 def test_an_attempt_repeats_the_same_delivery(partner: Partner, receiver: Receiver) -> None:
     receiver.answers = [500] * 2
-    tell_of_a_message(partner, receiver.url)
+    cause_message_webhook(partner, receiver.url)
     partner.later(minutes=10)
     assert len(receiver.bodies) == 3
     assert len({body["event_id"] for body in receiver.bodies}) == 1
 
 
-@rule(MESSAGES, says="2xx", tell=tell_of_a_message)
-@rule(OUTREACH, says="2xx", tell=tell_of_a_request)
+@rule(MESSAGES, says="2xx", cause=cause_message_webhook)
+@rule(OUTREACH, says="2xx", cause=cause_outreach_webhook)
 @broken_by(UNHEEDED)
-def test_a_2xx_and_nothing_else_acknowledges(partner: Partner, receiver: Receiver, tell: Tell) -> None:
+def test_a_2xx_and_nothing_else_acknowledges(partner: Partner, receiver: Receiver, cause: Cause) -> None:
     receiver.answers = [404, 204]
-    tell(partner, receiver.url)
+    cause(partner, receiver.url)
     partner.later(minutes=10)
     assert len(receiver.got) == 2
 
 
-@rule(MESSAGES, says="time-out", tell=tell_of_a_message)
-@rule(OUTREACH, says="time-out", tell=tell_of_a_request)
+@rule(MESSAGES, says="time-out", cause=cause_message_webhook)
+@rule(OUTREACH, says="time-out", cause=cause_outreach_webhook)
 @broken_by(UNHEEDED)
-def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver: Receiver, tell: Tell) -> None:
+def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver: Receiver, cause: Cause) -> None:
     """The time-out is short here; the next test checks its real length."""
     partner.platform.set(webhook_timeout_seconds=0.05)
     receiver.held = threading.Event()
     try:
-        tell(partner, receiver.url)
+        cause(partner, receiver.url)
         partner.later(minutes=10)
     finally:
         receiver.held.set()
@@ -162,8 +162,8 @@ def test_the_certificate_of_a_receiver_is_verified(partner: Partner, certificate
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(*certificate)
     with receiving(context) as receiver:
-        tell_of_a_message(partner, receiver.url)
+        cause_message_webhook(partner, receiver.url)
         assert receiver.got == []
         partner.platform.set(webhook_certificates=str(certificate[0]))
-        tell_of_a_request(partner, receiver.url)
+        cause_outreach_webhook(partner, receiver.url)
         assert receiver.events == ["ai_outbound.suppressed"]

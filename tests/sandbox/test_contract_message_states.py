@@ -96,7 +96,7 @@ def test_rcs_alone_is_never_sent_as_sms(partner: Partner, phone: str) -> None:
 
 @rule("Errors", says="400, field channel")
 @broken_by(accepts())
-def test_rcs_is_refused_where_the_sender_is_not_live(partner: Partner) -> None:
+def test_rcs_is_refused_if_the_sender_is_not_live(partner: Partner) -> None:
     partner.act_for("loc-002")
     assert at_fault(send(partner, channel="rcs")) == ["channel"]
     assert send(partner, channel="auto").status_code == 201

@@ -29,7 +29,7 @@ def text(partner: Partner, receiver: Receiver, recipient: Row | None = None) -> 
 
 @rule(STATUS, says="on each status change")
 @broken_by(posts(lambda sent: [sent, sent]), posts(lambda _: []))
-def test_each_status_is_told_once_and_in_order(partner: Partner, receiver: Receiver) -> None:
+def test_each_status_is_sent_once_and_in_order(partner: Partner, receiver: Receiver) -> None:
     text(partner, receiver)
     partner.later(minutes=10)
     assert receiver.events == ["message.sent", "message.delivered", "message.read"]
@@ -66,7 +66,7 @@ def test_it_carries_the_message_as_it_is(partner: Partner, receiver: Receiver) -
 @rule(STATUS, says="reference_id", name="reference_id", value="ref-1")
 @rule(STATUS, says="channel_used", name="channel_used", value=None)
 @broken_as(lambda name: tells(**{name: "?"}))
-def test_it_tells(partner: Partner, receiver: Receiver, name: str, value: str | None) -> None:
+def test_the_webhook_has_this_field(partner: Partner, receiver: Receiver, name: str, value: str | None) -> None:
     """The message was just sent, with channel `auto`."""
     text(partner, receiver)
     assert receiver.bodies[0].get(name, "missing") == value
@@ -134,7 +134,7 @@ def test_after_three_failures_the_next_change_sends_the_latest(partner: Partner,
 
 @rule(STATUS, says="callback_url")
 @broken_by(hears("messages", callback_url="https://127.0.0.1:9/"))
-def test_nothing_is_told_without_a_callback_address(partner: Partner, receiver: Receiver) -> None:
+def test_no_webhook_is_sent_without_a_callback_address(partner: Partner, receiver: Receiver) -> None:
     made(send(partner))
     partner.later(minutes=10)
     assert receiver.got == []
@@ -143,7 +143,7 @@ def test_nothing_is_told_without_a_callback_address(partner: Partner, receiver: 
 
 @rule(STATUS, says="order")
 @broken_by(tells(occurred_at=lambda body: body["created_at"]))
-def test_what_is_told_only_moves_forward(partner: Partner, receiver: Receiver) -> None:
+def test_sent_statuses_only_move_forward(partner: Partner, receiver: Receiver) -> None:
     text(partner, receiver)
     partner.later(minutes=10)
     times = [datetime.fromisoformat(body["occurred_at"]) for body in receiver.bodies]

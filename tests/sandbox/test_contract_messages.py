@@ -21,14 +21,14 @@ def test_a_message_has_its_fields(partner: Partner) -> None:
 
 @rule("Resources / Message")
 @broken_by(shows("messages", channel_requested="auto"))
-def test_the_channel_that_was_asked_for_is_told(partner: Partner) -> None:
+def test_the_requested_channel_is_returned(partner: Partner) -> None:
     for channel in ("auto", "rcs", "sms"):
         assert made(send(partner, channel=channel))["channel_requested"] == channel
 
 
 @rule("Resources / Message")
 @broken_by(shows("messages", channel_used="sms"))
-def test_the_channel_of_auto_is_not_known_before_the_carrier_tells(partner: Partner) -> None:
+def test_the_channel_of_auto_is_not_known_before_the_carrier_reports(partner: Partner) -> None:
     message = made(send(partner, channel="auto"))
     assert message["channel_used"] is None
     partner.later(minutes=1)
@@ -38,7 +38,7 @@ def test_the_channel_of_auto_is_not_known_before_the_carrier_tells(partner: Part
 @rule("Resources / Message", says="opted out", ending="00", reason="opted_out")
 @rule("Resources / Message", says="cannot receive texts", ending="01", reason="blocked_number")
 @broken_by(shows("messages", status_reason="blocked"))
-def test_a_suppressed_message_tells_the_reason(partner: Partner, ending: str, reason: str) -> None:
+def test_a_suppressed_message_has_its_reason(partner: Partner, ending: str, reason: str) -> None:
     assert made(send(partner, recipient=to(ending)))["status_reason"] == reason
 
 
@@ -96,7 +96,7 @@ def test_a_clients_message_goes_to_the_primary_phone(partner: Partner) -> None:
 
 @rule("Endpoints / Create a message")
 @broken_by(shows("messages", channel_requested="sms"))
-def test_the_channel_is_auto_unless_told(partner: Partner) -> None:
+def test_the_channel_is_auto_by_default(partner: Partner) -> None:
     assert made(send(partner))["channel_requested"] == "auto"
 
 

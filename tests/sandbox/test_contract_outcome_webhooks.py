@@ -23,7 +23,7 @@ def partner(partner: Partner) -> Partner:
     return partner
 
 
-def told(partner: Partner, receiver: Receiver, ending: str, **fields: object) -> Row:
+def outcome_webhook(partner: Partner, receiver: Receiver, ending: str, **fields: object) -> Row:
     """Return the webhook about a request that ends by itself within four days."""
     made(reach_out(partner, contact_number=number(ending), callback_url=receiver.url, **fields))
     partner.later(hours=FOUR_DAYS)
@@ -34,7 +34,7 @@ def told(partner: Partner, receiver: Receiver, ending: str, **fields: object) ->
 @rule(OUTCOME, says="payload")
 @broken_by(tells(completed_at=GONE))
 def test_it_has_its_fields(partner: Partner, receiver: Receiver) -> None:
-    body = told(partner, receiver, "39")
+    body = outcome_webhook(partner, receiver, "39")
     assert set(body) == FIELDS
     assert all(body[name] is not None for name in REQUIRED)
 
@@ -48,7 +48,7 @@ def test_it_has_its_fields(partner: Partner, receiver: Receiver) -> None:
 def test_an_event_is_named_after_the_terminal_status(
     partner: Partner, receiver: Receiver, ending: str, event: str, outcome: str | None
 ) -> None:
-    body = told(partner, receiver, ending)
+    body = outcome_webhook(partner, receiver, ending)
     assert (body["event"], body["status"], body["outcome"]) == (f"ai_outbound.{event}", event, outcome)
 
 
@@ -60,8 +60,10 @@ def test_an_event_is_named_after_the_terminal_status(
 @rule(OUTCOME, says="purpose", ending="39", name="purpose")
 @rule(OUTCOME, says="channel", ending="39", name="channel")
 @broken_as(lambda name: tells(**{name: None}))
-def test_it_tells_what_the_request_says(partner: Partner, receiver: Receiver, ending: str, name: str) -> None:
-    body = told(partner, receiver, ending, partner_request_id="p-1", purpose="refill")
+def test_the_webhook_has_the_fields_of_the_request(
+    partner: Partner, receiver: Receiver, ending: str, name: str
+) -> None:
+    body = outcome_webhook(partner, receiver, ending, partner_request_id="p-1", purpose="refill")
     request = partner.page(f"{REQUESTS}/{body['request_id']}")
     assert body[name] == request[name]
     assert body[name] is not None
@@ -70,7 +72,7 @@ def test_it_tells_what_the_request_says(partner: Partner, receiver: Receiver, en
 @rule(OUTCOME, says="request_id; clinic_id")
 @broken_by(tells(clinic_id="loc-002"))
 def test_it_names_request_and_practice(partner: Partner, receiver: Receiver) -> None:
-    body = told(partner, receiver, "22", partner_request_id="p-1")
+    body = outcome_webhook(partner, receiver, "22", partner_request_id="p-1")
     assert body["request_id"] == partner.page(f"{REQUESTS}/p-1")["id"]
     assert body["clinic_id"] == "loc-001"
 
@@ -81,14 +83,14 @@ def test_it_names_request_and_practice(partner: Partner, receiver: Receiver) -> 
 def test_it_names_client_and_patient(partner: Partner, receiver: Receiver, name: str) -> None:
     client = newcomer(partner, number("22"))
     ids = {"client_id": client["id"], "patient_id": client["patients"][0]["id"]}
-    assert told(partner, receiver, "22", **ids)[name] == ids[name]
+    assert outcome_webhook(partner, receiver, "22", **ids)[name] == ids[name]
 
 
 @rule(OUTCOME, says="outcome_detail")
 @broken_by(tells(outcome_detail=None))
-def test_a_booking_is_told_with_its_appointment(partner: Partner, receiver: Receiver) -> None:
+def test_a_booking_is_sent_with_its_appointment(partner: Partner, receiver: Receiver) -> None:
     client = newcomer(partner, number("23"))
-    body = told(partner, receiver, "23", client_id=client["id"])
+    body = outcome_webhook(partner, receiver, "23", client_id=client["id"])
     assert body["outcome"] == "booked"
     rows = partner.everything("appointments", start_date="2026-01-15T00:00:00Z")
     booked = [row["id"] for row in rows if row["remote_client_id"] == "77"]
@@ -97,8 +99,8 @@ def test_a_booking_is_told_with_its_appointment(partner: Partner, receiver: Rece
 
 @rule(OUTCOME, says="exactly one per request")
 @broken_by(posts(lambda sent: [sent, sent]))
-def test_a_request_is_told_of_exactly_once(partner: Partner, receiver: Receiver) -> None:
-    assert told(partner, receiver, "39")["outcome"] == "no_response"
+def test_a_request_has_exactly_one_webhook(partner: Partner, receiver: Receiver) -> None:
+    assert outcome_webhook(partner, receiver, "39")["outcome"] == "no_response"
     partner.later(hours=50)
     assert len(receiver.got) == 1
 
@@ -113,7 +115,7 @@ def test_a_suppression_at_intake_is_confirmed_right_after(partner: Partner, rece
 
 @rule(OUTCOME, says="hourly reconciliation")
 @broken_by(posts(lambda sent: [sent, sent]))
-def test_what_was_queued_but_never_delivered_is_sent_within_the_hour(partner: Partner, receiver: Receiver) -> None:
+def test_a_queued_webhook_is_sent_within_the_hour(partner: Partner, receiver: Receiver) -> None:
     """The clock starts at half past."""
     partner.platform.set(outreach_webhooks_stuck=True)
     reach_out(partner, contact_number=number("00"), callback_url=receiver.url)
@@ -138,13 +140,13 @@ def test_after_three_attempts_it_is_given_up(partner: Partner, receiver: Receive
 
 @rule(OUTCOME, says="reason")
 @broken_by(tells(suppression_reason=None))
-def test_a_declined_request_tells_why(partner: Partner, receiver: Receiver) -> None:
-    assert told(partner, receiver, "21")["suppression_reason"] == "client_inactive"
+def test_a_declined_request_has_its_reason(partner: Partner, receiver: Receiver) -> None:
+    assert outcome_webhook(partner, receiver, "21")["suppression_reason"] == "client_inactive"
 
 
 @rule(OUTCOME, says="callback_url")
 @broken_by(hears("requests", callback_url="https://127.0.0.1:9/"))
-def test_nothing_is_told_without_a_callback_address(partner: Partner) -> None:
+def test_no_webhook_is_sent_without_a_callback_address(partner: Partner) -> None:
     made(reach_out(partner, contact_number=number("00")))
     partner.later(hours=2)
     assert partner.platform.webhooks == []
@@ -153,5 +155,5 @@ def test_nothing_is_told_without_a_callback_address(partner: Partner) -> None:
 @rule(OUTCOME, says="times")
 @broken_by(tells(timestamp="now"))
 def test_its_times_are_date_times(partner: Partner, receiver: Receiver) -> None:
-    body = told(partner, receiver, "39")
+    body = outcome_webhook(partner, receiver, "39")
     assert all(ISO.fullmatch(body[name]) for name in ("contacted_at", "completed_at", "timestamp"))

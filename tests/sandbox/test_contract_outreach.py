@@ -14,7 +14,7 @@ FIELDS = {
 }  # fmt: skip
 
 
-def every(partner: Partner) -> list[Row]:
+def every_request(partner: Partner) -> list[Row]:
     return partner.everything(REQUESTS)
 
 
@@ -31,7 +31,7 @@ def test_a_request_has_its_fields(partner: Partner) -> None:
 @rule(RECORD, says="outcome", name="outcome", values="booked opted_out no_response undeliverable")
 @broken_as(lambda name: shows("requests", **{name: "unheard_of"}))
 def test_an_enum_of_requests_has_the_contracts_values(partner: Partner, name: str, values: str) -> None:
-    occurring = {row[name] for row in every(partner)} - {None}
+    occurring = {row[name] for row in every_request(partner)} - {None}
     assert occurring <= set(values.split())
     assert len(occurring) > 1
 
@@ -43,14 +43,14 @@ def test_outcomes_go_with_their_statuses(partner: Partner) -> None:
         "completed": {"booked", "opted_out", "no_response"},
         "failed": {"undeliverable", None},
     }
-    assert all(row["outcome"] in allowed.get(row["status"], {None}) for row in every(partner))
+    assert all(row["outcome"] in allowed.get(row["status"], {None}) for row in every_request(partner))
 
 
 @rule(RECORD, says="suppression_reason", name="suppression_reason", status="suppressed")
 @rule(RECORD, says="error_message", name="error_message", status="failed")
 @broken_as(lambda name: shows("requests", **{name: None}))
 def test_a_reason_is_set_exactly_with_its_status(partner: Partner, name: str, status: str) -> None:
-    rows = every(partner)
+    rows = every_request(partner)
     assert status in {row["status"] for row in rows}
     assert all((row[name] is not None) == (row["status"] == status) for row in rows)
 
@@ -58,7 +58,7 @@ def test_a_reason_is_set_exactly_with_its_status(partner: Partner, name: str, st
 @rule(RECORD, says="completed_at")
 @broken_by(shows("requests", completed_at=lambda row: row["created_at"]))
 def test_completed_at_is_the_terminal_time(partner: Partner) -> None:
-    for row in every(partner):
+    for row in every_request(partner):
         final = row["status"] in {"completed", "suppressed", "failed"}
         assert (row["completed_at"] is not None) == final
         assert not final or row["completed_at"] >= row["created_at"]
@@ -76,7 +76,7 @@ def test_contacted_at_is_when_the_first_message_was_sent(partner: Partner) -> No
 @rule(RECORD, says="times")
 @broken_by(shows("requests", created_at="today"))
 def test_times_are_date_times(partner: Partner) -> None:
-    for row in every(partner)[:100]:
+    for row in every_request(partner)[:100]:
         for name in ("contacted_at", "completed_at", "created_at"):
             assert row[name] is None or ISO.fullmatch(row[name])
 
@@ -106,7 +106,7 @@ def test_client_and_patient_are_resolved(partner: Partner) -> None:
 def test_the_partners_id_is_an_idempotency_key(partner: Partner) -> None:
     first, again = (made(reach_out(partner, partner_request_id="p-1")) for _ in range(2))
     assert first["id"] == again["id"]
-    assert first["id"] in by_id(every(partner))
+    assert first["id"] in by_id(every_request(partner))
 
 
 @rule(CREATE, says="callback_url: https", body={"callback_url": "http://a.example/"}, fields=["callback_url"])
@@ -123,7 +123,7 @@ def test_a_request_that_cannot_be_is_refused(partner: Partner, body: Row, fields
 @broken_by(switched(ai_outbound={"order": "created_asc"}), switched(ai_outbound={"order": "unordered"}))
 def test_most_recent_come_first(partner: Partner) -> None:
     newest = made(reach_out(partner))["id"]
-    rows = every(partner)
+    rows = every_request(partner)
     assert rows[0]["id"] == newest
     created = [row["created_at"] for row in rows]
     assert created == sorted(created, reverse=True)
@@ -140,7 +140,7 @@ def test_the_status_filter_lets_through_its_status(partner: Partner, status: str
     reach_out(partner, contact_number=number("26"))
     partner.later(minutes=1)
     reach_out(partner, contact_number=number("26"))
-    wanted = [row for row in every(partner) if row["status"] == status]
+    wanted = [row for row in every_request(partner) if row["status"] == status]
     assert wanted
     assert by_id(partner.everything(REQUESTS, status=status)) == by_id(wanted)
 
@@ -156,7 +156,7 @@ def test_a_request_is_got_by_either_id(partner: Partner) -> None:
 @rule(GET, says="historical, by the partner's id")
 @broken_by(shows("requests/*", id="other"))
 def test_a_historical_request_is_got_by_either_id(partner: Partner) -> None:
-    request = next(row for row in every(partner) if row["partner_request_id"])
+    request = next(row for row in every_request(partner) if row["partner_request_id"])
     for either in (request["id"], request["partner_request_id"]):
         assert partner.page(f"{REQUESTS}/{either}") == request
 
@@ -164,7 +164,7 @@ def test_a_historical_request_is_got_by_either_id(partner: Partner) -> None:
 @rule(GET, says="data")
 @broken_by(answers("requests/*", lambda row: {"content": [row]}))
 def test_a_request_stands_in_data(partner: Partner) -> None:
-    request = every(partner)[3]
+    request = every_request(partner)[3]
     body = partner.get(f"{REQUESTS}/{request['id']}").json()
     assert (body["success"], body["data"]) == (True, request)
 

@@ -142,7 +142,7 @@ def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
 @rule(STATES, says="opted_out", ending="22", end=("completed", "opted_out", None))
 @rule(STATES, says="undeliverable", ending="01", end=("failed", "undeliverable", None))
 @broken_by(shows("requests/*", outcome="booked"))
-def test_a_conversation_ends_by_what_the_client_does(
+def test_a_conversation_ends_by_the_clients_reaction(
     partner: Partner, ending: str, end: tuple[str, str | None, str | None]
 ) -> None:
     request = ended(partner, 3, contact_number=number(ending))
@@ -171,7 +171,7 @@ def test_silence_ends_48_hours_after_the_first_text(partner: Partner) -> None:
 
 @rule(STATES, says="a reply begins the window again")
 @broken_by(shows("requests/*", contacted_at=lambda row: row["created_at"]))
-def test_a_reply_begins_the_quiet_window_anew(partner: Partner) -> None:
+def test_a_reply_restarts_the_quiet_window(partner: Partner) -> None:
     """The reply comes an hour after the first text."""
     request = ended(partner, 70, contact_number=number("27"))
     assert request["outcome"] == "no_response"

@@ -108,7 +108,7 @@ def test_each_group_has_its_id(partner: Partner, receiver: Receiver) -> None:
 
 @rule(REMINDER, says="retried")
 @broken_by(UNHEEDED)
-def test_it_is_sent_again_where_it_was_not_taken(partner: Partner, receiver: Receiver) -> None:
+def test_it_is_sent_again_if_it_was_not_acknowledged(partner: Partner, receiver: Receiver) -> None:
     """The contract does not show how often."""
     receiver.answers = [500] * 20
     ids = [body["id"] for body in bodies(partner, receiver)]

@@ -11,7 +11,7 @@ ALL = {"start_date": "2025-01-01"}
 LIST = "Endpoints / Booking sessions"
 
 
-def every(partner: Partner, **query: str) -> list[Row]:
+def every_session(partner: Partner, **query: str) -> list[Row]:
     sessions = partner.everything("booking_sessions", **ALL, **query)
     assert sessions
     return sessions
@@ -20,7 +20,7 @@ def every(partner: Partner, **query: str) -> list[Row]:
 @rule("Resources / Booking session")
 @broken_by(shows("booking_sessions", stage=GONE))
 def test_a_session_has_its_fields(partner: Partner) -> None:
-    assert set(every(partner)[0]) == {
+    assert set(every_session(partner)[0]) == {
         "id", "status", "stage", "client_type", "appointment_id", "remote_appointment_id", "referral_source",
         "referral_campaign", "referral_medium", "created_at", "updated_at", "last_activity_at",
     }  # fmt: skip
@@ -29,21 +29,21 @@ def test_a_session_has_its_fields(partner: Partner) -> None:
 @rule("Resources / Booking session", says="times")
 @broken_by(shows("booking_sessions", last_activity_at="today"))
 def test_its_times_are_date_times(partner: Partner) -> None:
-    for session in every(partner)[:100]:
+    for session in every_session(partner)[:100]:
         assert all(ISO.fullmatch(session[name]) for name in ("created_at", "updated_at", "last_activity_at"))
 
 
 @rule("Resources / Booking session", says="status")
 @broken_by(shows("booking_sessions", status="asleep"))
 def test_its_status_is_one_of_three(partner: Partner) -> None:
-    assert {session["status"] for session in every(partner)} <= {"active", "completed", "abandoned"}
+    assert {session["status"] for session in every_session(partner)} <= {"active", "completed", "abandoned"}
 
 
 @rule("States / Booking session", says="completed")
 @broken_by(shows("booking_sessions", appointment_id=None))
 def test_completed_means_a_booked_appointment(partner: Partner) -> None:
     visits = by_id(partner.everything("appointments", **ALL))
-    for session in every(partner):
+    for session in every_session(partner):
         assert (session["status"] == "completed") == (session["appointment_id"] is not None)
         assert session["appointment_id"] is None or session["appointment_id"] in visits
 
@@ -74,7 +74,7 @@ def test_a_session_with_an_appointment_does_not_expire(partner: Partner) -> None
 @broken_by(shows("booking_sessions", last_activity_at="2025-01-01T00:00:00Z"))
 def test_active_sessions_have_been_active_of_late(partner: Partner) -> None:
     partner.later(minutes=20)
-    active = every(partner, status="active")
+    active = every_session(partner, status="active")
     oldest = min(datetime.fromisoformat(session["last_activity_at"]) for session in active)
     assert partner.platform.now() - oldest < timedelta(days=2)
 
@@ -85,15 +85,15 @@ def test_active_sessions_have_been_active_of_late(partner: Partner) -> None:
 @broken_by(asks("booking_sessions", status=GONE))
 def test_the_status_filter_lets_through_its_status(partner: Partner, status: str) -> None:
     partner.later(minutes=20)
-    wanted = [session for session in every(partner) if session["status"] == status]
-    assert by_id(every(partner, status=status)) == by_id(wanted)
+    wanted = [session for session in every_session(partner) if session["status"] == status]
+    assert by_id(every_session(partner, status=status)) == by_id(wanted)
 
 
 @rule(LIST, says="updated_at")
 @broken_by(switched(booking_sessions={"ignored": ["start"]}), switched(booking_sessions={"ignored": ["end"]}))
 def test_the_range_goes_by_updated_at(partner: Partner) -> None:
     """The contract does not show whether its bounds are inclusive: here they lie between two sessions."""
-    rows = sorted(every(partner), key=lambda row: row["updated_at"])
+    rows = sorted(every_session(partner), key=lambda row: row["updated_at"])
     wanted, half = rows[10:20], timedelta(milliseconds=0.5)
     bounds = [
         (datetime.fromisoformat(wanted[0]["updated_at"]) - half).isoformat(),
@@ -113,5 +113,5 @@ def test_a_range_without_end_reaches_the_present(partner: Partner) -> None:
 @rule(LIST, says="get")
 @broken_by(shows("booking_sessions/*", stage="other"))
 def test_a_session_is_got_by_id(partner: Partner) -> None:
-    session = every(partner)[-2]
+    session = every_session(partner)[-2]
     assert partner.page(f"booking_sessions/{session['id']}") == session

@@ -65,7 +65,7 @@ def test_summaries_hold_commas_quotes_and_line_breaks(partner: Partner) -> None:
         assert any(awkward in summary for summary in summaries)
 
 
-def test_there_are_twins_that_the_csv_cannot_tell_apart(partner: Partner) -> None:
+def test_there_are_calls_with_equal_csv_rows(partner: Partner) -> None:
     read = [tuple(line.values()) for line in lines(partner.get("phone_calls", format="csv", per_page=5000))]
     assert len(set(read)) < len(read)
 

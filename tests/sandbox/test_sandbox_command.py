@@ -67,7 +67,7 @@ def pasted(commands: list[str], folder: Path) -> str:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_it_says_to_people_can_be_pasted(command: str, tmp_path: Path) -> None:
+def test_the_printed_commands_can_be_pasted(command: str, tmp_path: Path) -> None:
     """Its curl lines read calls; with its settings vetl reads a list."""
     with started(*SMALL, "--calls", "3000", command=command) as process:
         assert process.stdout is not None

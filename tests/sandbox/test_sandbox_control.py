@@ -19,7 +19,7 @@ def control(partner: Partner, path: str, body: Row | None = None, method: str | 
     return answer.json()["data"]
 
 
-def test_the_clock_is_told_and_moved(partner: Partner) -> None:
+def test_the_clock_is_read_and_moved(partner: Partner) -> None:
     before = datetime.fromisoformat(control(partner, "clock")["now"])
     after = datetime.fromisoformat(control(partner, "clock", {"advance_seconds": 90})["now"])
     assert after - before == timedelta(seconds=90)
@@ -30,7 +30,7 @@ def test_the_clock_does_not_go_back(partner: Partner) -> None:
     assert partner.http.post("/_control/clock", json={"advance_seconds": -1}).status_code == 400
 
 
-def test_switches_are_told_changed_and_reset(partner: Partner) -> None:
+def test_switches_are_read_changed_and_reset(partner: Partner) -> None:
     assert control(partner, "switches")["staff_tasks"]["page_base"] == 0
     assert control(partner, "switches", {"staff_tasks": {"page_base": 1}})["staff_tasks"]["page_base"] == 1
     assert partner.page("staff_tasks")["page"] == 1
@@ -101,7 +101,7 @@ def test_a_write_to_a_row_that_is_not_there_is_a_404(partner: Partner, part: dic
     assert partner.http.post("/_control/mutate", json=body).status_code == 404
 
 
-def test_an_update_changes_nothing_but_what_it_names(partner: Partner) -> None:
+def test_an_update_changes_only_the_named_fields(partner: Partner) -> None:
     row = partner.truth("appointments")[0]
     partner.platform.update("loc-001", "appointments", row["id"], {"status": "LOST"})
     assert {one["id"]: one for one in partner.truth("appointments")}[row["id"]] == row | {"status": "LOST"}
@@ -120,7 +120,7 @@ def test_written_rows_are_filtered_and_ordered_like_the_others(partner: Partner)
     assert later not in {row["id"] for row in partner.everything("ai_outbound/requests", status="failed")}
 
 
-def test_what_is_written_is_shown_as_it_is(partner: Partner) -> None:
+def test_written_rows_are_returned_unchanged(partner: Partner) -> None:
     """Clients must survive unknown fields, unknown values and wrong types."""
     odd = {"status": "SNOOZED", "colour": "red", "finalized_at": "yesterday", "cancellation_allowed": "maybe"}
     row_id = partner.platform.insert("loc-001", "staff_tasks", odd)
@@ -138,7 +138,9 @@ def test_what_is_written_is_shown_as_it_is(partner: Partner) -> None:
         ({"delete": [5]}, "delete.0"),
     ],
 )
-def test_what_would_break_a_list_is_refused_and_changes_nothing(partner: Partner, writes: Row, field: str) -> None:
+def test_a_write_that_breaks_a_list_is_refused_and_changes_nothing(
+    partner: Partner, writes: Row, field: str
+) -> None:
     before = partner.truth("staff_tasks")
     identity = before[0]["id"]
     body = json.loads(json.dumps(writes).replace("known", identity))

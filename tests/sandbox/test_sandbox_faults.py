@@ -103,7 +103,7 @@ def test_a_share_of_requests_is_hit_and_the_same_ones_each_time() -> None:
     assert hit(1) != hit(2)
 
 
-def test_what_a_request_meets_does_not_depend_on_the_others() -> None:
+def test_the_fault_of_a_request_does_not_depend_on_other_requests() -> None:
     alone, among = Faults(), Faults()
     for faults in (alone, among):
         faults.set([Fault("status", share=0.5)])

@@ -125,7 +125,7 @@ def test_the_date_of_answers_may_be_ahead(partner: Partner) -> None:
     assert abs(answered_at - partner.platform.now() - timedelta(days=3)) < timedelta(seconds=2)
 
 
-def test_the_zone_that_is_told_of_a_practice_may_be_wrong(partner: Partner) -> None:
+def test_the_stated_zone_of_a_practice_may_be_wrong(partner: Partner) -> None:
     before = partner.get("phone_calls", format="csv").text
     partner.platform.set(told_time_zones={"loc-001": "America/Denver"})
     assert partner.platform.describe()["practices"][0]["time_zone"] == "America/Denver"

@@ -129,7 +129,7 @@ def test_webhooks_fit_their_schemas(partner: Partner, receiver: Receiver) -> Non
         validator(description, schemas[got.path.rsplit("/", 1)[1]]).validate(got.body)
 
 
-def test_the_first_page_shows_what_is_inside(partner: Partner) -> None:
+def test_the_first_page_lists_the_content(partner: Partner) -> None:
     page = partner.http.get("/").text
     for practice in partner.platform.practices:
         assert practice.id in page

@@ -139,7 +139,7 @@ def test_wrong_calls_are_refused_as_described(partner: Partner) -> None:
 
 
 @pytest.mark.parametrize("kind", ["unknown_field", "missing_field", "wrong_type", "status"])
-def test_what_is_not_described_is_noticed(partner: Partner, kind: Any) -> None:
+def test_an_undescribed_answer_is_noticed(partner: Partner, kind: Any) -> None:
     schema = described(partner).include(path_regex="staff_tasks")
     partner.platform.faults.set([Fault(kind, path="*/staff_tasks*", in_a_row=None)])
     with pytest.raises(FailureGroup):

@@ -51,6 +51,6 @@ def test_an_unknown_path_gets_the_general_error_envelope(partner: Partner) -> No
     assert answer.json() == {"success": False, "message": "Not Found"}
 
 
-def test_the_date_header_tells_the_platforms_clock(partner: Partner) -> None:
+def test_the_date_header_is_the_platforms_clock(partner: Partner) -> None:
     header = partner.get("staff_tasks").headers["Date"]
     assert header == partner.platform.now().strftime("%a, %d %b %Y %H:%M:%S GMT")

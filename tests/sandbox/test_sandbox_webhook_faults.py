@@ -74,7 +74,7 @@ def test_a_replay_is_the_same_bytes_later(partner: Partner, receiver: Receiver) 
 
 
 @pytest.mark.parametrize("kind", BESIDE)
-def test_what_others_send_comes_beside_the_true_webhooks(partner: Partner, receiver: Receiver, kind: Any) -> None:
+def test_forged_webhooks_come_beside_the_true_webhooks(partner: Partner, receiver: Receiver, kind: Any) -> None:
     message = send(partner, receiver, WebhookFault(kind))
     log = partner.platform.webhooks
     assert [attempt.fault for attempt in log] == [kind, None] * 2
@@ -152,7 +152,7 @@ def test_they_are_set_through_the_control_interface(partner: Partner, receiver: 
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_what_goes_wrong_follows_from_the_seed(preset: str) -> None:
+def test_faults_follow_from_the_seed(preset: str) -> None:
     def drawn(seed: int) -> list[WebhookFault | None]:
         faults = WebhookFaults(seed=seed)
         faults.set(PRESETS[preset])

@@ -122,7 +122,7 @@ def test_http_is_taken_by_a_switch_only(
     assert text(partner, receiver.url) == status
 
 
-def test_one_address_gets_what_the_world_tells(partner: Partner, receiver: Receiver) -> None:
+def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: Receiver) -> None:
     partner.platform.set(webhooks_to=receiver.url)
     before = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]}
     partner.later(hours=24)

@@ -42,7 +42,7 @@ def test_another_seed_is_another_world(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_what_one_sees_does_not_depend_on_when_one_asked(name: str) -> None:
+def test_the_world_does_not_depend_on_earlier_requests(name: str) -> None:
     """The future is drawn month by month, on demand, in any order."""
     patient, hasty = World(practices=1, days=40), World(practices=1, days=40)
     later = patient.start + timedelta(days=70)
@@ -141,13 +141,13 @@ def test_calls_change_state_within_minutes(world: World) -> None:
     assert ("ringing",) in begun
 
 
-def test_some_calls_are_told_differently_days_later(world: World) -> None:
-    def told(moment: datetime) -> dict[int, dict[str, Any]]:
+def test_some_calls_change_days_later(world: World) -> None:
+    def calls_at(moment: datetime) -> dict[int, dict[str, Any]]:
         frames = [world.rows(practice, "phone_calls", moment)[0] for practice in world.practices]
         rows = pl.concat(frames).drop("valid_from", "valid_to").to_dicts()
         return {row["number"]: row for row in rows}
 
-    before, after = told(world.start), told(world.start + timedelta(days=10))
+    before, after = calls_at(world.start), calls_at(world.start + timedelta(days=10))
     final = {number for number, row in before.items() if row["state"] == "completed"}
     changed = [number for number in final if before[number] != after[number]]
     assert changed

@@ -88,7 +88,7 @@ def test_absolute_paths_stay() -> None:
     assert load_settings().warehouse.path == Path("/srv/vetl.duckdb")
 
 
-def test_query_names_override_only_what_is_given() -> None:
+def test_query_names_override_only_the_given_names() -> None:
     written("[partner.parameters.appointments]\nstart = 'updated_after'")
     own = QueryNames(page="page_number")
 

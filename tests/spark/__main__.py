@@ -1,6 +1,6 @@
-"""`make spark`: the models built by Spark and by DuckDB over the same tables, compared row by row, value by value.
+"""`make spark`: the models built by Spark and by DuckDB over the same tables, compared value by value.
 
-Over the warehouses that are named (private files; they are read, not written), else over the one of
+The warehouses are those on the command line (private files, which are only read), by default that of
 `support.month_of_events`: six practices, groups, webhooks, both changes of the clock, and a month of changes,
 deletions and values that the interface does not list.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from spark.on_spark import build
 from spark.tables import compared, published_alike
-from support.month_of_events import PRACTICES, tell
+from support.month_of_events import PRACTICES, play_month
 
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.build import build_marts, publish_marts
@@ -26,7 +26,7 @@ _KEY = SecretStr("4f0c1d2e3b5a69788796a5b4c3d2e1f0")
 
 
 def main() -> int:
-    """Compare, and print a line for each table; 1 where anything failed or differs."""
+    """Compare, and print a line for each table; return 1 if anything failed or differs."""
     parser = argparse.ArgumentParser(prog="python -m spark")
     parser.add_argument("warehouses", nargs="*", type=Path, help="private warehouse files")
     parser.add_argument(
@@ -49,7 +49,7 @@ def _story(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     _say(f"a month at {len(PRACTICES)} practices")
-    tell(folder)
+    play_month(folder)
     return folder / "vetl.duckdb"
 
 
@@ -59,7 +59,7 @@ def _compare(warehouse: Path, python: Path, folder: Path, master: str) -> int:
     folder.mkdir()
     copy = Path(shutil.copy(warehouse, folder))
     with Warehouse.open(copy, REGISTRY, lock_wait_seconds=0):
-        pass  # one of an earlier version is brought up to date
+        pass  # a warehouse of an earlier version is migrated
     settings = Settings(
         warehouse=WarehouseSettings(path=copy, published=folder / "analytics.duckdb", pii_key=_KEY)
     )

@@ -1,7 +1,7 @@
 """`make cluster`: shards read by Celery's workers, marts built by a Spark of two workers; one of each is killed.
 
-What must hold in the end: every list is certified, every row is the platform's, no minute and no second saw
-more requests than the ceiling allows, and Spark's marts are those that DuckDB builds over one file.
+In the end every list is certified, every row is the platform's, no minute and no second had more requests than the
+limit, and Spark's marts equal those of DuckDB over one file.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SCHEDULE = 'hourly = "* * * * *"\nnightly = "off"\nweekly = "off"\nwatch = "off"
 
 
 def main() -> int:
-    """All of it, with a line for each figure; 1 where anything differs."""
+    """Run all of it, with a line for each figure; return 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="python -m spark.cluster")
     parser.add_argument("--python", type=Path, required=True, help="with tests/spark/requirements.txt")
     parser.add_argument("--practices", type=int, default=500)
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def _tick(site: Site, what: str, shards: int, *, kill: bool = False) -> Iterator[str]:
-    """One tick of the schedule, until the marts of what its runs brought are published."""
+    """Run one tick of the schedule, until the marts of its runs are published."""
     started, before = time.monotonic(), len(site.platform.requests)
     stop = site.start("hourly")
     earlier = len(_runs(site, LISTS))
@@ -96,7 +96,7 @@ def _tick(site: Site, what: str, shards: int, *, kill: bool = False) -> Iterator
 
 
 def _kill_a_worker(site: Site) -> None:
-    """The process of a run, in the middle of it."""
+    """Return the process of a run that has begun to read."""
 
     def reading() -> str | None:
         enough = len(site.platform.requests) > 5 * len(site.platform.practices)
@@ -116,7 +116,7 @@ def _runs(site: Site, job: str) -> list[dg.DagsterRun]:
 
 
 def _is_published(site: Site) -> bool:
-    """Whether a run after the lists began when the last of these had ended, and is done."""
+    """Return whether the run after the lists began when the last of them had ended, and is done."""
     lists, after = (site.instance.get_run_records(dg.RunsFilter(job_name=job)) for job in (LISTS, AFTER_LISTS))
     last = max(record.end_time or 0.0 for record in lists)
     done = [record for record in after if record.dagster_run.status in DONE]
@@ -124,7 +124,7 @@ def _is_published(site: Site) -> bool:
 
 
 def _wrong(site: Site, settings: Settings) -> Iterator[str]:
-    """Lists that are not certified, and rows that are not the platform's."""
+    """Return lists that are not certified, and rows that are not the platform's."""
     zones = {one.id: one.time_zone for one in site.platform.practices}
     states = Counter(item.state for item in list_statuses(settings))
     if set(states) != {"certified"}:
@@ -137,7 +137,7 @@ def _wrong(site: Site, settings: Settings) -> Iterator[str]:
 
 
 def _above(site: Site, per_minute: int) -> Iterator[str]:
-    """A minute or a second that saw more requests than the ceiling allows."""
+    """Return a minute or a second with more requests than the limit."""
     arrived = sorted(seen.arrived for seen in site.platform.requests.log)
     for span, name, allowed in ((60, "minute", per_minute), (1, "second", ceil(per_minute / 60))):
         most = max(bisect_left(arrived, at + span) - n for n, at in enumerate(arrived))
@@ -147,7 +147,7 @@ def _above(site: Site, per_minute: int) -> Iterator[str]:
 
 
 def _on_spark(settings: Settings, python: Path, folder: Path) -> Iterator[str]:
-    """Build on a cluster, kill a worker of it half-way, compare with what DuckDB builds over one file."""
+    """Build on a cluster, kill a worker of it half-way, and compare with DuckDB's build over one file."""
     folder.mkdir()
     with standalone(python, folder) as (master, kill):
         killed: list[int] = []

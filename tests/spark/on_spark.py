@@ -21,13 +21,13 @@ _DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.log.level": "ERROR",
-    "spark.sql.shuffle.partitions": "2",  # 200 of a few rows each would take longer to begin than to do
+    "spark.sql.shuffle.partitions": "2",  # 200 partitions of a few rows would take longer to start than to compute
 }
-"""One small machine, and little data."""
+"""Settings for one small machine and little data."""
 
 
 _TESTS_OF_MARTS = (*PUBLISHED_ONLY, "--indirect-selection", "cautious")
-"""Tests of marts alone, and those that ask for no other model: each statement costs Spark a second."""
+"""Only tests of marts that read no other model, because each statement costs Spark a second."""
 
 _WRITE = """
 import sys
@@ -38,12 +38,12 @@ spark = builder.config("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICRO
 for name in sys.argv[2:]:
     spark.table(name).write.parquet(sys.argv[1] + "/" + name.replace(".", ".db/"))
 """
-"""Views as files, where the tables lie. For the other Python: this one has no pyspark to import."""
+"""Write the views as files for the other Python, because this one has no pyspark."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkBuild:
-    """A finished build. `tables` holds `<schema>.db/<name>/*.parquet`, `published` the masked marts."""
+    """A finished build. `tables` contains `<schema>.db/<name>/*.parquet`, `published` the masked marts."""
 
     files: int
     result: BuildResult
@@ -60,9 +60,9 @@ def build(
     *,
     models: Sequence[str] = (),
 ) -> SparkBuild:
-    """Export, build with every test, publish; `scratch` takes all that is written.
+    """Export, build with every test, publish; `scratch` is the folder for all output.
 
-    With `models` these and what they are made from are built, with the tests of marts, and nothing is published.
+    With `models`, only these and their inputs are built, with the tests of marts, and nothing is published.
     """
     shutil.rmtree(scratch, ignore_errors=True)
     os.environ |= {"SPARK_CONF_DIR": str(write_defaults(scratch / "conf")), "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -86,7 +86,7 @@ def build(
 
 
 def write_defaults(folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Path:
-    """`spark-defaults.conf` in a new folder."""
+    """Write `spark-defaults.conf` into a new folder."""
     folder.mkdir(parents=True)
     lines = "".join(f"{key} {value}\n" for key, value in {**_DEFAULTS, **more}.items())
     (folder / "spark-defaults.conf").write_text(lines, "utf-8")
@@ -104,7 +104,7 @@ def _write_views(python: Path, work: Path, master: str) -> None:
     ]
     command = [python, "-c", _WRITE, work / "tables", *views]
     remote = {"SPARK_REMOTE": master} if master.startswith("sc://") else {}
-    # Where dbt ran, which is where Spark keeps its catalogue, unless it is a server's.
+    # Spark keeps its catalogue in dbt's working directory, unless a server has it.
     subprocess.run(
         command,
         cwd=state,

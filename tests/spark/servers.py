@@ -1,4 +1,4 @@
-"""Spark as it is on machines of its own: a standalone master with workers, and a Connect server."""
+"""Spark as on several machines: a standalone master with workers, and a Connect server."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 @contextmanager
 def standalone(python: Path, folder: Path) -> Generator[tuple[str, Callable[[], None]]]:
-    """A standalone master with two workers of a core; what kills the first of them, its executors with it."""
+    """Run a standalone master with two workers; yield a function that kills the first with its executors."""
     script = _script(python, "spark-class")
     address, deploy = free_port(), "org.apache.spark.deploy"
     master = f"spark://127.0.0.1:{address}"
@@ -40,7 +40,7 @@ def standalone(python: Path, folder: Path) -> Generator[tuple[str, Callable[[], 
 
 @contextmanager
 def connect(python: Path, folder: Path) -> Generator[str]:
-    """A Connect server with two cores and a catalogue of its own; its address."""
+    """Run a Connect server with two cores and a catalogue of its own; yield its address."""
     port = free_port()
     own = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
     environment = {**os.environ, "SPARK_CONF_DIR": str(write_defaults(folder / "conf", own))}

@@ -1,4 +1,4 @@
-"""What two engines made of the same models, table by table and view by view."""
+"""Compare the results of two engines for the same models, table by table and view by view."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ import duckdb
 
 _SCHEMAS = ("staging", "intermediate", "marts")
 _OWN = "digest"
-"""A column that is each engine's own: its numbers tell rows of one warehouse apart, and no other's."""
+"""A column with numbers of each engine's own, which only identify rows within one warehouse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One table on both: `ours` and `theirs` count rows that the other has not, values, types and all."""
+    """One table on both engines. `ours` and `theirs` are rows that the other side lacks."""
 
     name: str
     rows: int
     ours: int
     theirs: int
     columns: str
-    """How the columns differ, or nothing."""
+    """Return the difference of the columns, or nothing."""
 
     @property
     def is_equal(self) -> bool:
@@ -34,10 +34,12 @@ class Compared:
 
 
 def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
-    """Every model on DuckDB, table or view, with Spark's of that name."""
+    """Return every model on DuckDB, table or view, with Spark's of that name."""
     with duckdb.connect() as connection:
         connection.execute("set timezone = 'UTC'")
-        connection.execute(f"attach '{warehouse}' as \"{warehouse.stem}\" (read_only)")  # the name that views know
+        connection.execute(
+            f"attach '{warehouse}' as \"{warehouse.stem}\" (read_only)"
+        )  # the name that the views use
         connection.execute(f'use "{warehouse.stem}"')
         names = connection.execute(
             "select schema_name, table_name from duckdb_tables() where schema_name in $schemas union all"
@@ -51,7 +53,7 @@ def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
 
 
 def published_alike(ours: Path, theirs: Path) -> Iterator[str]:
-    """The marts that two published files show differently; a value unlike a label has a salt of its file."""
+    """Return the marts that two published files show differently; values other than labels are salted by file."""
     with duckdb.connect() as connection:
         for name, file in (("ours", ours), ("theirs", theirs)):
             connection.execute(f"attach '{file}' as {name} (read_only)")

@@ -1,4 +1,4 @@
-"""`make test-spark`: some models on Spark over a lake, as DuckDB makes them (`make spark`: all models)."""
+"""`make test-spark`: some models on Spark over a lake, compared with DuckDB (`make spark`: all models)."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -7,27 +7,27 @@ import pytest
 from spark.on_spark import SparkBuild, build
 from spark.servers import connect
 from spark.tables import compared
-from support.month_of_events import tell
+from support.month_of_events import play_month
 
 from pipelines.core.errors import BuildFailed
 from pipelines.jobs.build import build_marts
 from pipelines.settings import Settings, WarehouseSettings
 
 PYTHON = Path(__file__).parents[2] / "build" / "spark" / "venv" / "bin" / "python"
-"""Of the environment that the target makes: vetl's own has no pyspark."""
+"""The Python of the environment that the target makes, because vetl's own has no pyspark."""
 
 MODELS = ("appointments_daily", "booking_funnel_daily", "outreach_outcomes_daily")
-"""Of them are made: local days, seeds, learnt stages, a change of the clock, both kinds of measures."""
+"""These models need local days, seeds, learnt stages, a change of the clock, and both kinds of measures."""
 
 FEWEST = MODELS[1:2]
-"""With the fewest models before it."""
+"""The mart with the fewest models before it."""
 
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """A warehouse that tells a month, and its marts by DuckDB."""
+    """Provide a warehouse with a month of events, and its marts by DuckDB."""
     folder = tmp_path_factory.mktemp("story")
-    tell(folder)
+    play_month(folder)
     made = Settings(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb")
     )
@@ -36,7 +36,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 def test_models_built_on_spark_are_equal_to_those_of_duckdb(settings: Settings, tmp_path: Path) -> None:
-    """Also dbt's tests of these marts pass on Spark."""
+    """The tests of these marts by dbt pass on Spark, too."""
     there = build(settings, PYTHON, tmp_path / "spark", "local[2]", models=MODELS)
 
     _assert_equal(settings, there, MODELS)
@@ -45,7 +45,7 @@ def test_models_built_on_spark_are_equal_to_those_of_duckdb(settings: Settings, 
 def test_a_connect_server_builds_the_same_and_never_into_tables_of_others(
     settings: Settings, tmp_path: Path
 ) -> None:
-    """Its catalogue stays when a build is done: the same folder is built into again, another is refused."""
+    """The catalogue stays after a build: the same folder is used again, another folder is refused."""
     with connect(PYTHON, tmp_path) as master:
         for _ in range(2):
             there = build(settings, PYTHON, tmp_path / "spark", master, models=FEWEST)

@@ -18,7 +18,7 @@ def sync(
     return model_driver.sync(CLIENTS, source, store, now=at, margins=margins, reconcile=reconcile)
 
 
-def test_what_is_known_is_not_asked_for_again_before_its_time() -> None:
+def test_a_known_id_is_not_requested_again_before_it_is_due() -> None:
     source, store = People("a", "b"), Mentions("a", "b")
     sync(source, store)
     sync(source, store, NOW + timedelta(days=6))
@@ -72,5 +72,5 @@ def test_a_row_of_another_id_than_was_asked_for_is_not_taken_in_and_the_list_is_
     outcome = sync(source, store)
 
     assert not outcome.certified
-    assert outcome.reason == "clients: 1 of 2 rows came back under another id than they were asked for by"
+    assert outcome.reason == "clients: 1 of 2 rows came back under another id than the requested one"
     assert set(store.rows) == {"a"}

@@ -19,7 +19,7 @@ from support.model_people import Mentions, People
 
 from pipelines.core.list_read import Margins, Outcome, Reconcile
 from pipelines.endpoints.clients import CLIENTS
-from pipelines.strategies import plan
+from pipelines.strategies import read_list
 from pipelines.strategies.by_reference import LOOKS
 
 IDS = st.sampled_from(["a", "b", "c", "d", "e"])
@@ -75,7 +75,7 @@ class Clients(RuleBasedStateMachine):
         ids, begun, outcome = store.mentioned | store.read_at.keys() | store.absent.keys(), source.requests, None
         store.missing = set()
         with suppress(Killed):
-            outcome = Driver(source, store, Random(0)).run(plan(reading))
+            outcome = Driver(source, store, Random(0)).run(read_list(reading))
         source.move = lambda: None
         requests = source.requests - begun
         assert requests <= min(budget, LOOKS * len(ids))

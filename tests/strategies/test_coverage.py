@@ -16,7 +16,7 @@ def day(number: int) -> date:
 
 
 @given(spans=spans, start=st.integers(0, 60), end=st.integers(0, 60))
-def test_what_is_missing_is_exactly_what_was_never_added(
+def test_the_missing_time_is_exactly_the_time_never_added(
     spans: list[tuple[int, int]], start: int, end: int
 ) -> None:
     coverage: Coverage[date] = Coverage()
@@ -51,7 +51,7 @@ def test_through_is_how_far_there_is_no_gap() -> None:
 
 
 @given(spans=spans, start=st.integers(0, 60), end=st.integers(0, 60))
-def test_what_is_in_doubt_is_covered_no_more_and_a_union_brings_it_back(
+def test_doubtful_time_is_no_longer_covered_until_it_is_added_again(
     spans: list[tuple[int, int]], start: int, end: int
 ) -> None:
     coverage: Coverage[date] = Coverage()

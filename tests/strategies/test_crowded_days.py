@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 from pipelines.core.pages import Page, Row, Window
 from pipelines.reading.paging import Pass
-from pipelines.strategies.phone_calls.crowded_days import held_at
+from pipelines.strategies.phone_calls.crowded_days import rows_at
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = date(2026, 2, 28)
@@ -24,33 +24,33 @@ def row(word: str) -> Row:
 def test_calls_met_before_and_after_as_many_as_the_total_are_the_day() -> None:
     passes = [passed("a b", "c", total=3), passed("c b", "a", total=3)]
 
-    assert sorted(str(call["id"]) for call in held_at(passes, 1) or ()) == ["a", "b", "c"]
+    assert sorted(str(call["id"]) for call in rows_at(passes, 1) or ()) == ["a", "b", "c"]
 
 
 def test_a_call_that_is_missed_each_time_leaves_the_day_unproven() -> None:
     """The same two pages come again and again, as if each page sorted ties differently: `c` is never shown."""
     passes = [passed("a b", "b", total=3)] * 3
 
-    assert [held_at(passes, number) for number in (1, 2)] == [None, None]
+    assert [rows_at(passes, number) for number in (1, 2)] == [None, None]
 
 
 def test_a_call_that_changed_in_between_is_not_guessed() -> None:
     passes = [passed("a b", "c=1", total=3), passed("a b", "c=2", total=3)]
-    assert held_at(passes, 1) is None
+    assert rows_at(passes, 1) is None
 
     passes.append(passed("a b", "c=2", total=3))
 
-    assert held_at(passes, 1) is None
-    assert row("c=2") in (held_at(passes, 2) or ())
+    assert rows_at(passes, 1) is None
+    assert row("c=2") in (rows_at(passes, 2) or ())
 
 
 def test_a_call_that_came_and_one_that_went_do_not_make_up_for_each_other() -> None:
     passes = [passed("a b", "c", total=3), passed("a b", "d", total=3)]
 
-    assert held_at(passes, 1) is None
+    assert rows_at(passes, 1) is None
 
 
-def test_a_pass_whose_total_lies_makes_all_of_them_worthless() -> None:
+def test_a_pass_with_a_false_total_makes_all_passes_worthless() -> None:
     lying = passed("a b", "c d", total=3)
 
-    assert held_at([passed("a b", "c", total=3), passed("a b", "c", total=3), lying], 1) is None
+    assert rows_at([passed("a b", "c", total=3), passed("a b", "c", total=3), lying], 1) is None

@@ -39,7 +39,7 @@ def sync(
         cursor=dict(store.cursor),
         details=details,
     )
-    return Driver(source, store, rng).run(date_windows.plan(reading, DateWindows(csv_page_size=40)))
+    return Driver(source, store, rng).run(date_windows.read(reading, DateWindows(csv_page_size=40)))
 
 
 def ring(source: ModelCalls, rng: Random, day: date | None = None) -> None:
@@ -105,7 +105,7 @@ def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
     assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, 170, 170)
 
 
-def test_a_day_beyond_one_page_is_paged_where_its_ids_are_refused_and_not_certified() -> None:
+def test_a_day_beyond_one_page_is_paged_and_not_certified_if_its_ids_are_refused() -> None:
     """Calls without a proof are better than no calls; new calls come the next time too."""
     rng, busy = Random(8), date(2026, 2, 3)
     source, store = opened(rng)
@@ -127,7 +127,7 @@ def test_a_day_beyond_one_page_is_paged_where_its_ids_are_refused_and_not_certif
 
 
 @pytest.mark.parametrize("daily", [False, True])
-def test_calls_without_a_list_by_ids_are_here_and_it_is_told(*, daily: bool) -> None:
+def test_calls_without_a_json_list_are_stored_and_it_is_reported(*, daily: bool) -> None:
     rng = Random(9)
     source, store = opened(rng, 60)
     source.deepest = -1
@@ -154,7 +154,7 @@ def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
     outcome = sync(source, store, rng)
 
     assert not outcome.certified
-    assert "page 0 holds 41 rows where its own total of 40 promises 40" in outcome.reason
+    assert "page 0 holds 41 rows, but its own total of 40 promises 40" in outcome.reason
     assert mirrored(source, store)
 
 
@@ -170,7 +170,7 @@ def test_a_sync_without_changes_costs_one_request_for_the_live_days() -> None:
     assert source.requests - before == 1
 
 
-def test_an_earlier_start_of_history_reads_only_what_is_missing() -> None:
+def test_an_earlier_start_of_history_reads_only_the_missing_days() -> None:
     rng = Random(5)
     source, store = opened(rng, 200)
     sync(source, store, rng)
@@ -201,7 +201,7 @@ def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
     assert mirrored(source, store)
 
 
-def test_a_day_beyond_one_page_that_never_rests_is_uncertified_and_what_was_known_of_it_stays() -> None:
+def test_a_day_beyond_one_page_that_always_changes_is_uncertified_and_its_stored_calls_stay() -> None:
     """No reading is known to be whole: the last is kept if there was none before."""
     rng, busy = Random(7), date(2026, 2, 3)
     source, store = opened(rng)

@@ -73,7 +73,7 @@ def test_without_one_nothing_is_certified_through_hidden_rows_and_nothing_is_del
 @LISTS
 @pytest.mark.parametrize("refuses_datetimes", [False, True], ids=["instants", "days"])
 @pytest.mark.parametrize("names", [QueryNames(), ONE_OF_TWO_PAIRS], ids=["as configured", "of two pairs"])
-def test_a_start_that_makes_no_difference_is_sent_where_the_list_is_refused_without(
+def test_a_start_without_effect_is_sent_if_the_list_is_refused_without_it(
     endpoint: Endpoint, names: QueryNames, *, refuses_datetimes: bool
 ) -> None:
     source, store = filled(names), ModelStore()
@@ -141,7 +141,7 @@ def test_a_name_in_the_settings_that_is_not_honoured_is_said(endpoint: Endpoint)
 
 
 @LISTS
-def test_a_full_reconcile_finds_out_anew_what_a_server_does(endpoint: Endpoint) -> None:
+def test_a_full_reconcile_learns_the_server_again(endpoint: Endpoint) -> None:
     """The server has changed its names; the stored names are wrong, and none of them is believed."""
     source, store = filled(QueryNames()), ModelStore()
     sync(endpoint, source, store)

@@ -29,7 +29,7 @@ def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
     return source
 
 
-def test_an_edit_to_a_final_task_is_noticed_at_once_where_the_list_is_newest_updated_first() -> None:
+def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:
     rng = Random(7)
     source, store = filled(rng, Manners(order="updated_desc", largest_page=100), 300), ModelStore()
     source.touch("r00007")

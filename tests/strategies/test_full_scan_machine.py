@@ -3,7 +3,7 @@
 from hypothesis import settings
 from support import certificate_claims as claims
 from support.model_source import START
-from support.strategy_machine import StrategyMachine, Told
+from support.strategy_machine import EndedReading, StrategyMachine
 
 from pipelines.core.pages import Row
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
@@ -23,7 +23,7 @@ class Tasks(StrategyMachine):
     FOLLOWS = 2
     unseen_at = START
 
-    def most_quiet(self, ended: Told) -> int:
+    def most_quiet(self, ended: EndedReading) -> int:
         """Return the requests for open or new rows and totals; the whole list, and again if a row is gone."""
         whole = len(self.source.rows) // self.page_size + 1
         gone = ended.before.keys() - self.source.rows.keys()
@@ -42,7 +42,7 @@ class Tasks(StrategyMachine):
         self.unseen_at = self.source.now
         super()._delete(pick)
 
-    def check(self, ended: Told) -> None:
+    def check(self, ended: EndedReading) -> None:
         """Between whole reads an edit of a final task changes no total, nor a deletion beside an insertion."""
         if not ended.outcome or not ended.outcome.certified or ended.swapped:
             return

@@ -63,7 +63,7 @@ def test_no_certificate_is_false_and_the_requests_are_bounded(
 
 @pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, AI_OUTBOUND, STAFF_TASKS], ids=lambda item: item.name)
 @pytest.mark.parametrize("lie", ["too high", "too low"])
-def test_every_row_is_here_and_the_reason_says_what_is_uncertain(
+def test_every_row_is_stored_and_the_reason_names_the_uncertainty(
     endpoint: Endpoint, lie: Literal["too high", "too low"]
 ) -> None:
     source, store = filled(endpoint, Random(1), Manners(total=lie, order="created_desc"), 47), ModelStore()

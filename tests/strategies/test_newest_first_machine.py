@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 from support import certificate_claims as claims
-from support.strategy_machine import StrategyMachine, Told
+from support.strategy_machine import EndedReading, StrategyMachine
 
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.reading.certified import UNITED_PASSES
@@ -29,7 +29,7 @@ class Outreach(StrategyMachine):
             identity = still[pick % len(still)]
             self.source.touch(identity, status=LIFE[self.source.rows[identity]["status"]])
 
-    def most_quiet(self, ended: Told) -> int:
+    def most_quiet(self, ended: EndedReading) -> int:
         """Return the requests for the whole list, totals, open and missing rows; all again if a row is gone."""
         rows = self.source.rows
         whole = len(rows) // self.page_size + 1
@@ -42,7 +42,7 @@ class Outreach(StrategyMachine):
     def most_openings(self) -> int:
         return 2 * (ATTEMPTS + 2 * UNITED_PASSES) + self.MOST_LEARNING
 
-    def check(self, ended: Told) -> None:
+    def check(self, ended: EndedReading) -> None:
         if ended.outcome and ended.outcome.certified and not ended.swapped:
             assert ended.outcome.through == ended.reading.now
             claims.assert_rows_are_current(self.source, self.store, ended.reading.now)

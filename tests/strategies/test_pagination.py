@@ -82,7 +82,7 @@ def test_another_name_is_found_after_one_that_is_ignored() -> None:
     assert found(Server(10, 3, name="p", base=1)) == ("p", 1)
 
 
-def test_where_every_page_repeats_the_first_nothing_is_found_and_little_asked() -> None:
+def test_if_every_page_repeats_the_first_nothing_is_found_with_few_requests() -> None:
     server = Server(10, 3, name="sheet")
 
     assert found(server) is None

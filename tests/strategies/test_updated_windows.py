@@ -107,7 +107,7 @@ def test_windows_already_certified_are_not_read_again() -> None:
     assert kinds[WindowKind.CLOSED] >= 1
 
 
-def test_an_earlier_start_of_history_reads_what_is_missing() -> None:
+def test_an_earlier_start_of_history_reads_the_missing_time() -> None:
     rng = Random(4)
     source, store = filled(rng, Manners(), 30), ModelStore()
     source.add(datetime(2026, 1, 5, tzinfo=UTC), status="completed")
@@ -119,7 +119,7 @@ def test_an_earlier_start_of_history_reads_what_is_missing() -> None:
     assert source.rows == store.rows
 
 
-def test_a_source_whose_clock_was_put_back_is_read_again_from_there() -> None:
+def test_after_the_sources_clock_was_set_back_it_is_read_again_from_there() -> None:
     rng = Random(8)
     source, store = filled(rng, Manners(), 20), ModelStore()
     sync(BOOKING_SESSIONS, source, store)
@@ -165,7 +165,7 @@ def test_a_list_that_cannot_be_paged_deep_is_read_in_narrower_windows(seed: int,
 
 @settings(max_examples=examples(20))
 @given(seed=st.integers(0, 2**32), rows=st.integers(4, 40))
-def test_what_changed_a_moment_ago_is_here_even_where_no_order_is_stable(seed: int, rows: int) -> None:
+def test_a_row_that_just_changed_is_stored_even_if_no_order_is_stable(seed: int, rows: int) -> None:
     rng = Random(seed)
     source, store = ModelSource(rng, Manners(order="shuffled", largest_page=3)), ModelStore()
     for _ in range(rows):
@@ -176,7 +176,7 @@ def test_what_changed_a_moment_ago_is_here_even_where_no_order_is_stable(seed: i
     assert source.rows == store.rows
 
 
-def test_a_reconcile_finds_what_vanished_a_moment_after_it_came() -> None:
+def test_a_reconcile_finds_a_row_that_vanished_just_after_it_came() -> None:
     rng = Random(11)
     source, store = filled(rng, Manners(), 20), ModelStore()
     source.now += timedelta(minutes=20)

@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from support import certificate_claims as claims
 from support.model_source import Manners
-from support.strategy_machine import StrategyMachine, Told
+from support.strategy_machine import EndedReading, StrategyMachine
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.pages import Row
@@ -48,7 +48,7 @@ class Windows(StrategyMachine):
             **more,
         )
 
-    def most_quiet(self, ended: Told) -> int:
+    def most_quiet(self, ended: EndedReading) -> int:
         """Return one request for each window, one beyond a full last page, and one for a window that is cut.
 
         The cost of a derived status comes on top.
@@ -64,7 +64,7 @@ class Windows(StrategyMachine):
         windows = 2 * WINDOWS_ALLOWED + len(self.source.versions) // ROWS_PER_WINDOW_ALLOWED
         return 2 * UNITED_PASSES * windows
 
-    def check(self, ended: Told) -> None:
+    def check(self, ended: EndedReading) -> None:
         source, store = self.source, self.store
         covered = coverage.Coverage(WindowsCursor.model_validate(store.cursor).covered)
         through = covered.through(ended.reading.local_midnight(ended.reading.history_start))

@@ -47,7 +47,7 @@ def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: t
     assert source.requests - before <= undisturbed + len(gone) + 2
 
 
-def test_where_most_have_vanished_the_time_is_read_again_at_once() -> None:
+def test_if_most_rows_have_vanished_the_time_is_read_again_at_once() -> None:
     source, store = filled(200), ModelStore()
     sync(APPOINTMENTS, source, store)
     for number in range(0, 200, 2):

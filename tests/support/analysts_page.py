@@ -1,7 +1,7 @@
-"""Writes the outputs of warehouse/README.md again.
+"""Write the outputs of warehouse/README.md again.
 
-python tests/support/analysts_page.py FILE: answer each question from a published file, the one that `vetl demo
---days 60` makes, and put the answer under the statement.
+python tests/support/analysts_page.py FILE: answer each question from a published file (of `vetl demo --days 60`),
+and put the answer under its statement.
 """
 
 import sys

@@ -13,7 +13,7 @@ from support.random_rows import Row, Tables
 HOUR = timedelta(hours=1)
 NEVER = timedelta.max
 Candidate = tuple[str, timedelta, str, str]
-"""The evidence of a booking: its kind, the distance in time, the channel, and its id; the least of them counts."""
+"""The evidence of a booking: its kind, the distance in time, the channel, and its id; the smallest counts."""
 
 
 Party = tuple[str | None, str | None]
@@ -32,7 +32,10 @@ class Booking:
 
 
 def as_number(spelling: str | None, region: str | None) -> str | None:
-    """Return the telephone number of a spelling; an unknown practice only knows numbers with their country."""
+    """Return the telephone number of a spelling.
+
+    For an unknown practice, only numbers with their country are known.
+    """
     if not spelling or region is None:
         return spelling if spelling and re.fullmatch(r"\+[1-9]\d{6,14}", spelling) else None
     try:
@@ -54,7 +57,7 @@ def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str
 
 
 def is_same(one: Party, other: Party) -> bool:
-    """Return whether two are the same by client or by number."""
+    """Return whether both are the same by client or by number."""
     return any(mine and mine == theirs for mine, theirs in zip(one, other, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong for an operator, done for real to a folder in which `vetl run` has succeeded."""
+"""Failures of an operator's day, caused for real in a folder in which `vetl run` has succeeded."""
 
 import os
 import resource
@@ -22,7 +22,7 @@ from pipelines.loading.control.activity import Kind, read_activity
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 PUBLISHED = Path("warehouse/data/analytics.duckdb")
 FULL_AT = 1 << 14
-"""Bytes to which a file may grow on a disk that is full."""
+"""Bytes to which a file may grow on a full disk."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Site:
         return app.execute([*arguments])
 
     def add(self, settings: str) -> None:
-        """Write more settings."""
+        """Append these lines to the settings."""
         with Path("vetl.toml").open("a", encoding="utf-8") as file:
             file.write(settings)
 
 
 @contextmanager
 def at_work(kind: Kind, *arguments: str) -> Generator[subprocess.Popen[bytes]]:
-    """A command in a process of its own, which has begun its work and is stopped there."""
+    """Run a command in a process of its own; stop it after it has begun its work."""
     process = subprocess.Popen([sys.executable, "-m", "pipelines", *arguments], start_new_session=True)
     before = read_activity(WAREHOUSE, kind)
     try:
@@ -55,7 +55,7 @@ def at_work(kind: Kind, *arguments: str) -> Generator[subprocess.Popen[bytes]]:
         _end(process)
 
 
-def _began(process: subprocess.Popen[bytes], has_changed: bool) -> bool:  # noqa: FBT001 - a predicate
+def _began(process: subprocess.Popen[bytes], has_changed: bool) -> bool:  # noqa: FBT001 - it is a predicate
     assert process.poll() is None, "it ended before anybody looked"
     return has_changed
 
@@ -179,7 +179,7 @@ def released(site: Site) -> None:
 
 
 def no_cron(site: Site) -> None:
-    """Ten days without cron, as seen by somebody who allows a sixth of a millisecond."""
+    """Simulate ten days without cron by a `max_age` of a sixth of a millisecond."""
     site.patch.setenv("VETL_SCHEDULE__MAX_AGE", "0.0000001d")
 
 
@@ -213,7 +213,7 @@ def inbox_random(_site: Site) -> None:
 
 
 def nothing(_site: Site) -> None:
-    """The last `vetl run` succeeded a moment ago."""
+    """Run `vetl run` successfully just now."""
 
 
 DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
@@ -249,4 +249,4 @@ DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
     "nothing was ever synced here": (everything_gone, 1, "nothing has been synced yet"),
     "the inbox of webhooks cannot be read": (inbox_random, 1, "inbox.sqlite"),
 }
-"""By what happened: how to do it, the exit code of `vetl status`, and words of its output."""
+"""The bad days by name: a function that causes it, the exit code of `vetl status`, and words of its output."""

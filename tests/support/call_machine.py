@@ -1,4 +1,4 @@
-"""The stories of a practice whose calls never rest: a state machine, over any store."""
+"""Stories of a practice whose calls change all the time: a state machine, over any store."""
 
 from collections import Counter
 from datetime import timedelta
@@ -14,20 +14,20 @@ from support.moving_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practic
 from pipelines.reading import coverage
 from pipelines.strategies.cursors import DaysCursor
 from pipelines.strategies.phone_calls.crowded_days import PASSES
-from pipelines.strategies.phone_calls.date_windows import FILLED, LONGEST
+from pipelines.strategies.phone_calls.date_windows import FILLED, MOST_DAYS
 
 motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])
 sizes = st.integers(2, 8)
 json_sizes = st.integers(6, 9)
-"""Calls may come in before each request: a list that grows as fast as it is read would take very long."""
+"""Most calls that may come in before each request: a list that grows as fast as it is read would take long."""
 
 
 class CallMachine(RuleBasedStateMachine):
     """A practice and its store.
 
     - no certificate is false: `Witness` checks it at each commit;
-    - a sync ends although something happens before each of its requests, within `requests_at_most`;
+    - a sync ends even if something happens before each of its requests, within `requests_at_most`;
     - days that the cursor counts as read were certified and committed;
     - at rest, after a full reconcile, the store has every call and its details.
     """
@@ -69,7 +69,7 @@ class CallMachine(RuleBasedStateMachine):
 
     @rule(lie=st.sampled_from([-1, 1, 2]))
     def totals_lie(self, lie: int) -> None:
-        """Let totals be false at rest, when hidden calls are shown: earlier nobody could notice."""
+        """Make totals false at rest, after hidden calls are shown; before, no client could notice."""
         source = self.practice.source
         source.sorting, source.lie, source.deepest = "listed", lie, None
 
@@ -136,4 +136,4 @@ def requests_at_rest(practice: Practice) -> int:
     tail = 1 if source.rows(practice.today(), practice.today()).total() < page else 3
     per_day = Counter(source.day(call) for call in source.calls).values()
     passes = sum(2 * (calls // (practice.json_page - 1) + 1) for calls in per_day if calls >= page)
-    return 2 + days // LONGEST + int(2 * len(source.calls) / (FILLED * page)) + tail + passes
+    return 2 + days // MOST_DAYS + int(2 * len(source.calls) / (FILLED * page)) + tail + passes

@@ -1,4 +1,4 @@
-"""The warehouse's promises for phone calls, as a dictionary of days: saves count once they are flushed."""
+"""The promises of the warehouse for phone calls, as a dictionary of days: saves count after a flush."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from support.model_calls import Call, Shown
+from support.model_calls import Call, CsvRow
 
 from pipelines.core.pages import Certificate
 from pipelines.core.steps import (
@@ -33,7 +33,7 @@ UNTOLD = dict.fromkeys(("direction", "patient_name", "duration_seconds"))
 class Kept:
     """A stored call, with its details from the JSON list."""
 
-    row: Shown
+    row: CsvRow
     details: Details | None = None
 
 
@@ -67,11 +67,11 @@ class CallStore:
     def lose(self) -> None:
         self.waiting = []
 
-    def rows(self, first: date, last: date) -> Counter[Shown]:
+    def rows(self, first: date, last: date) -> Counter[CsvRow]:
         """Return the stored calls of these days."""
         return Counter(kept.row for day in span(first, last) for kept in self.days.get(day, []))
 
-    def attached(self) -> Counter[tuple[Shown, Details | None]]:
+    def attached(self) -> Counter[tuple[CsvRow, Details | None]]:
         """Return every stored call, with its details."""
         return Counter((kept.row, kept.details) for calls in self.days.values() for kept in calls)
 
@@ -80,7 +80,7 @@ class CallStore:
             case CallsPerDay(first, last):
                 return {day: len(self.days[day]) for day in span(first, last) if self.days.get(day)}
             case CallsHere(first, last):
-                return [_told(kept.row) for day in span(first, last) for kept in self.days.get(day, [])]
+                return [_as_call(kept.row) for day in span(first, last) for kept in self.days.get(day, [])]
             case DaysWithState(states):
                 return sorted(
                     day for day, calls in self.days.items() if any(k.row[STATE] in states for k in calls)
@@ -108,8 +108,8 @@ class CallStore:
                 pass
 
     def _replace(self, step: ReplaceDays) -> None:
-        fresh: dict[date, list[Shown]] = defaultdict(list)
-        shown = [Call.told(record).shown(self.zone) for record in step.rows]
+        fresh: dict[date, list[CsvRow]] = defaultdict(list)
+        shown = [Call.from_record(record).csv_row(self.zone) for record in step.rows]
         for row in [*shown, *(row for frame in step.frames for row in frame)]:
             fresh[date.fromisoformat(row[0][:10])].append(row)
         for day in span(step.first_day, step.last_day):
@@ -121,23 +121,23 @@ class CallStore:
             self.stale.add(day)
 
     def _attach(self, step: AttachDetails) -> None:
-        calls = [Call.told(record) for record in step.rows]
-        details_by_row = _by_row([(call.shown(self.zone), call.details) for call in calls])
+        calls = [Call.from_record(record) for record in step.rows]
+        details_by_row = _by_row([(call.csv_row(self.zone), call.details) for call in calls])
         for day in span(step.first_day, step.last_day):
             self.stale.discard(day)
             for kept in self.days.get(day, []):
                 kept.details = next(details_by_row[kept.row], kept.details)
 
 
-def _told(row: Shown) -> dict[str, Any]:
+def _as_call(row: CsvRow) -> dict[str, Any]:
     minute, phone, _, client, _, summary = row
     fields = {"phone_number": phone or None, "client_name": client or None, "summary": summary or None}
     return {**UNTOLD, **fields, "called_at_local": datetime.strptime(minute, "%Y-%m-%d %H:%M")}  # noqa: DTZ007
 
 
-def _by_row(pairs: Sequence[tuple[Shown, Any]]) -> Mapping[Shown, Iterator[Any]]:
+def _by_row(pairs: Sequence[tuple[CsvRow, Any]]) -> Mapping[CsvRow, Iterator[Any]]:
     """Group values of equal rows, one after the other."""
-    values_by_row: dict[Shown, list[Any]] = defaultdict(list)
+    values_by_row: dict[CsvRow, list[Any]] = defaultdict(list)
     for row, value in pairs:
         values_by_row[row].append(value)
     return defaultdict(lambda: iter(()), {row: iter(values) for row, values in values_by_row.items()})

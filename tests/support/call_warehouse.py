@@ -6,7 +6,7 @@ from datetime import UTC, date
 from typing import Any
 
 from support.call_store import Details
-from support.model_calls import Shown
+from support.model_calls import CsvRow
 from support.warehouse_with_rows import Filled, call_line, csv_page
 
 from pipelines.core.steps import Question, Save
@@ -26,7 +26,7 @@ NOT_TOLD = dict.fromkeys(
 """Columns of the CSV that the model leaves empty, as it does in its JSON records."""
 
 
-def as_page(rows: Sequence[Shown]) -> CallTexts:
+def as_page(rows: Sequence[CsvRow]) -> CallTexts:
     """Return a page of the CSV as the client passes it on."""
     names = ("phone_number", "state", "client_name", "outcome", "summary")
     lines = [call_line(minute, **dict(zip(names, cells, strict=True)), **NOT_TOLD) for minute, *cells in rows]
@@ -62,11 +62,11 @@ class CallWarehouse:
     def answer(self, question: Question) -> Any:
         return self._filled.warehouse.answer(self._filled.practice.id, PHONE_CALLS, question)
 
-    def rows(self, first: date, last: date) -> Counter[Shown]:
+    def rows(self, first: date, last: date) -> Counter[CsvRow]:
         """Return the stored calls of these days, as the CSV shows them."""
         return Counter(self._select(SHOWN, f"and call_date between '{first}' and '{last}'"))
 
-    def attached(self) -> Counter[tuple[Shown, Details | None]]:
+    def attached(self) -> Counter[tuple[CsvRow, Details | None]]:
         """Return every stored call, with its details."""
         rows = self._select(f"{SHOWN}, id, client_id, remote_client_id")
         return Counter((row[:6], row[6:] if row[6] else None) for row in rows)

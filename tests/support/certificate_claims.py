@@ -1,24 +1,24 @@
-"""What a certificate claims (design §8), and whether it is true of a model source and a model store.
+"""The claim of a certificate (design §8), and a check against a model source and a model store.
 
-A reading begins at B, by the source's clock, and ends at E; a window of it is read from S, its first answer, to
-F, its last one. A row is *there* from one instant to another if the source had it all that time, in whatever
-versions; a version *stands* that long if it was not changed.
+A reading begins at B, by the source's clock, and ends at E; a window of it is read from S, its first answer, to F,
+its last one. A row is *there* from one instant to another if the source had it all that time, in any versions; a
+version *stands* that long if it was not changed.
 
-1. A certified window: every row that was there, inside the window, from S to F, is here, in a version that it had
-   at S or later. So the window equals the source as it was at one instant between S and F, but for rows that
-   came, left or changed meanwhile.
-2. A list certified through T: every version that stood from B to E, and was updated before T where the list tells
-   that, is here as it is. Lists whose rows are all met in each reading claim more: every row that was there from
-   B to E is here, in a version that it had at B or later.
-3. A cursor (lists with a date filter), also of a reading that was uncertain or killed: every version that the
-   source showed when the reading that last moved the cursor began, and that still stands, is here if it was
-   updated before the cursor.
+1. A certified window: every row that was there, inside the window, from S to F, is stored, in a version that it
+had at S or later. So the window equals the source as it was at one instant between S and F, except for rows that
+came, left or changed meanwhile.
+2. A list certified through T: every version that stood from B to E, and was updated before T if the list shows the
+time of the update, is stored unchanged. Lists whose rows are all read in each reading claim more: every row that
+was there from B to E is stored, in a version that it had at B or later.
+3. A cursor (lists with a date filter), also after an uncertain or killed reading: every version that the source
+showed when the reading that last moved the cursor began, and that still stands, is stored if it was updated before
+the cursor.
 4. A row is marked as deleted only if it was not there at some instant between B and E.
-5. Whatever is here was a version of the source's once.
+5. Every stored row was a version of the source at some time.
 
-Not claimed: that a sync notices deletions (reconcile does), that what changed during a reading is here (the next
-one reads it), and what no reading can see from outside: in a list without date filter, and in the tail, a deletion
-and an insertion between the same two requests (`docs/lossless.md`).
+Not claimed: that a sync notices deletions (reconcile does), that changes during a reading are stored (the next
+reading stores them), and changes that no reading can see from outside: in a list without date filter, and in the
+tail, a deletion and an insertion between the same two requests (`docs/lossless.md`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,7 @@ from pipelines.core.pages import Certificate, Row
 from pipelines.reading.rows import instant
 
 Where = Callable[[Row], bool]
-"""Whether a claim is about a version."""
+"""Return whether a claim is about this version."""
 
 
 def everything(_: Row) -> bool:
@@ -78,7 +78,7 @@ def assert_rows_are_current(source: ModelSource, store: ModelStore, began: datet
 def assert_versions_are_here(
     source: ModelSource, store: ModelStore, began: datetime, where: Where, *, but: Sequence[str] = ()
 ) -> None:
-    """Assert claims 2 and 3. `but`: fields that are not claimed."""
+    """Assert claims 2 and 3. `but` are fields without a claim."""
     for identity, versions in there(source, began, source.now, where):
         if len(versions) == 1:
             expected = _without(versions[0].row, but)
@@ -111,7 +111,7 @@ def assert_no_older_than(
 
 
 def _gone(versions: Sequence[Version]) -> bool:
-    """Return whether the row was deleted after the first of these versions: then it may be gone here too."""
+    """Return whether the row was deleted after the first of these versions; then it may be missing here, too."""
     follow = [*(version.since for version in versions[1:]), None]
     return any(version.until != since for version, since in zip(versions, follow, strict=True))
 

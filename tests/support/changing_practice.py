@@ -21,9 +21,9 @@ PRACTICES = (
 )
 FIRST_DAY = date(2025, 4, 20)
 DAYS = 46
-"""Some days are in the future when a story is first built: the end of a day is a change too."""
+"""Some days are in the future when a story is first built, because the end of a day is a change too."""
 CLIENTS = 6
-"""So few that each has many contacts, and most changes affect an episode."""
+"""So few clients that each has many contacts, and most changes affect an episode."""
 
 STAGES = ("started", "pet_chosen", "slot_chosen")
 
@@ -52,10 +52,10 @@ class ChangingPractice:
             self.attach_ids,
             self.attach_ids,
             self.delete_row,
-            self.tell_client,
-            self.tell_client,
+            self.look_client_up,
+            self.look_client_up,
             self.forget_client,
-            self.tell_outcome,
+            self.receive_outcome,
             self.remind,
         ]
         for _ in range(times):
@@ -72,7 +72,7 @@ class ChangingPractice:
         self._tell(name, row)
 
     def change_row(self) -> None:
-        """Let a row go on, reopen it, expire it, or correct its creation."""
+        """Advance a row, reopen it, expire it, or correct its creation."""
         name = self._random.choice(LISTS)
         if self._lists[name]:
             row = self._random.choice(list(self._lists[name].values()))
@@ -113,7 +113,7 @@ class ChangingPractice:
             records = [self._record(day, number, call) for number, call in enumerate(self._calls[day])]
             self._commit("phone_calls", AttachDetails(records, day, day))
 
-    def tell_client(self) -> None:
+    def look_client_up(self) -> None:
         """Look a client up; the number or the remote id may be different than before."""
         client = self._random.randrange(CLIENTS)
         remote = f"R{client}" if self._random.random() < 0.8 else f"R{self._random.randrange(CLIENTS)}"
@@ -124,7 +124,7 @@ class ChangingPractice:
         gone = f"c{self._random.randrange(CLIENTS)}"
         self._commit("clients", MissingRecords([gone], self.filled.now))
 
-    def tell_outcome(self) -> None:
+    def receive_outcome(self) -> None:
         """Receive the webhook of a request, which names the appointment."""
         requests, appointments = list(self._lists["ai_outbound"]), list(self._lists["appointments"])
         if requests and appointments:

@@ -1,7 +1,7 @@
-"""A witness of the source before and after a sync, who finds false claims of the warehouse.
+"""Compare the source before and after a sync with the warehouse, to find false claims.
 
-A row *stands* if it was the same before and after the sync. Whatever happened in between, a certificate of this
-sync covers it unchanged; and no standing row has vanished.
+A row *stands* if it was the same before and after the sync. A certificate of this sync covers it unchanged, and no
+standing row has vanished.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ _WINDOWS: Final = (
 
 
 class Witness:
-    """Watches some lists of one practice. `lies`: answers may hold wrong values: rows are claimed, not values."""
+    """Watches some lists of one practice. If `lies`, answers may have wrong values, and only rows are compared."""
 
     def __init__(
         self, platform: sandbox.Handle, settings: Settings, lists: Collection[str], *, zone: str, lies: bool
@@ -40,11 +40,11 @@ class Witness:
         self.look()
 
     def look(self) -> None:
-        """Look at the source before a sync."""
+        """Record the source before a sync."""
         self._before = self._now()
 
     def false_claims(self, result: SyncResult | None) -> list[str]:
-        """Return the false claims after it, killed or not: wrong certificates and deletion marks, a few lines."""
+        """Return the false claims after a sync, killed or not: wrong certificates and deletion marks."""
         now = self._now()
         self._standing = {
             name: {key: row for key, row in rows.items() if now[name].get(key) == row}
@@ -55,7 +55,7 @@ class Witness:
         with duckdb.connect(str(self._warehouse), read_only=True) as connection:
             try:
                 windows = connection.execute(_WINDOWS, [self._windows]).fetchall()
-            except duckdb.CatalogException:  # killed before there was anything
+            except duckdb.CatalogException:  # killed before the first write
                 return []
             self._windows += len(windows)
             lines = [*self._false_windows(connection, windows), *self._false_deletions(connection)]
@@ -102,7 +102,7 @@ class Witness:
     def _false_deletions(self, connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
         stored = connection.execute("select table_name from duckdb_tables() where schema_name = 'raw'").fetchall()
         for name in truth.LISTS.keys() & set(self._lists):
-            if (truth.LISTS[name],) not in stored:  # killed before there was anything
+            if (truth.LISTS[name],) not in stored:  # killed before the first write
                 continue
             gone = connection.execute(
                 f"select id from raw.{truth.LISTS[name]} where practice_id = ? and _deleted_at is not null",

@@ -36,18 +36,18 @@ KILLED = -9
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line of vetl, the second at which it starts, and that at which it is killed, if it is."""
+    """A command line of vetl, the second at which it starts, and the second at which it is killed, if it is."""
 
     arguments: tuple[str, ...]
     starts: float = 0.0
     killed: float | None = None
     patience: float = 600
-    """How long it waits for others (`lock_wait_seconds`)."""
+    """How long the command waits for others (`lock_wait_seconds`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended."""
+    """The result of a command."""
 
     command: Command
     exit_code: int
@@ -79,7 +79,7 @@ def overlap(commands: Sequence[Command], folder: Path, environment: Mapping[str,
 
 
 def _wait_until(moment: float, running: Sequence[BaseProcess]) -> None:
-    """Wait for the moment, or until nothing is at work any more."""
+    """Wait for the moment, or until all processes have ended."""
     while (left := moment - time.monotonic()) > 0 and any(process.is_alive() for process in running):
         next(process for process in running if process.is_alive()).join(left)
 
@@ -98,7 +98,7 @@ def _start(command: Command, folder: Path, environment: Mapping[str, str], numbe
 
 
 def _run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str], said: Path) -> None:
-    """What the process does: the command, as a shell runs it."""
+    """Run the command in this process, as a shell would."""
     os.chdir(folder)
     os.environ.update(environment)
     output = os.open(said, os.O_WRONLY)

@@ -59,7 +59,7 @@ def switched(**switches: Any) -> Break:
 
 
 def asks(path: str = "*", **query: Wrong) -> Break:
-    """Change parameters before the platform sees them: given, or made from the request, or `GONE`."""
+    """Change parameters before the platform sees them: to a value, to the result of a function, or to `GONE`."""
 
     def change(request: httpx.Request) -> httpx.Request:
         if not _is_for(request, path, "GET"):
@@ -96,7 +96,7 @@ def with_header(name: str, value: str) -> Break:
 
 
 def shows(path: str = "*", *, method: Any = "*", **fields: Wrong) -> Break:
-    """Change fields of records: given, or made from the record, or `GONE`."""
+    """Change fields of records: to a value, to the result of a function, or to `GONE`."""
     return answers(path, lambda data: _each_record(data, lambda record: _changed(record, fields)), method=method)
 
 
@@ -172,7 +172,7 @@ def status(path: str = "*", *, method: Any = "*", **statuses: int) -> Break:
 
 
 def accepts(*fields: str | None, path: str = "*") -> Break:
-    """Find no fault with these fields (none: with any): without another fault the answer is a success."""
+    """Ignore faults in these fields (by default in any field): without another fault the answer is a success."""
 
     def changed(request: httpx.Request, answer: httpx.Response) -> httpx.Response:
         body = answer.json() if answer.status_code == _INVALID else {}

@@ -1,4 +1,4 @@
-"""`vetl dagster dev` over a sandbox, with a `dagster.yaml` that ships."""
+"""Run `vetl dagster dev` over a sandbox, with a `dagster.yaml` that vetl ships."""
 
 import os
 import re
@@ -61,7 +61,7 @@ class Site:
         config: Mapping[str, Any] | None = None,
         assets: Sequence[dg.AssetKey] = (),
     ) -> str:
-        """Start a run of a job, or, with `assets`, of the hidden job by which the pages materialize a choice."""
+        """Start a run of a job, or, with `assets`, of the hidden job that the pages use for a selection."""
         selector: dict[str, Any] = {**self.selector, "pipelineName": job}
         if assets:
             selector["assetSelection"] = [{"path": key.path} for key in assets]
@@ -84,7 +84,9 @@ class Site:
         identity = started["scheduleState"]["id"]
 
         def stop() -> None:
-            until("the tick", lambda: not self._is_ticking(schedule))  # its end would switch it on again
+            until(
+                "the tick", lambda: not self._is_ticking(schedule)
+            )  # its own end would switch the schedule on again
             state = graphql(self.pages, STOP_SCHEDULE, id=identity)["stopRunningSchedule"]
             assert state == {"__typename": "ScheduleStateResult", "scheduleState": {"status": "STOPPED"}}, state
 
@@ -107,7 +109,7 @@ class Site:
         return until(run_id, done)
 
     def step_of(self, run_id: str) -> tuple[float, float]:
-        """Return when the sync of a run began and ended."""
+        """Return the times at which the sync of a run began and ended."""
         [step] = self.instance.get_run_step_stats(run_id, ["sync"])
         assert step.start_time
         assert step.end_time
@@ -155,7 +157,8 @@ def site_of(
         }
         port = free_port()
         command = [str(BIN / "vetl"), "dagster", "dev", "-m", location, "-h", "127.0.0.1", "-p", str(port)]
-        # The instance comes first: two processes that find no tables both make them, and one fails.
+        # The instance is created first: otherwise two processes that find no tables both create them, and one
+        # fails.
         with dg.DagsterInstance.from_config(str(home)) as instance, running(command, folder, environment):
             pages = f"http://127.0.0.1:{port}"
             until("Dagster's pages", lambda: answers(f"{pages}/server_info"))

@@ -63,7 +63,7 @@ def serving(published: Path, folder: Path, **environment: str) -> Generator[Dash
 
 @contextmanager
 def signed_in(dashboard: Dashboard, header: str) -> Generator[Dashboard]:
-    """Run a proxy that adds a header to each request, also to the web socket's: no browser can do that."""
+    """Run a proxy that adds a header to each request, also to the web socket's, because no browser can do that."""
     target = ("localhost", int(dashboard.address.rpartition(":")[2]))
 
     class Through(socketserver.BaseRequestHandler):

@@ -188,7 +188,7 @@ class Demand(Attribution):
         )
 
     def _refusals(self) -> dict[str, str]:
-        """Return the words of clients and numbers that must not be called."""
+        """Return the reasons for which clients and numbers must not be called."""
         said: dict[str, set[str]] = defaultdict(set)
         for row in self.calls:
             if row["outcome"] in NEVER_CALL:

@@ -10,7 +10,7 @@ from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.warehouse import Warehouse
-from pipelines.partner.webhooks import Channel, read
+from pipelines.partner.webhooks import Channel, parse_delivery
 from pipelines.receiving.drain import drain
 from pipelines.receiving.inbox import Entry, Inbox
 
@@ -33,7 +33,7 @@ class Side:
         entries: list[Entry] = []
         for channel, payload in deliveries:
             body = payload if isinstance(payload, bytes) else body_of(payload)
-            delivery = read(Channel(channel), body)
+            delivery = parse_delivery(Channel(channel), body)
             entries.append(Entry(delivery.channel, delivery.practice_id or practice, body, NOW))
         self.inbox.keep(entries)
 
@@ -41,7 +41,7 @@ class Side:
         return drain(self.inbox, self.warehouse, "run-1")[1]
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self.warehouse._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage] - one file
+        return self.warehouse._connection.execute(sql).fetchall()  # pyright: ignore[reportPrivateUsage] - it is one file
 
     def close(self) -> None:
         self.inbox.close()

@@ -1,7 +1,7 @@
-"""A platform that is followed, and somebody who is to be forgotten: in each place where vetl keeps something.
+"""A platform that vetl follows, and a person to forget, in each place of which vetl keeps data.
 
-What is left of the person is searched for with no code of vetl's: as bytes of every file, and as values of every
-DuckDB, Parquet and SQLite file.
+The search for remains uses no code of vetl: it searches the bytes of every file, and the values of every DuckDB,
+Parquet and SQLite file.
 """
 
 import json
@@ -26,7 +26,7 @@ from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.jobs import dbt_process
-from pipelines.jobs.forget import Forgetting, build_in_full, forget_person, go_on
+from pipelines.jobs.forget import Forgetting, build_in_full, finish_forgettings, forget_person
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings, WebhooksSettings
@@ -36,8 +36,8 @@ PRACTICE = "loc-001"
 TEXTS = ("VARCHAR", "JSON")
 
 
-def everywhere(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
-    """Settings with which all is kept that vetl can keep."""
+def settings_that_keep_everything(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
+    """Settings with which vetl keeps all optional data."""
     settings = settings_for(platform, folder, days)
     warehouse = settings.warehouse.model_copy(
         update={"contacts": True, "parquet": True, "lock_wait_seconds": 60, "keep": 3}
@@ -51,8 +51,8 @@ def everywhere(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
     )
 
 
-def somebody(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
-    """A client of calls whom no other has a name or a number in common with."""
+def client_to_forget(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
+    """Return a client with calls whose name and number no other client has."""
     clients = list(platform.truth(PRACTICE, "clients"))
     calls = list(platform.truth(PRACTICE, "phone_calls"))
     single = [
@@ -69,8 +69,8 @@ def somebody(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
     return {name: person[name] for name in ("id", "name", "email", "phone", "remote_id")}
 
 
-def mention(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
-    """Let webhooks tell of the person: with and without a practice, and one that cannot be read."""
+def send_webhooks_about(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
+    """Send webhooks about the person: with a practice, without one, and one that cannot be read."""
     written = rng.choice([person["name"], person["name"].upper(), "  ".join(reversed(person["name"].split()))])
     payloads: list[tuple[str, dict[str, Any]]] = [
         (
@@ -88,15 +88,15 @@ def mention(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
 
 
 def forget(settings: Settings, person: Mapping[str, str]) -> Forgetting:
-    """Forget them, without dbt's tests."""
+    """Run the forgetting, without dbt's tests."""
     with untested():
         return forget_person(settings, PRACTICE, person["id"], build_in_full)
 
 
-def finish(settings: Settings) -> list[Forgetting]:
-    """Go on as the next run does."""
+def continue_forgetting(settings: Settings) -> list[Forgetting]:
+    """Continue the forgetting, like the next run."""
     with untested():
-        return go_on(settings, build_in_full)
+        return finish_forgettings(settings, build_in_full)
 
 
 def _forget_and_exit(settings: Settings, person: Mapping[str, str], address: str, ended: Path, most: int) -> None:
@@ -107,7 +107,7 @@ def _forget_and_exit(settings: Settings, person: Mapping[str, str], address: str
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     try:
         forget(settings, person)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the test judges it
+    except Exception as error:  # noqa: BLE001 - the test judges the error, of any kind
         ended.write_text(f"{type(error).__name__}: {error}", "utf-8")
     else:
         ended.write_text("", "utf-8")
@@ -121,9 +121,9 @@ def forget_apart(
     most: int = 0,
     kill: Callable[[], bool] | None = None,
 ) -> str | None:
-    """Forget somebody in a process of its own; returns its error, nothing if it had none, `None` if it was killed.
+    """Forget the person in a process of its own. Return its error, nothing on success, or `None` if it was killed.
 
-    `most`: bytes of a file that the process may write. `kill`: whether the moment has come for SIGKILL.
+    `most` is the number of bytes of a file that the process may write. `kill` returns whether to send SIGKILL now.
     """
     ended.unlink(missing_ok=True)
     given = (settings, dict(person), os.environ[warm_dbt.ADDRESS], ended, most)
@@ -137,15 +137,15 @@ def forget_apart(
 
 
 def after(seconds: float) -> Callable[[], bool]:
-    """A moment."""
+    """Wait a moment."""
     deadline = time.monotonic() + seconds
     return lambda: time.monotonic() > deadline
 
 
-def left_of(folder: Path, person: Mapping[str, str]) -> list[str]:
-    """Where something of the person is: a file, or a column of it, and which of the values.
+def remains_of(folder: Path, person: Mapping[str, str]) -> list[str]:
+    """Return the places with data of the person: a file, or a column of it, and which of the values.
 
-    Pets have ids of the same form, so ids are looked for in columns of clients alone.
+    Pets have ids of the same form, so ids are only searched in columns of clients.
     """
     values = {name: person[name] for name in ("name", "email", "phone")} | {"digits": person["phone"][-10:]}
     ids = [person["id"], person["remote_id"]]

@@ -1,4 +1,4 @@
-"""Jane, who is to be forgotten, in every place where a platform names a client, and Max, who speaks of her."""
+"""Jane, a client to forget, in every place where a platform names a client, and Max, who mentions her."""
 
 import json
 from datetime import datetime
@@ -9,20 +9,20 @@ from support.warehouse_with_rows import Filled, call_line, call_record
 from pipelines.core.pages import Changes
 from pipelines.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
 from pipelines.loading.received import Intake
-from pipelines.partner.webhooks import Channel, read, row
+from pipelines.partner.webhooks import Channel, parse_delivery, row
 
 NAME, PHONE, MAIL = "Jané Dœ-Smith", "+12125550199", "jane.doe@example.com"
 ID, REMOTE = "7f3c2a10-jane", "remote-4471"
 VALUES = (NAME, PHONE, MAIL, ID, REMOTE)
 TOLD = (*VALUES, json.dumps(NAME)[1:-1], PHONE.removeprefix("+1"))
-"""What her values look like in a file."""
+"""Her values in the form in which they occur in a file."""
 
 _CLIENT: dict[str, Any] = {"id": ID, "name": NAME, "email": MAIL, "phone": PHONE}
 _WHO: dict[str, Any] = {"client_id": ID, "remote_client_id": REMOTE, "client_name": NAME}
 
 
-def tell(filled: Filled) -> Changes:
-    """Let the platform tell everything, once more if it has done so before; returns what that changed."""
+def send_everything(filled: Filled) -> Changes:
+    """Send everything of the platform, again if it was sent before; return the changes."""
     changes = filled.replace_days(
         call_line(client_name=NAME, phone_number=PHONE, summary=f"{NAME} wants to come"),
         call_line("2025-05-01 11:00", client_name="Max Ray", summary=f"knows {NAME} ({PHONE})"),
@@ -65,10 +65,10 @@ def tell(filled: Filled) -> Changes:
 
 def _receive(filled: Filled, channel: Channel, endpoint: Any, payload: dict[str, Any]) -> Changes:
     received_at = datetime.fromisoformat("2025-06-01T00:00:00Z")
-    rows = [row(read(channel, json.dumps(payload).encode()), received_at)]
+    rows = [row(parse_delivery(channel, json.dumps(payload).encode()), received_at)]
     return filled.warehouse.take_in("run", [Intake(filled.practice.id, endpoint, rows, received_at)])
 
 
 def forget(filled: Filled) -> str:
-    """Forget her; returns her pseudonym."""
+    """Forget her; return her pseudonym."""
     return filled.warehouse.people.forget(filled.warehouse.people.look_up(filled.practice.id, ID)).pseudonym

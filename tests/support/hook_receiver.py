@@ -1,4 +1,4 @@
-"""A webhook address on this machine: it answers as the test says, and keeps its requests."""
+"""A webhook address on this machine that answers as the test demands, and stores its requests."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ class Got:
 
 @dataclass
 class Receiver:
-    """Answers with the next of `answers`, then 200; holds its answer back while `held` is set to an event."""
+    """Answers with the next of `answers`, then 200. If `held` is an event, it waits for it before it answers."""
 
     url: str
     got: list[Got] = field(default_factory=list[Got])
@@ -55,7 +55,7 @@ def receiving(context: SSLContext | None = None) -> Generator[Receiver]:
             self.end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name
-            """Keep quiet."""
+            """Print nothing among the tests' output."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         if context is not None:

@@ -12,7 +12,10 @@ PATIENCE = 30_000
 
 @dataclass
 class Asked:
-    """Requests so far. `openings`: for each first page, how many full pages its list had then."""
+    """The requests so far.
+
+    `openings` has, for each first page, the number of full pages of its list at that time.
+    """
 
     openings: list[int] = field(default_factory=list[int])
     pages: int = 0

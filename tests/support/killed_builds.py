@@ -17,7 +17,7 @@ from pipelines.bundled import dbt_project
 from pipelines.jobs.dbt_process import environment
 
 Moment = Callable[[Path], None]
-"""Waits, once the model was begun, for the moment to kill."""
+"""Waits, after the model has begun, for the moment to kill."""
 PATIENCE = 30
 
 
@@ -36,7 +36,7 @@ def committing(warehouse: Path) -> None:
 
 
 def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
-    """Build, and kill it at a model; fail if the build ended before."""
+    """Build, and kill the build at a model; fail if the build ended before."""
     with subprocess.Popen(
         [
             *(*warm_dbt.command(), "--no-version-check", "--log-level-file", "none", "--log-format", "json"),

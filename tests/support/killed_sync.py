@@ -43,9 +43,9 @@ def sync_until_killed(
     endpoints: Sequence[str] | None = None,
     now: datetime | None = None,
 ) -> bool:
-    """Start a sync and kill it (SIGKILL) so long after `after` holds, by default that the warehouse exists.
+    """Start a sync and kill it (SIGKILL) this long after `after` holds, by default after the warehouse exists.
 
-    `now`: the machine's clock in the process. Return whether it was still at work.
+    `now` is the machine's clock in the process. Return whether the sync was still running.
     """
     ended.unlink(missing_ok=True)
     process = processes.Process(target=sync_and_exit, args=(settings, ended, endpoints, now))

@@ -18,7 +18,7 @@ _JOB = re.compile(r"^/apis/batch/v1/namespaces/default/jobs/([\w-]+)/status$")
 
 @dataclass
 class Cluster:
-    """`jobs` as they were posted, by name. Processes have `environment`, which stands for secrets and image."""
+    """A substitute for a cluster. `jobs` has the posted jobs by name; processes get `environment`."""
 
     environment: Mapping[str, str]
     folder: Path

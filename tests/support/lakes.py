@@ -37,7 +37,7 @@ def rows(lake: Path, listed: Manifest, table: str) -> list[dict[str, Any]]:
 
 
 class Dying(Storage):
-    """A lake whose writer is killed (SIGKILL) before it takes so many steps more."""
+    """A lake whose writer is killed (SIGKILL) after so many steps."""
 
     steps = 0
 

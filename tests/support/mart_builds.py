@@ -18,14 +18,14 @@ MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 
 
 def build_models(warehouse: Path, *options: str, **variables: str) -> None:
-    """Build as vetl does, without tests: these builds are about the rows of the models."""
+    """Build like vetl, but without tests, because these builds are about the rows of the models."""
     done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, variables=variables)
     assert done.exit_code == 0, done.output
 
 
 def passes(warehouse: Path, test: str) -> bool:
     """Build every model and run one test of dbt's; return whether it passes."""
-    alone = ("--indirect-selection", "empty")  # else each model brings all of its tests
+    alone = ("--indirect-selection", "empty")  # otherwise each model brings all of its tests
     done = run(warehouse, warehouse.parent, "build", *alone, "--select", "resource_type:model", test)
     assert re.search(f"(PASS|FAIL) .*{test}", done.output), done.output
     return done.exit_code == 0
@@ -33,7 +33,7 @@ def passes(warehouse: Path, test: str) -> bool:
 
 @contextmanager
 def untested() -> Generator[None]:
-    """Let vetl build without dbt's tests, which take a third of the time."""
+    """Make vetl build without dbt's tests, which take a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "options_of", _none)
         yield
@@ -78,9 +78,9 @@ def built_in_full(warehouse: Path) -> Path:
 
 
 def differences(warehouse: Path, full: Path) -> dict[str, tuple[int, int]]:
-    """Return by table how many rows a build in full lacks, and how many it has besides.
+    """Return, by table, the number of missing and of additional rows compared with a build in full.
 
-    A table that only one of the two has is there with -1.
+    The numbers are -1 for a table that only one of the two warehouses has.
     """
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as here (read_only); attach '{full}' as there (read_only)")

@@ -6,7 +6,7 @@ import httpx
 from support.partner_side import Partner, Row, made
 
 PHONE = "+12125550139"
-"""A number with nothing special about it, of a handset without RCS."""
+"""An ordinary number, of a handset without RCS."""
 RCS_PHONE = "+12125550138"
 
 

@@ -18,7 +18,7 @@ from pipelines.core.pages import CallsPage, Page
 from pipelines.core.steps import Query, ReadCalls, ReadPage
 from pipelines.reading.conventions import check_page
 
-Shown = tuple[str, ...]
+CsvRow = tuple[str, ...]
 """A call as the CSV shows it: minute, phone number, state, client, outcome, summary."""
 
 Sorting = Literal["listed", "per page", "shuffled"]
@@ -37,7 +37,7 @@ class Call:
     summary: str = ""
     merged: int = 0
 
-    def shown(self, zone: ZoneInfo) -> Shown:
+    def csv_row(self, zone: ZoneInfo) -> CsvRow:
         """Return its row in the CSV."""
         minute = f"{self.at.astimezone(zone):%Y-%m-%d %H:%M}"
         name = self.client and f"Client {self.client}"
@@ -58,7 +58,7 @@ class Call:
         }
 
     @classmethod
-    def told(cls, record: Mapping[str, Any]) -> Self:
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the call of a record of the JSON list."""
         client, remote = record["client_id"] or "", record["remote_client_id"] or ""
         return cls(
@@ -83,9 +83,9 @@ class Call:
 class ModelCalls:
     """The list of calls, and the server's behaviour in gaps of the contract.
 
-    `largest_page`, `largest_json_page`: the most rows of one answer. `sorting`: as listed; calls of one minute in
-    another order on each page, the same each time; or in a new order for each answer. `lie` is added to each
-    total. `deepest`: the last JSON page that is served, counted from 0.
+    `largest_page` and `largest_json_page` are the most rows of one answer. `sorting`: as listed; calls of one
+    minute in another order on each page, the same each time; or in a new order for each answer. `lie` is added to
+    each total. `deepest` is the last JSON page that is served, counted from 0.
     """
 
     def __init__(self, rng: Random, now: datetime, zone: ZoneInfo, *, largest_page: int = 40) -> None:
@@ -95,7 +95,7 @@ class ModelCalls:
         self.sorting: Sorting = "listed"
         self.lie = 0
         self.deepest: int | None = None
-        self.frame: Callable[[Sequence[Shown]], Any] = list
+        self.frame: Callable[[Sequence[CsvRow]], Any] = list
         self.calls: list[Call] = []
         self.versions: list[tuple[Call, ...]] = [()]
         self.asked: dict[tuple[date, date], int] = {}
@@ -127,7 +127,7 @@ class ModelCalls:
         self.rng.shuffle(self.calls)
 
     def happened(self) -> None:
-        """Keep the practice's present calls as a version."""
+        """Store the practice's present calls as a version."""
         self.versions.append(tuple(self.calls))
         self.ever.update((call.id, call) for call in self.calls)
 
@@ -143,15 +143,15 @@ class ModelCalls:
         """Return the calls of these days, both included; by default of the present calls."""
         return [call for call in (self.calls if calls is None else calls) if first <= self.day(call) <= last]
 
-    def rows(self, first: date, last: date, version: int = -1) -> Counter[Shown]:
+    def rows(self, first: date, last: date, version: int = -1) -> Counter[CsvRow]:
         """Return the rows of these days that the CSV showed, or would have shown."""
-        return Counter(call.shown(self.zone) for call in self.of(first, last, self.versions[version]))
+        return Counter(call.csv_row(self.zone) for call in self.of(first, last, self.versions[version]))
 
     def read_calls(self, step: ReadCalls) -> CallsPage:
         """Return one page of the CSV."""
         calls, number, size = self._asked(step.query, self.largest_page)
         page = self._page_of(calls, number, size)
-        rows = [call.shown(self.zone) for call in page]
+        rows = [call.csv_row(self.zone) for call in page]
         total = max(0, len(calls) + self.lie)
         if not step.lenient and len(rows) != max(0, min(size, total - number * size)):
             raise WrongTotal("rows and total disagree")
@@ -195,6 +195,6 @@ class ModelCalls:
             calls = self.rng.sample(calls, len(calls))
         elif self.sorting == "per page":
             calls = sorted(
-                calls, key=lambda call: (call.shown(self.zone)[0], Random(f"{call.id}{number}").random())
+                calls, key=lambda call: (call.csv_row(self.zone)[0], Random(f"{call.id}{number}").random())
             )
         return calls[number * size :][:size]

@@ -25,13 +25,13 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
-from pipelines.strategies import plan
+from pipelines.strategies import read_list
 
 Fiber = Generator[None, None, Any]
 
 
 class Killed(Exception):
-    """The process ends here, at any point of its work. Raised by a source."""
+    """The process ends here; a source raises this at any point of its work."""
 
 
 class Driver:
@@ -120,4 +120,4 @@ def reading_of(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Rea
 
 def sync(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
     """Run one sync of a list."""
-    return Driver(source, store, source.rng).run(plan(reading_of(endpoint, source, store, **given)))
+    return Driver(source, store, source.rng).run(read_list(reading_of(endpoint, source, store, **given)))

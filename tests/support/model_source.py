@@ -45,7 +45,7 @@ class Manners:
     """The content of pages beyond the end: nothing, the last rows again, or rows that never existed."""
     refuses_beyond_end: bool = False
     deepest: int | None = None
-    """The last page, counted from 0, that is served; `None`: as many as there are."""
+    """The last page that is served, counted from 0; `None` if there is no limit."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Version:
 
 
 class ModelSource:
-    """One list. `move` is called before each request and may change `rows`; the clock goes on with each.
+    """One list. `move` is called before each request and may change `rows`; the clock advances with each request.
 
     `versions` has every version that a row ever had. Rows of a list that is not `stamped` have no `updated_at`.
     """

@@ -1,4 +1,4 @@
-"""The warehouse's promises, as dictionaries: commits, merges by version, answers from committed rows."""
+"""The promises of the warehouse, as dictionaries: commits, merges by version, answers from committed rows."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ from pipelines.reading.rows import instant
 
 
 def rows_of(save: MergeRows) -> Sequence[Row]:
-    """Return the rows of a save that nobody has prepared."""
+    """Return the rows of a save that was not prepared before."""
     assert isinstance(save.rows, Sequence)
     return save.rows
 

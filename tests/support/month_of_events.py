@@ -1,4 +1,4 @@
-"""The events of thirty days on a platform: drawn lives, and events that no draw makes."""
+"""The events of thirty days on a platform: random events, and events that random choice does not make."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ Walker = tuple[str, str, str]
 BACK, ASTRAY = ("client_details", "started"), ("started", "waiting_room")
 DAY = timedelta(days=1)
 YESTERDAY, TODAY = ((START + by).isoformat() for by in (-DAY, 0 * DAY))
-"""Calls between them have been seen before anybody could report on their day."""
+"""Calls between these days were read before any report on their day."""
 NUMBERS = (0, 1, 2, 4, 6, 12, 13)
 """Last digits of the texted numbers: opted out, blocked, undelivered, in a fallback, unread, read."""
 
@@ -80,7 +80,7 @@ PRACTICES = (*GROUPS, "loc-005")
 KNOWN = tuple(name for name in PRACTICES if name.startswith("loc-"))
 
 
-def tell(folder: Path) -> tuple[Chapter, Chapter]:
+def play_month(folder: Path) -> tuple[Chapter, Chapter]:
     """Return the story's chapters: at rest, and after thirty days, when the list of appointments was withdrawn."""
     with (
         following(folder, seed=SEED, practices=PRACTICES, groups=GROUPS) as follower,
@@ -161,7 +161,7 @@ def _set_out(follower: Follower) -> list[Walker]:
 
 
 def _take_their_time(follower: Follower) -> None:
-    """Give one practice few slow sessions and the next many quick ones: no group is like the mean of both."""
+    """Give one practice few slow sessions and the next many quick ones: no group equals the mean of both."""
     platform = follower.platform
     now = platform.now()
     done: dict[str, dict[str, Any]] = {
@@ -206,7 +206,7 @@ def _change_behind_the_back(follower: Follower, random: Random) -> None:
 
 
 def _take_away(follower: Follower, practice: str, random: Random) -> None:
-    """Delete some rows of each list; among them a call and a session that a report on their day had counted."""
+    """Delete some rows of each list, among them a call and a session that a report on their day had counted."""
     platform = follower.platform
     for name in MOVING:
         for row in random.sample(platform.truth(practice, name), 3):

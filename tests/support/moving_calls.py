@@ -1,4 +1,4 @@
-"""A practice whose calls never rest, compared with the store after each commit.
+"""A practice whose calls change all the time, compared with the store after each commit.
 
 The claim of a certificate of days (design §8): the stored calls of these days are, as a multiset of rows of the
 CSV, those that the practice held at one instant between the first request for exactly these days and the writing
@@ -13,7 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.call_store import Details
-from support.model_calls import ModelCalls, Shown
+from support.model_calls import CsvRow, ModelCalls
 from support.model_driver import Driver, Killed
 
 from pipelines.core.endpoint import DateWindows
@@ -46,7 +46,7 @@ class Promise:
 
 
 class Witness:
-    """Stands between the driver and a store, and compares certificates with the practice's past."""
+    """A store between the driver and the real store, which compares certificates with the practice's past."""
 
     def __init__(self, source: ModelCalls, store: Any) -> None:
         self.answer = store.answer
@@ -56,7 +56,7 @@ class Witness:
         self._promises: list[Promise] = []
 
     def put(self, step: Save) -> None:
-        """Note the claim of a certificate; sometimes commit before the driver does."""
+        """Record the claim of a certificate; sometimes commit before the driver does."""
         self._store.put(step)
         if isinstance(step, ReplaceDays) and step.certificate and step.certificate.certified:
             days = (step.first_day, step.last_day)
@@ -114,7 +114,7 @@ class Practice:
             reconcile=reconcile,
         )
         try:
-            return Driver(source, witness, self.rng).run(date_windows.plan(reading, strategy))
+            return Driver(source, witness, self.rng).run(date_windows.read(reading, strategy))
         except (Killed, VetlError):
             return None
         finally:
@@ -182,9 +182,9 @@ class Practice:
                 raise AssertionError(what)
 
     def today(self) -> date:
-        """Today, by the practice's clock."""
+        """Return the current day by the practice's clock."""
         return self.source.now.astimezone(self.source.zone).date()
 
-    def expected(self) -> list[tuple[Shown, Details]]:
+    def expected(self) -> list[tuple[CsvRow, Details]]:
         """Return every call of the practice, with its details."""
-        return [(call.shown(self.source.zone), call.details) for call in self.source.calls]
+        return [(call.csv_row(self.source.zone), call.details) for call in self.source.calls]

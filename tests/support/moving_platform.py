@@ -1,4 +1,4 @@
-"""A platform that never rests: rows appear, move on and change between any two requests."""
+"""A platform that changes all the time: rows appear, advance and change between any two requests."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ PASSING = (
     sandbox.Fault("csv_column_order", path="*/phone_calls", share=0.1),
     sandbox.Fault("csv_extra_column", path="*/phone_calls", share=0.1),
 )
-"""All kinds of faults that a patient client survives, and that leave nothing wrong behind."""
+"""All kinds of faults that a patient client survives, and that leave no wrong rows behind."""
 
 LYING = (
     sandbox.Fault("unknown_field", share=0.05),
@@ -35,7 +35,7 @@ LYING = (
     sandbox.Fault("wrong_type", share=0.03),
     sandbox.Fault("new_value", share=0.03),
 )
-"""Answers with a wrong row in them: it came without a trace, so a reconcile removes it again."""
+"""Answers with a wrong row, which appeared without a trace, so a reconcile removes it again."""
 
 RESTARTS = 0.005
 PURPOSES = {"booking_sessions": "stage", "appointments": "status", "staff_tasks": "title"}
@@ -43,10 +43,10 @@ PURPOSES = {"booking_sessions": "stage", "appointments": "status", "staff_tasks"
 
 
 class Restless(Faults):
-    """Faults that come with changes: before each request something happens first.
+    """Faults that come with changes: before each request, rows change.
 
     `traceless`: rows are changed and deleted in a way that only a reconcile can see. `restart` restarts the
-    platform now and then: its connections break, nothing listens for a moment, and every token is gone.
+    platform now and then: its connections break, it does not listen for a moment, and every token is invalid.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""A warehouse as vetl 0.1.0 left it: a practice of two days, synced, reconciled, built (migrations 0001, 0002).
+"""A warehouse of vetl 0.1.0: a practice of two days, synced, reconciled, built (migrations 0001, 0002).
 
-`warehouse-0.1.0/` holds the output of that version from its own sandbox, as SQL. There is a row in quarantine, an
+`warehouse-0.1.0/` has the output of that version from its own sandbox, as SQL. There is a row in quarantine, an
 undeclared field, a superseded version, a restatement, received webhooks, and a mart that no longer exists.
 """
 
@@ -16,7 +16,7 @@ LEFT = Path(__file__).parent / "warehouse-0.1.0"
 
 
 def put_back(path: Path) -> None:
-    """Make the file, which must be called `vetl.duckdb` as its views say, and the status beside it."""
+    """Create the file and the status beside it. Its views need the name `vetl.duckdb`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(path) as connection:
         connection.execute("set TimeZone = 'UTC'")

@@ -25,7 +25,7 @@ def wired(platform: Handle) -> httpx.Client:
 
 
 class Partner:
-    """Signs in once and asks for one practice."""
+    """A client that signs in once and sends requests for one practice."""
 
     def __init__(self, platform: Handle, practice_id: str = "loc-001") -> None:
         self.platform = platform
@@ -59,7 +59,7 @@ class Partner:
         self.practice_id = self.http.headers["X-Client-Id"] = practice_id
 
     def later(self, **duration: float) -> None:
-        """Let time pass: `later(hours=3)`."""
+        """Advance the clock: `later(hours=3)`."""
         self.platform.advance(timedelta(**duration))
 
     def page(self, path: str, **query: Query) -> Any:

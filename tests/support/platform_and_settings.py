@@ -74,6 +74,6 @@ class Clinic:
         return [line for line in lines if line.split()[1].rstrip(":") in (lists or LISTS)]
 
 
-def told(report: Report) -> dict[tuple[str, str], Finding]:
+def findings_by_check(report: Report) -> dict[tuple[str, str], Finding]:
     """Return the findings of the one practice by list and check."""
     return {(item.endpoint, item.check): item for item in report.practices[0].findings}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.mart_builds import build_marts_untested
-from support.run_once import once, shared_folder
+from support.run_once import shared_folder, shared_result
 from support.sandbox_settings import settings_for
 
 import sandbox
@@ -19,7 +19,7 @@ DAYS, STALE_DAYS = 75, 45
 
 def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of two practices of one group; all test processes of a run share it, none may change it."""
-    return once(shared_folder(factory, config), "published", publish_small)
+    return shared_result(shared_folder(factory, config), "published", publish_small)
 
 
 def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:

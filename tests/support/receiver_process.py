@@ -25,7 +25,7 @@ INBOX = "warehouse/data/inbox.sqlite"
 
 
 class ReceiverProcess:
-    """Runs in a folder of its own; a context manager that ends it. `log` is its output so far."""
+    """A receiver in a folder of its own; as a context manager it ends the process. `log` is its output so far."""
 
     def __init__(self, folder: Path, secrets: str = SECRET, *, open_files: int | None = None) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class ReceiverProcess:
 
     @property
     def inbox(self) -> Path:
-        """Its file."""
+        """The file of its inbox."""
         return self.folder / INBOX
 
     @property
@@ -72,7 +72,7 @@ class ReceiverProcess:
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill it at any point of its work."""
+        """Kill it at once, with SIGKILL."""
         self._end(signal.SIGKILL)
 
     def connection(self) -> HTTPConnection:

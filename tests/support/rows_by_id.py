@@ -1,4 +1,4 @@
-"""Shapes of answers."""
+"""The rows of an answer by their ids."""
 
 import re
 from typing import Final

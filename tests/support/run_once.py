@@ -1,4 +1,4 @@
-"""Work that is done once for all test processes of a run, by the first that needs it."""
+"""Work that is done once for all test processes of a run, by the first process that needs it."""
 
 import fcntl
 import pickle
@@ -16,7 +16,7 @@ def shared_folder(factory: pytest.TempPathFactory, config: pytest.Config) -> Pat
     return base.parent if hasattr(config, "workerinput") else base
 
 
-def once(shared: Path, name: str, work: Callable[[Path], Any]) -> Any:
+def shared_result(shared: Path, name: str, work: Callable[[Path], Any]) -> Any:
     """Return the result of a work, done in a folder of its own; if it failed, each test that needs it fails."""
     folder = shared / name
     folder.mkdir(exist_ok=True)
@@ -34,5 +34,5 @@ def once(shared: Path, name: str, work: Callable[[Path], Any]) -> Any:
 def _done(folder: Path, work: Callable[[Path], Any]) -> tuple[Any, str]:
     try:
         return work(folder), ""
-    except Exception:  # noqa: BLE001 - told to every test that asks for the result
+    except Exception:  # noqa: BLE001 - every test that needs the result gets the error
         return None, traceback.format_exc()

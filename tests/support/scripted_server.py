@@ -24,7 +24,7 @@ PRACTICE = "loc-001"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """A request as the server saw it."""
 
     method: str
@@ -71,7 +71,7 @@ def reply_error(status: int, message: str = "no", **headers: str) -> Reply:
     return reply_json({"success": False, "message": message}, status, **headers)
 
 
-Handler = Callable[[Asked], Reply | Awaitable[Reply]]
+Handler = Callable[[ReceivedRequest], Reply | Awaitable[Reply]]
 
 
 class ScriptedServer:
@@ -82,7 +82,7 @@ class ScriptedServer:
 
     def __init__(self) -> None:
         self.base_url = ""
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.sign_ins = 0
         self.in_flight = 0
         self.most_in_flight = 0
@@ -115,7 +115,7 @@ class ScriptedServer:
         finally:
             writer.close()
 
-    async def _reply(self, asked: Asked) -> Reply:
+    async def _reply(self, asked: ReceivedRequest) -> Reply:
         if asked.path == SIGN_IN:
             self.sign_ins += 1
             answer = self.sign_in(asked)
@@ -130,7 +130,7 @@ class ScriptedServer:
             self.in_flight -= 1
 
 
-async def _read_request(reader: asyncio.StreamReader) -> Asked | None:
+async def _read_request(reader: asyncio.StreamReader) -> ReceivedRequest | None:
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     except asyncio.IncompleteReadError:
@@ -140,7 +140,7 @@ async def _read_request(reader: asyncio.StreamReader) -> Asked | None:
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     parts = urlsplit(target)
-    return Asked(method, parts.path, parse_qsl(parts.query, keep_blank_values=True), headers, body)
+    return ReceivedRequest(method, parts.path, parse_qsl(parts.query, keep_blank_values=True), headers, body)
 
 
 def _bytes(reply: Reply) -> bytes:
@@ -159,7 +159,7 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 class HeldTime:
-    """Time that passes only if a task sleeps; `slept` is every wait in seconds."""
+    """A clock that advances only if a task sleeps; `slept` has every wait in seconds."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0

@@ -1,4 +1,4 @@
-"""Servers that the contract allows: every point that it leaves open, drawn from a seed."""
+"""Servers that the contract allows: every point that it leaves open, chosen at random from a seed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -49,9 +49,9 @@ class Visit:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A build: everything that was seen until then, and the marts.
+    """A build: all visits until then, and the marts.
 
-    `webhooks`: kind and payload of each that was accepted; `answers`: all rows that answer each question of
+    `webhooks`: kind and payload of each accepted webhook; `answers`: all rows that answer each question of
     warehouse/README.md in the published file; `in_full`: the build was not incremental.
     """
 
@@ -64,7 +64,7 @@ class Chapter:
     unpublished: list[str]
     in_full: bool
     began: datetime
-    """By the clock of this machine, which dates received webhooks."""
+    """The dates by this machine's clock, which is the clock of received webhooks."""
 
     def rows(self, mart: str) -> list[dict[str, Any]]:
         """Return a mart's rows with their columns' names."""
@@ -84,7 +84,7 @@ class Follower:
     """Lists that the platform does not show at present, by practice and name."""
 
     def visit(self, *, endpoints: Sequence[str] | None = None, reconcile: Reconcile = "no") -> None:
-        """Sync, drain, and note the visible rows."""
+        """Sync, drain, and record the visible rows."""
         result = run_sync(
             self.settings,
             practices=None,

@@ -1,10 +1,10 @@
-"""State machines for the strategies of JSON lists: a source that never rests, a process that is killed anywhere.
+"""State machines for the strategies of JSON lists: a source that always changes, a process killed at any point.
 
 A machine's steps are events at the practice, passing time, and whole readings. During a reading events happen
 before each request (a *motion*: the events for each request), once or for ever, and the process may be killed at
-any request. After each reading everything in `claims` must be true, and the requests must be within the bound that
-the strategy states; a reading that would never end exceeds it. At the end the source rests: a sync must bring all
-rows, a full reconcile must make both equal.
+any request. After each reading everything in `claims` must be true, and the requests must be within the bound of
+the strategy, which an endless reading would exceed. At the end the source rests: a sync must bring all rows, and a
+full reconcile must make both equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from support.model_store import ModelStore
 from pipelines.core.endpoint import Endpoint, QueryNames
 from pipelines.core.list_read import Outcome, Reading, Reconcile
 from pipelines.core.pages import Certificate, Row
-from pipelines.strategies import plan
+from pipelines.strategies import read_list
 
 Event = tuple[str, int]
 """A kind of event, and its row or its amount."""
@@ -33,7 +33,8 @@ PAGES = (4, 9, 100)
 MISLED = 6
 """The factor for a reading that begins with a wrongly learnt page base, until the base is doubted."""
 MOST_ROWS = 120
-"""Readings of a list that grows before each request make it many times as long, one after the other."""
+"""The rows of a list up to which events may add more. Otherwise a list that grows before each request would
+become many times as long in one reading after the other."""
 
 events = st.runner().flatmap(lambda machine: st.tuples(st.sampled_from(machine.KINDS), st.integers(0, 40)))
 motions = st.lists(st.lists(events, max_size=2), max_size=6)
@@ -41,7 +42,7 @@ started_manners = st.runner().flatmap(lambda machine: machine.manners())
 
 
 @dataclass
-class Told:
+class EndedReading:
     """One reading that ended: `outcome` is None if its process was killed."""
 
     reading: Reading
@@ -52,7 +53,7 @@ class Told:
     """The store before the reading."""
     quiet: bool
     swapped: bool
-    """A row was deleted and one inserted between the same two requests: nobody can notice."""
+    """A row was deleted and another inserted between the same two requests, which no reading can notice."""
 
 
 class StrategyMachine(RuleBasedStateMachine):
@@ -91,7 +92,7 @@ class StrategyMachine(RuleBasedStateMachine):
             **more,
         )
 
-    def most_quiet(self, ended: Told) -> int:
+    def most_quiet(self, ended: EndedReading) -> int:
         """Return the bound of a reading without events, of a list that is already learnt."""
         raise NotImplementedError
 
@@ -99,7 +100,7 @@ class StrategyMachine(RuleBasedStateMachine):
         """Return how many first pages a reading may request, for any events."""
         raise NotImplementedError
 
-    def check(self, ended: Told) -> None:
+    def check(self, ended: EndedReading) -> None:
         """Check the claims of this list beside those of all lists."""
         raise NotImplementedError
 
@@ -198,15 +199,15 @@ class StrategyMachine(RuleBasedStateMachine):
         store.missing, source.asked = set(), Asked()
         outcome = None
         with suppress(Killed):
-            outcome = Driver(source, store, Random(turns)).run(plan(reading))
+            outcome = Driver(source, store, Random(turns)).run(read_list(reading))
         source.move = lambda: None
         if store.cursor != cursor:
             self.moved_at = reading.now
         certificates = store.certificates[certified:]
-        self._check_all(Told(reading, outcome, certificates, source.asked, before, quiet, self._swapped))
+        self._check_all(EndedReading(reading, outcome, certificates, source.asked, before, quiet, self._swapped))
         return outcome
 
-    def _check_all(self, ended: Told) -> None:
+    def _check_all(self, ended: EndedReading) -> None:
         source, store = self.source, self.store
         certificate_claims.assert_nothing_is_invented(source, store)
         if not ended.swapped:
@@ -217,7 +218,7 @@ class StrategyMachine(RuleBasedStateMachine):
         self.check(ended)
         self._check_requests(ended)
 
-    def _check_requests(self, ended: Told) -> None:
+    def _check_requests(self, ended: EndedReading) -> None:
         asked = ended.asked
         learnt = {} if ended.reading.reconcile == "full" else ended.reading.capabilities
         base = learnt.get("page", {"base": None})["base"]

@@ -1,4 +1,4 @@
-"""A proxy before a server, on the level of the network: it can be shut, cut off, or keep everybody waiting."""
+"""A network proxy that can refuse connections, cut them off, or leave them without an answer."""
 
 import asyncio
 import socket
@@ -30,7 +30,7 @@ class Door:
 
     @property
     def base_url(self) -> str:
-        """The address, open or not."""
+        """The address of the proxy, open or not."""
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
@@ -48,7 +48,7 @@ class Door:
         self._do(self._open())
 
     def stall(self) -> None:
-        """Accept connections and pass no byte through any of them."""
+        """Accept connections, but pass no byte through any of them."""
         self.state = "stalled"
 
     def restart(self, seconds: float) -> None:
@@ -109,7 +109,7 @@ class Door:
 
 @contextmanager
 def door_before(base_url: str) -> Generator[Door]:
-    """Run an open door before this server."""
+    """Run an open proxy before this server."""
     door = Door(base_url)
     door.start()
     try:

@@ -136,4 +136,4 @@ class Filled:
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        return self.warehouse._connection  # pyright: ignore[reportPrivateUsage] - tests look behind the door
+        return self.warehouse._connection  # pyright: ignore[reportPrivateUsage] - tests look at private state

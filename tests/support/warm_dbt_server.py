@@ -1,10 +1,10 @@
-"""Serves dbt to all test processes of a run: each command is a process forked from one that has imported it.
+"""Serve dbt to all test processes of a run: each command is a process forked from one that has imported dbt.
 
-To import dbt takes seconds of CPU, to parse vetl's project some more. A project is parsed here, once for each set
+Importing dbt takes seconds of CPU, and so does parsing vetl's project. A project is parsed here, once for each set
 of variables, and the forked process begins with the manifest in memory. A project with a warning is parsed by the
-forked process itself, which then prints it.
+forked process itself, which then prints the warning.
 
-`support.warm_dbt` starts it, and removes its folder. It ends with its standard input.
+`support.warm_dbt` starts the server, and removes its folder. The server ends with its standard input.
 """
 
 import gc
@@ -36,11 +36,11 @@ UNSET = "DBT_DEFAULT_PLACEHOLDER"
 """dbt's note for a variable that is not set."""
 SILENT = ("--no-version-check", "--log-level", "none", "--log-level-file", "none", "--no-partial-parse")
 SINGLE = "--no-static-parser"
-"""That parser has threads: a forked process has none of them and would wait for ever."""
+"""The static parser has threads; a forked process lacks them and would wait for ever."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """A command, and its folder."""
 
     arguments: list[str]
@@ -66,7 +66,7 @@ class Asked:
         return Path(self.environment.get(WAREHOUSE, "none")).name
 
     def enter(self, **other: str) -> None:
-        """Make its folder and environment those of this process."""
+        """Change this process's folder and environment to those of the command."""
         os.chdir(self.folder)
         os.environ.clear()
         os.environ.update({**self.environment, **other})
@@ -79,7 +79,7 @@ class Parsed:
     manifest: Any
     folder: Path
 
-    def fits(self, asked: Asked) -> bool:
+    def fits(self, asked: Request) -> bool:
         """Return whether the variables of the environment that the text names are the same."""
         named: dict[str, str] = self.manifest.env_vars if self.manifest else {}
         return all(asked.environment.get(name, UNSET) == value for name, value in named.items() if name != BEGUN)
@@ -92,7 +92,7 @@ class Projects:
         self._scratch = scratch
         self._parsed: dict[tuple[str, ...], list[Parsed]] = {}
 
-    def parsed(self, asked: Asked) -> Parsed | None:
+    def parsed(self, asked: Request) -> Parsed | None:
         """Return the manifest for a command; None if it needs none, or must parse by itself."""
         if PARSED.isdisjoint(asked.arguments) or not (asked.project / "dbt_project.yml").exists():
             return None
@@ -103,7 +103,7 @@ class Projects:
         return fitting if fitting.manifest else None
 
     @staticmethod
-    def _reading(asked: Asked) -> tuple[str, ...]:
+    def _reading(asked: Request) -> tuple[str, ...]:
         """Return the inputs of a manifest besides the variables of the environment."""
         text = (path for path in asked.project.rglob("*") if path.suffix in {".sql", ".yml", ".csv", ".md"})
         return (
@@ -113,8 +113,8 @@ class Projects:
         )
 
     @staticmethod
-    def _parse(asked: Asked, folder: Path) -> Parsed:
-        from dbt.cli.main import dbtRunner  # noqa: PLC0415 - takes seconds, and many runs of tests need none
+    def _parse(asked: Request, folder: Path) -> Parsed:
+        from dbt.cli.main import dbtRunner  # noqa: PLC0415 - this import takes seconds, and many runs of tests need no dbt
 
         warned: list[Any] = []
         options = [part for name in READ_BY if (value := asked.option(name)) for part in (name, value)]
@@ -125,7 +125,7 @@ class Projects:
         return Parsed(done.result if done.success and not warned else None, folder)
 
 
-def run_dbt(asked: Asked, parsed: Parsed | None) -> int:
+def run_dbt(asked: Request, parsed: Parsed | None) -> int:
     """Return the exit code of dbt's command line, in this process."""
     from dbt.cli.main import cli  # noqa: PLC0415 - as above
 
@@ -143,16 +143,16 @@ def _say_less() -> None:
     """Turn debug messages off: they take a tenth of a build, and nobody reads them."""
     from dbt_common.events.event_manager import EventManager  # noqa: PLC0415 - as above
 
-    tell = EventManager.fire_event
+    fire = EventManager.fire_event
 
     def fire_event(manager: Any, event: Any, level: Any = None, **more: Any) -> None:
         if (level or event.level_tag()).value != "debug":
-            tell(manager, event, level, **more)
+            fire(manager, event, level, **more)
 
-    EventManager.fire_event = fire_event  # pyright: ignore[reportAttributeAccessIssue] - it takes what that takes
+    EventManager.fire_event = fire_event  # pyright: ignore[reportAttributeAccessIssue] - it needs private functions
 
 
-def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parsed | None) -> None:
+def serve(client: socket.socket, asked: Request, outputs: list[int], parsed: Parsed | None) -> None:
     """Run a command in a process forked from this one, and send its exit code; kill it when the client is gone."""
     if child := os.fork():
         for number in outputs:
@@ -175,13 +175,13 @@ def serve(client: socket.socket, asked: Asked, outputs: list[int], parsed: Parse
     sys.exit(run_dbt(asked, parsed))
 
 
-def received(client: socket.socket) -> tuple[Asked, list[int]]:
+def received(client: socket.socket) -> tuple[Request, list[int]]:
     """Return a client's request, and its standard output and error."""
     first, outputs, *_ = socket.recv_fds(client, 1 << 16, 2)
     text = bytearray(first)
     while not text.endswith(b"\n"):
         text += client.recv(1 << 16)
-    return Asked(*json.loads(text)), outputs
+    return Request(*json.loads(text)), outputs
 
 
 def main(address: str) -> None:

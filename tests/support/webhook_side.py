@@ -93,7 +93,7 @@ class WebhookSide:
         utc = [tuple(item.astimezone(UTC) if isinstance(item, datetime) else item for item in row) for row in rows]
         return sorted(utc, key=str)
 
-    def told(self, kind: str) -> list[Attempt]:
+    def deliveries_of(self, kind: str) -> list[Attempt]:
         """Return the platform's own deliveries of this kind, each attempt."""
         return [item for item in self.platform.webhooks if item.kind == kind and item.fault not in FALSE]
 

@@ -10,7 +10,7 @@ import pytest
 from support.dbt_build import Build, build
 from support.random_rows import CLOCKS, PRACTICES, Tables, random_tables
 from support.raw_tables import create_warehouse
-from support.run_once import once, shared_folder
+from support.run_once import shared_folder, shared_result
 
 Query = Callable[[str], list[tuple[Any, ...]]]
 
@@ -37,7 +37,7 @@ def once_per_run(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[str, Callable[[Path], Any]], Any]:
     """Make something in a folder that all test processes of this run share; only the first process works."""
-    return partial(once, shared_folder(tmp_path_factory, request.config))
+    return partial(shared_result, shared_folder(tmp_path_factory, request.config))
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_a_filled_warehouse_builds(filled: Build) -> None:
     assert filled.results("error", "fail", "skipped", "runtime error") == []
 
 
-def test_only_what_the_source_says_makes_warnings(filled: Build) -> None:
+def test_only_the_sources_data_causes_warnings(filled: Build) -> None:
     """Unknown clients, unlisted values, contradictions: reported, not fatal."""
     warned = filled.results("warn")
 

@@ -14,7 +14,7 @@ NO_DEFINITIONS = {"instant", "local_time", "lists", "windows"}
 PAGE = dbt_project().parent / "docs" / "definitions.md"
 
 
-def told(query: Query, table: str) -> dict[str | None, tuple[str, str | None]]:
+def catalogue_of(query: Query, table: str) -> dict[str | None, tuple[str, str | None]]:
     rows = query(f"select column_name, description, definition from marts.catalogue where table_name = '{table}'")
     return {name: (description, definition) for name, description, definition in rows}
 
@@ -25,13 +25,15 @@ def test_every_mart_and_column_is_in_it(filled: Build, query: Query) -> None:
     for mart in marts:
         if mart["resource_type"] == "model":
             described = {name: column["description"] for name, column in mart["columns"].items()}
-            catalogued = {name: " ".join(text.split()) for name, (text, _) in told(query, mart["name"]).items()}
+            catalogued = {
+                name: " ".join(text.split()) for name, (text, _) in catalogue_of(query, mart["name"]).items()
+            }
             expected = {None: mart["description"], **described}
             assert catalogued == {name: " ".join(text.split()) for name, text in expected.items()}
 
 
 def test_every_definition_is_in_it_with_its_value(query: Query) -> None:
-    values = {name: json.loads(value or "null") for name, (_, value) in told(query, "definitions").items()}
+    values = {name: json.loads(value or "null") for name, (_, value) in catalogue_of(query, "definitions").items()}
 
     assert values == {name: value for name, value in SET.items() if name not in NO_DEFINITIONS}
 
@@ -41,7 +43,7 @@ def test_every_example_is_a_statement_that_runs(query: Query) -> None:
         query(example)
 
 
-def test_what_a_headline_number_means_stands_on_the_page_in_the_same_words(query: Query) -> None:
+def test_a_headline_number_has_the_same_definition_on_the_page(query: Query) -> None:
     page = " ".join(PAGE.read_text("utf-8").split())
     defined = query(
         "select table_name, column_name, definition from marts.catalogue"
@@ -55,7 +57,7 @@ def test_what_a_headline_number_means_stands_on_the_page_in_the_same_words(query
 
 
 @pytest.mark.parametrize("word", ["Counts", "Leaves out", "Misleads"])
-def test_each_says_what_it_counts_leaves_out_and_how_it_misleads(word: str, query: Query) -> None:
+def test_each_definition_names_what_it_counts_leaves_out_and_how_it_misleads(word: str, query: Query) -> None:
     definitions = query(
         "select definition from marts.catalogue where definition is not null and table_name <> 'definitions'"
     )

@@ -107,7 +107,7 @@ def test_an_incremental_build_equals_a_full_one(changed: Changed) -> None:
     assert differences(changed.after, changed.full) == {}, (SEED, changed.happened)
 
 
-def test_what_a_build_changed_is_what_publishing_brings(changed: Changed, tmp_path: Path) -> None:
+def test_publishing_copies_exactly_the_changes_of_a_build(changed: Changed, tmp_path: Path) -> None:
     """A published file of the build before, changed as the marts were, equals a full copy."""
     project = dbt_project()
     pii = PrivacySettings().treatments(personal_columns(project))
@@ -211,7 +211,7 @@ def test_a_build_notes_the_text_and_the_variables_that_it_compares(built: Story)
     assert noted == [(fingerprint(dbt_variables(Settings.model_construct())),)]
 
 
-def test_calls_are_made_anew_where_in_doubt(built: Story, tmp_path: Path) -> None:
+def test_calls_are_rebuilt_if_in_doubt(built: Story, tmp_path: Path) -> None:
     before, remade = tmp_path / "before.duckdb", {}
     shutil.copy(built.path, before)
     for name, (_, happen) in DOUBTS.items():

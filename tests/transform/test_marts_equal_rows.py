@@ -96,7 +96,7 @@ def test_every_way_to_an_appointment_occurs(wishes: list[Episode], query: Query)
     assert exact | {("call", "inferred"), (None, None)} <= shown
 
 
-def test_a_report_told_other_numbers(query: Query) -> None:
+def test_revisions_of_a_report_occur(query: Query) -> None:
     """Each of the measures changed on some day."""
     moved = query("select distinct mart, measure from marts.report_revisions where reported != now")
 

@@ -27,7 +27,7 @@ Answers = dict[tuple[str, str], list[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MetricAnswers:
     """MetricFlow's objections to the project, and its answers, with columns in the order of the question."""
 
     objections: list[str]
@@ -35,7 +35,9 @@ class Asked:
 
 
 @pytest.fixture(scope="session")
-def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], Asked]) -> Asked:
+def asked(
+    filled: Build, once_per_run: Callable[[str, Callable[[Path], MetricAnswers]], MetricAnswers]
+) -> MetricAnswers:
     """Provide all answers of MetricFlow, from one process; it is slow to start."""
     questions: dict[tuple[str, str], Question | str] = {
         **{(mart.name, "day"): mart.question(BY_DAY) for mart in MARTS},
@@ -44,7 +46,7 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
         **{(node["name"], "kept"): node["name"] for node in filled.manifest["saved_queries"].values()},
     }
 
-    def work(folder: Path) -> Asked:
+    def work(folder: Path) -> MetricAnswers:
         (folder / "questions").write_bytes(pickle.dumps(list(questions.values())))
         project, environment = copy_of(filled, folder)
         subprocess.run(
@@ -55,7 +57,9 @@ def asked(filled: Build, once_per_run: Callable[[str, Callable[[Path], Asked]], 
             capture_output=True,
         )
         objections, answers = pickle.loads((folder / "answers").read_bytes())
-        return Asked(objections, dict(zip(questions, map(in_order, questions.values(), answers), strict=True)))
+        return MetricAnswers(
+            objections, dict(zip(questions, map(in_order, questions.values(), answers), strict=True))
+        )
 
     return once_per_run("metrics", work)
 
@@ -83,13 +87,13 @@ def as_date(value: Any) -> Any:
     return value.date() if isinstance(value, datetime) else value
 
 
-def test_metricflow_has_nothing_to_object_to(asked: Asked) -> None:
+def test_metricflow_has_nothing_to_object_to(asked: MetricAnswers) -> None:
     """The output of `mf validate-configs --show-all`, warnings included."""
     assert [line for line in asked.objections if line] == []
 
 
 @pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
-def test_metrics_are_the_daily_mart(mart: Mart, asked: Asked, query: Query) -> None:
+def test_metrics_are_the_daily_mart(mart: Mart, asked: MetricAnswers, query: Query) -> None:
     key = len(BY_DAY) + len(mart.dimensions)
     expected = query(f"select {', '.join(mart.columns(BY_DAY))} from marts.{mart.daily}")
 
@@ -97,7 +101,7 @@ def test_metrics_are_the_daily_mart(mart: Mart, asked: Asked, query: Query) -> N
 
 
 @pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
-def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: Asked, query: Query) -> None:
+def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: MetricAnswers, query: Query) -> None:
     """Counts are the sums of the group's days; a rate is taken of the sums."""
     metrics, _ = months(mart)
     columns = {metric: column for column, metric in mart.metrics.items()} | {"stage_left": "reached - continued"}
@@ -120,7 +124,7 @@ def test_metrics_of_a_month_are_its_days_added_up(mart: Mart, asked: Asked, quer
     assert_equal(expected, cells(rows, 2))
 
 
-def test_metrics_by_hour_of_the_week_are_the_hourly_mart(asked: Asked, query: Query) -> None:
+def test_metrics_by_hour_of_the_week_are_the_hourly_mart(asked: MetricAnswers, query: Query) -> None:
     columns = ", ".join(OTHERS["hourly"][0])
     expected = query(
         f"select practice_id, weekday, hour, {columns} from marts.booking_intent_hourly"
@@ -131,13 +135,13 @@ def test_metrics_by_hour_of_the_week_are_the_hourly_mart(asked: Asked, query: Qu
     assert_equal(cells(expected, 3), cells(rows, 3))
 
 
-def test_suppressed_requests_are_the_suppressions_mart(asked: Asked, query: Query) -> None:
+def test_suppressed_requests_are_the_suppressions_mart(asked: MetricAnswers, query: Query) -> None:
     rows = [row for row in asked.answers["suppressed", ""] if row[-1]]
 
     assert_equal(cells(query("select * from marts.outreach_suppressions_daily"), 4), cells(rows, 4))
 
 
-def test_metrics_of_demand_are_the_ledger_and_the_leak_list(asked: Asked, query: Query) -> None:
+def test_metrics_of_demand_are_the_ledger_and_the_leak_list(asked: MetricAnswers, query: Query) -> None:
     expected = query(
         "select practice_id, first_channel, count(*), count(booked_via),"
         " count(*) filter (where attribution = 'exact'), count(lost_at), count(leaks.episode_id),"
@@ -149,7 +153,7 @@ def test_metrics_of_demand_are_the_ledger_and_the_leak_list(asked: Asked, query:
     assert_equal(cells(expected, 2), cells(asked.answers["demand", ""], 2))
 
 
-def test_metrics_of_appointments_are_their_rows(asked: Asked, query: Query) -> None:
+def test_metrics_of_appointments_are_their_rows(asked: MetricAnswers, query: Query) -> None:
     expected = query(
         "select practice_id, booked_via, count(*), count(booked_via) from marts.appointments group by all"
     )
@@ -157,7 +161,7 @@ def test_metrics_of_appointments_are_their_rows(asked: Asked, query: Query) -> N
     assert_equal(cells(expected, 2), cells(asked.answers["appointments", ""], 2))
 
 
-def test_who_leaves_at_a_stage_is_the_stages_mart(asked: Asked, query: Query) -> None:
+def test_who_leaves_at_a_stage_is_the_stages_mart(asked: MetricAnswers, query: Query) -> None:
     expected = query(
         "select practice_id, stage, sum(reached - continued) from marts.booking_funnel_stages group by all"
     )
@@ -172,7 +176,7 @@ def test_every_metric_is_compared(filled: Build) -> None:
     assert {node["name"] for node in filled.manifest["metrics"].values()} == compared
 
 
-def test_every_metric_says_what_it_is(filled: Build) -> None:
+def test_every_metric_has_a_description(filled: Build) -> None:
     content = filled.manifest
     for metric in content["metrics"].values():
         assert metric["description"].strip(), metric["name"]
@@ -182,7 +186,7 @@ def test_every_metric_says_what_it_is(filled: Build) -> None:
         assert model["config"]["meta"]["owner"], model["name"]
 
 
-def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path, query: Query) -> None:
+def test_mf_runs_the_command_of_the_analysts_page(filled: Build, tmp_path: Path, query: Query) -> None:
     """The command of warehouse/README.md, unchanged, in a process of its own."""
     command = re.search(r"\S+/mf (query(?:.*\\\n)*.*)", PAGE.read_text("utf-8"))
     assert command
@@ -212,7 +216,7 @@ def test_mf_answers_what_analysts_are_told_to_ask(filled: Build, tmp_path: Path,
     assert sorted(expected) == sorted((group, calls) for group, calls in rows if group)
 
 
-def test_every_kept_question_is_told_of_and_answered(filled: Build, asked: Asked) -> None:
+def test_every_saved_query_is_documented_and_answered(filled: Build, asked: MetricAnswers) -> None:
     kept = {node["name"] for node in filled.manifest["saved_queries"].values()}
 
     assert kept

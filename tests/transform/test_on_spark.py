@@ -69,7 +69,7 @@ def test_equal_tables_are_equal(tmp_path: Path) -> None:
         (None, "it is not on Spark"),
     ],
 )
-def test_a_difference_is_told(theirs: str | None, difference: str, tmp_path: Path) -> None:
+def test_a_difference_is_reported(theirs: str | None, difference: str, tmp_path: Path) -> None:
     one = compare(tmp_path, theirs)
 
     assert not one.is_equal
@@ -77,7 +77,7 @@ def test_a_difference_is_told(theirs: str | None, difference: str, tmp_path: Pat
     assert difference in str(one)
 
 
-def begun(folder: Path, master: str) -> BuildResult:
+def begin_build(folder: Path, master: str) -> BuildResult:
     """Begin a build of a lake that does not exist."""
     settings = Settings(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
@@ -91,9 +91,9 @@ def test_a_master_that_does_not_answer_is_named_without_its_token(scheme: str, t
     master = f"{scheme}://127.0.0.1:{free_port()}"
 
     with pytest.raises(BuildFailed, match=f"nobody answers at {master}$"):
-        begun(tmp_path, f"{master}/;token=secret")
+        begin_build(tmp_path, f"{master}/;token=secret")
 
 
 def test_one_of_several_masters_is_enough(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(LakeError, match="there is no lake yet"):
-        begun(tmp_path, f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")
+        begin_build(tmp_path, f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")

@@ -84,7 +84,7 @@ def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
     assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
 
 
-def test_sources_lie_where_loading_puts_them(filled: Build) -> None:
+def test_sources_are_the_tables_of_loading(filled: Build) -> None:
     """One source is spread over several files; dbt takes a contradicting schema without a word."""
     schemas = {(source["source_name"], source["schema"]) for source in filled.manifest["sources"].values()}
 
@@ -101,7 +101,7 @@ def test_only_staging_reads_sources(filled: Build) -> None:
     assert {"staging"} == readers
 
 
-def test_no_layer_reads_what_comes_after_it(filled: Build) -> None:
+def test_no_layer_reads_a_later_layer(filled: Build) -> None:
     """Staging does not read staging either: each list is prepared by itself."""
     models = {model["unique_id"]: model for model in nodes(filled, "model")}
     edges = {
@@ -120,7 +120,7 @@ def test_no_layer_reads_what_comes_after_it(filled: Build) -> None:
     }
 
 
-def test_exposures_are_of_what_there_is(filled: Build) -> None:
+def test_exposures_depend_on_existing_models(filled: Build) -> None:
     read_by = {
         exposure["name"]: {name.split(".")[-1] for name in exposure["depends_on"]["nodes"]}
         for exposure in filled.manifest["exposures"].values()
@@ -134,7 +134,7 @@ def test_exposures_are_of_what_there_is(filled: Build) -> None:
     assert all(node["owner"]["name"] and node["description"].strip() for node in exposures)
 
 
-def test_what_is_written_of_a_mart_stands_in_the_warehouse(filled: Build) -> None:
+def test_descriptions_of_a_mart_are_comments_in_the_warehouse(filled: Build) -> None:
     """As comments, which go into the published file: analysts read the meaning of a column there."""
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         uncommented = connection.execute(

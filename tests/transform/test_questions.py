@@ -68,7 +68,7 @@ def test_an_answer_comes_in_one_order(question: Question) -> None:
     assert "order by" in question.statement
 
 
-def test_outputs_are_written_anew_and_nothing_else() -> None:
+def test_only_the_outputs_are_written_again() -> None:
     outputs = {question.statement: question.output for question in QUESTIONS}
 
     assert answered(TEXT, lambda statement: outputs[statement]) == TEXT

@@ -1,15 +1,15 @@
-"""A day whose calls do not fit one page of the CSV: read from the JSON list, where each call has an id.
+"""Read a day with more calls than a page of the CSV from the JSON list, in which each call has an id.
 
-Without ids nothing proves a day that is paged. Two passes that agree do not: where calls of one time are sorted
-anew for each page, one is repeated and another skipped, in every pass alike.
+Without ids nothing proves a day that is read in pages, not even two equal passes: if the server sorts calls of the
+same time differently for each page, every pass may repeat one call and skip another.
 
-Argument: a call that was met neither later than some answer and, as it was, neither earlier than it, was there at
-that answer, as it was met. If there are as many of those as that answer's total, they are the day at one instant,
-whatever was inserted, changed, deleted or sorted otherwise meanwhile. Assumptions: an id is not used twice, and no
-call changes and changes back between two looks at it.
+Proof: a call that was read in the same form both before and after some answer was in the list at that answer. If
+there are as many such calls as the total of that answer, they are the calls of the day at one instant, even if
+calls were inserted, changed, deleted or reordered meanwhile. Assumptions: an id is not used twice, and no call
+changes and changes back between two reads of it.
 
-Requests: two passes where nothing moves, at most `PASSES`; one of `total // page size + 1` pages, so that what
-lies beyond a capped total is seen. Each pass asks for pages smaller by one, so that they end elsewhere.
+Requests: two passes if nothing changes, at most `PASSES`. A pass has `total // page size + 1` pages, so that rows
+beyond a capped total are found. Each pass requests pages that are smaller by one row, so that they end elsewhere.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from datetime import datetime
 from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.steps import Plan
 from pipelines.reading.conventions import QueryConventions, contradiction
-from pipelines.reading.following import follow, tolerant
+from pipelines.reading.following import follow, read_page
 from pipelines.reading.paging import Pass, certificate, uncertified
 from pipelines.reading.rows import key_of
 
@@ -29,34 +29,34 @@ PROVEN = "every call was read both before and after the same answer, and they ad
 
 
 def may_rest(over: datetime, looked: datetime, now: datetime) -> bool:
-    """Whether a crowded day with calls that are not final yet is left as it is by this sync.
+    """Return whether this sync skips a crowded day with calls that are not final yet.
 
-    It costs hundreds of requests to read, so the time between two looks doubles with its age at the last one: a
-    day that is `over` for an hour is looked at after two, four and eight hours, and so on. The daily and the
-    weekly re-read take it as any other day.
+    The read of such a day costs hundreds of requests, so the time between two reads doubles: if the day is `over`
+    for an hour at the first read, it is read again after two, four and eight hours, and so on. The daily and the
+    weekly re-read do not skip it.
     """
     return now - looked < looked - over
 
 
 @dataclass(frozen=True, slots=True)
 class Crowded:
-    """The calls of a day, each once, and the evidence that they are all, or why it is not enough."""
+    """The calls of a day, each once, and the certificate that they are complete, or uncertified."""
 
     rows: Sequence[Row]
     evidence: Certificate
 
 
 def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind) -> Plan[Crowded]:
-    """Read the JSON list of a day until what was met proves it whole. `kind` names it in `control.windows`."""
+    """Read the JSON list of a day until it is proven whole; `kind` is the kind in `control.windows`."""
     passes: list[Pass] = []
     largest = conventions.page_size
     lied = False
     while len(passes) < (PASSES_OF_A_LIE if lied else PASSES):
-        asked = replace(conventions, page_size=max(1, largest - len(passes)), lenient=lied)
-        passes.append((yield from _one_pass(asked, window)))
+        smaller = replace(conventions, page_size=max(1, largest - len(passes)), lenient=lied)
+        passes.append((yield from _one_pass(smaller, window)))
         largest, lied = min(largest, passes[0].size), lied or bool(passes[-1].lie)
         for number in range(1, len(passes)):
-            rows = held_at(passes, number)
+            rows = rows_at(passes, number)
             if rows is not None:
                 return Crowded(rows, _evidence(passes, number, kind, rows))
     rows = list({key_of(row): row for row in passes[-1].rows}.values())
@@ -66,20 +66,20 @@ def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind
     return Crowded(rows, uncertified(evidence, f"{doubt}, in {len(passes)} passes over a day beyond one page"))
 
 
-def held_at(passes: Sequence[Pass], number: int) -> Sequence[Row] | None:
-    """What the list held when a pass began, if all that was met before and after is as much as it told then."""
+def rows_at(passes: Sequence[Pass], number: int) -> Sequence[Row] | None:
+    """Return the rows of the list at the first answer of a pass, or `None` if they do not match its total."""
     answer = passes[number].pages[0]
     before, after = _nearest(reversed(passes[:number])), _nearest(passes[number:])
     now = {key_of(row): row for row in answer.rows}
-    there = (before.keys() & after.keys()) | now.keys()
-    if any(done.lie for done in passes) or len(there) != answer.total_count:
+    keys = (before.keys() & after.keys()) | now.keys()
+    if any(done.lie for done in passes) or len(keys) != answer.total_count:
         return None
-    held = [now.get(key) or (after[key] if before[key] == after[key] else None) for key in there]
-    return None if None in held else [row for row in held if row is not None]
+    rows = [now.get(key) or (after[key] if before[key] == after[key] else None) for key in keys]
+    return None if None in rows else [row for row in rows if row is not None]
 
 
 def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
-    """Each row as the first of these passes that met it did; `None` where that one met it in two forms."""
+    """Return each row as in the first of these passes with it, or `None` if that pass has it in two forms."""
     rows_by_key: dict[str, Row | None] = {}
     for done in passes:
         rows_of_pass: dict[str, Row | None] = {}
@@ -91,7 +91,7 @@ def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
 
 
 def _one_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
-    first: Page = yield from tolerant(conventions, window, 0)
+    first: Page = yield from read_page(conventions, window, 0)
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     count = 1 if contradiction(first, 0, size) else first.total_count // size + 1
     followed = yield from follow(conventions, window, first, count, size)

@@ -1,16 +1,16 @@
-"""Phone calls: whole practice-local days of the CSV (contract: Phone calls).
+"""Read phone calls by whole practice-local days of the CSV (contract: Phone calls).
 
-Rows have no id and no seconds, and change later without a trace; the filter is by whole days. So a window is a
-span of days whose total fits one page: one answer, one snapshot, and its days are replaced whole where they
-differ. Only a single day that does not fit is read otherwise (`crowded_days`).
+Rows have neither ids nor seconds, they change later without a new timestamp, and the filter is by whole days. So a
+window is a span of days whose calls fit one page: one answer is one snapshot, and its days are replaced whole if
+they differ. Only a single day that does not fit is read in another way (`crowded_days`).
 
-Read at each sync: days never read, today and tomorrow, days with a call that is not final (those that do not fit
-a page ever more rarely); once a day the last 35 days, once a week all of history.
+Each sync reads days that were never read, today and tomorrow, and days with a call that is not final (crowded ones
+of them more and more rarely). Once a day the last 35 days are read, and once a week the whole history.
 
-Requests for `D` days in `S` spans that hold `N` calls, with `P` calls on a page of the CSV and `p` on one of the
-JSON list: where nothing moves at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
-each of the `C` days that hold `n >= P` calls. Whatever moves, and for ever: `S + 4D` for the CSV and five
-such passes for each crowded day, three more of all pages for details. Without changes: one.
+Requests for `D` days in `S` spans with `N` calls, with `P` calls on a page of the CSV and `p` on a page of the
+JSON list: if nothing changes, at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
+each of the `C` days with `n >= P` calls. If calls change all the time, at most `S + 4D` for the CSV, five such
+passes for each crowded day, and three more of all pages for details. Without changes: one.
 """
 
 from collections.abc import Generator, Mapping
@@ -28,24 +28,24 @@ from pipelines.strategies.phone_calls.crowded_days import may_rest
 from pipelines.strategies.phone_calls.windows import DAY, DaysPurpose, calls_query, read_days
 
 FILLED = 0.8
-"""How full the page of a window should be: calls may have come since they were counted."""
+"""Part of a page that a window should fill, because calls may have come since they were counted."""
 WINDOWS_AT_ONCE = 8
-"""Each is one answer of at most 5,000 calls, of which the client has as many in flight."""
-LONGEST = 400
-"""Days in a window at most, however few calls there are."""
+"""Windows that are read at a time: each is one answer of at most 5,000 calls, and the client sends as many."""
+MOST_DAYS = 400
+"""Most days of a window, even if it has few calls."""
 
 
-def plan(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
-    """Read the days that are new, open or due; then attach what only the JSON list tells."""
+def read(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
+    """Read the days that are new, open or due, then attach the details of the JSON list."""
     state = _State(reading)
     closed = yield from _closed_days(reading, strategy, state)
     windows = yield from _sized(closed, FILLED * strategy.csv_page_size)
-    closed_days = [_read(strategy, state, window) for window in windows]
+    closed_days = [_read_closed(strategy, state, window) for window in windows]
     *doubts, _ = yield from do(SideBySide([*closed_days, _tail(strategy, state)], at_once=WINDOWS_AT_ONCE))
     yield Flush()
     doubt = next((doubt for doubt in doubts if doubt), None)
     if doubt is None:
-        state.remember_what_was_due()
+        state.set_reread_days()
     attached = yield from details.attach(reading, state.today, daily=state.daily, tried=state.tried)
     doubt = state.zone_doubt(attached) or doubt or attached.doubt
     yield state.cursor()
@@ -56,14 +56,14 @@ def plan(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
 
 
 class _State:
-    """The cursor of the phone calls as it moves, and what is due by the source's clock."""
+    """The cursor of the phone calls during a sync, and the re-reads that are due by the source's clock."""
 
     def __init__(self, reading: Reading) -> None:
         cursor = DaysCursor.model_validate(reading.cursor)
         settled = reading.now - reading.margins.closing_lag
         self.open_from: date = settled.astimezone(reading.time_zone).date()
         self.today: date = reading.local_now.date()
-        # The source's clock may have been put back: what was covered behind it is not certain any more.
+        # The source's clock may have been put back; then the coverage behind it is not certain any more.
         self.covered = coverage.Coverage(cursor.covered).until(self.open_from)
         self.sealed_before = self.covered.through(reading.history_start)
         self.json = details.conventions(reading)
@@ -74,7 +74,7 @@ class _State:
         self.looked = {day: at for day, at in cursor.looked.items() if day >= recent}
         self.crowded: set[date] = set()
         self.reading = reading
-        # In a wrong zone most calls were looked for in vain, and what was attached is not valid any more.
+        # In a wrong zone most calls had no match, and the attached details are not valid any more.
         corrected = cursor.read_in not in (None, reading.time_zone.key)
         self.daily = self.recent_on != self.today or reading.reconcile != "no" or corrected
         self.weekly = reading.reconcile == "full" or (
@@ -83,7 +83,7 @@ class _State:
         if self.daily:
             self.tried.clear()
 
-    def remember_what_was_due(self) -> None:
+    def set_reread_days(self) -> None:
         self.recent_on = self.today
         if self.weekly or self.whole_on is None:
             self.whole_on = self.recent_on
@@ -94,7 +94,7 @@ class _State:
         return looked is not None and may_rest(over, looked, self.reading.now)
 
     def zone_doubt(self, attached: details.Attached) -> str | None:
-        """What contradicts the configured time zone: told until new calls fit it, or another is configured."""
+        """Return the evidence against the configured time zone, until new calls fit it or it is changed."""
         zone = self.reading.time_zone.key
         if attached.zone_checked:
             self.zone = (zone, attached.zone_doubt) if attached.zone_doubt else None
@@ -114,7 +114,7 @@ class _State:
 
 
 def _closed_days(reading: Reading, strategy: DateWindows, state: _State) -> Plan[coverage.Coverage[date]]:
-    """The closed days to read, as spans."""
+    """Return the spans of closed days that are to be read."""
     start, end = reading.history_start, state.open_from
     recent = max(start, end - reading.margins.recent)
     due = coverage.Coverage(tuple(state.covered.missing(start, end)))
@@ -133,7 +133,7 @@ def _closed_days(reading: Reading, strategy: DateWindows, state: _State) -> Plan
 
 @dataclass(frozen=True, slots=True)
 class _Days:
-    """A window that should fit one page, and how many calls each of its days has here."""
+    """A window that should fit one page, and the number of stored calls of each of its days."""
 
     start: date
     end: date
@@ -141,7 +141,7 @@ class _Days:
 
 
 def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Plan[list[_Days]]:
-    """The spans cut into windows that should fit one page."""
+    """Return the spans cut into windows that should fit one page."""
     windows: list[_Days] = []
     for start, end in due.spans:
         here = yield from do(CallsPerDay(start, end - DAY))
@@ -151,9 +151,9 @@ def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Plan[list[_Days
 
 
 def _expected_per_day(start: date, end: date, here: Mapping[date, int], most: float) -> Plan[float]:
-    """Calls on a day that is not known here: the mean of the span, from its total, for one small request.
+    """Return the mean number of calls on days without stored calls, from the total of one small request.
 
-    More than a page holds is not believed: windows of many days are cut by what their answers hold.
+    A mean of more calls than a page counts as 0: windows of many days are cut by the size of their answers.
     """
     unknown = (end - start).days - len(here)
     if unknown <= 1:
@@ -170,7 +170,7 @@ def _packed(
     first = day
     while day < end:
         expected = here.get(day, per_day)
-        if day > first and (rows + expected > rows_at_once or (day - first).days >= LONGEST):
+        if day > first and (rows + expected > rows_at_once or (day - first).days >= MOST_DAYS):
             yield first, day
             first, rows = day, 0.0
         rows += expected
@@ -179,7 +179,7 @@ def _packed(
         yield first, end
 
 
-def _read(strategy: DateWindows, state: _State, days: _Days) -> Plan[str | None]:
+def _read_closed(strategy: DateWindows, state: _State, days: _Days) -> Plan[str | None]:
     def certified(start: date, end: date) -> MoveCursor:
         state.covered = state.covered.add(start, end)
         return state.cursor()
@@ -198,7 +198,7 @@ def _read(strategy: DateWindows, state: _State, days: _Days) -> Plan[str | None]
 
 
 def _tail(strategy: DateWindows, state: _State) -> Plan[str | None]:
-    """The days that are not over, and tomorrow."""
+    """Read the days that are not over, and tomorrow."""
     start, end = state.open_from, state.today + 2 * DAY
     here = yield from do(CallsPerDay(start, end - DAY))
     return (

@@ -1,11 +1,11 @@
-"""Ids, exact times and client ids of phone calls, from the JSON list (contract: Phone calls).
+"""Read ids, exact times and client ids of phone calls from the JSON list (contract: Phone calls).
 
-The CSV carries none of them. The JSON list is read for days that are new or have changed since it last told of
-them, at 100 a page, and matched to the CSV's rows day by day. A window is attached only if its distinct ids equal
-an unmoved total. What changes in the JSON list alone (a client is merged with another) is found by a reconcile,
-which reads it again for all days that details are kept of.
+The CSV has none of them. The JSON list is read for days that are new or have changed since its last read, at 100
+rows a page, and its rows are matched to the rows of the CSV day by day. A window is attached only if its distinct
+ids equal an unchanged total. A change in the JSON list alone, such as the merge of two clients, is found by a
+reconcile, which reads the list again for all days with details.
 
-Requests: the pages of those days, at most `PASSES` times where they move; three once a day to look at the ids.
+Requests: the pages of those days, at most `PASSES` times if they change; three a day to check that ids are stable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,9 +43,9 @@ WITHOUT_IDS = "all calls are read, but new ones lack ids and clients"
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """What is to be said of the details: notes, and why ids are not attached at all, if so.
+    """The result of the details: notes, and the reason in `doubt` if no ids are attached at all.
 
-    `zone_checked`: the configured time zone was held against new calls; `zone_doubt`: what contradicts it.
+    `zone_checked`: new calls were compared with the configured time zone; `zone_doubt` is the evidence against it.
     """
 
     notes: tuple[str, ...] = ()
@@ -55,11 +55,11 @@ class Attached:
 
 
 def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]) -> Plan[Attached]:
-    """Attach details to the days that lack them; `tried` remembers what the JSON list did not explain.
+    """Attach details to the days that lack them; `tried` counts the calls that the JSON list does not contain.
 
-    Days within the last 35 are read at once, older ones little by little, once a day, within the budget of
-    `phone_calls.details_budget` requests. Ids that change from read to read are not attached; where the JSON list
-    is refused none are, which does not make the calls of the CSV worth less.
+    The last 35 days are read at once, and older days once a day within the budget of `phone_calls.details_budget`
+    requests. Ids that change from read to read are not attached. If the JSON list is refused, no details are
+    attached, and the calls of the CSV stay as they are.
     """
     if reading.details == "off":
         return Attached()
@@ -78,10 +78,10 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     ids = yield from _look_at_ids(reading, wanted, daily=daily)
     if ids.verdict == "changing":
         return Attached(doubt=f"{ids.finding}; {WITHOUT_IDS}")
-    listed = yield from _read(reading, wanted)
+    listed = yield from _attach_days(reading, wanted)
     if daily and reading.details == "recent":
-        yield from _read(reading, (yield from _repeated_hours(reading, recent)))
-        yield from _read(reading, (yield from _older(reading, recent)))
+        yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)))
+        yield from _attach_days(reading, (yield from _older(reading, recent)))
     yield Flush()
     still = yield from do(DaysLackingDetails(start, today + DAY))
     tried.clear()
@@ -90,15 +90,13 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     if not unexplained:
         return Attached(zone_checked=bool(listed))
     doubt = (yield from _zone_doubt(reading, listed)) if listed else None
-    note = f"phone_calls: {unexplained} calls are not explained by the JSON list yet"
+    note = f"phone_calls: {unexplained} calls are not in the JSON list yet"
     return Attached((note,), zone_checked=bool(listed), zone_doubt=doubt)
 
 
 def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
-    """Why the configured time zone is wrong, as far as the last calls of the JSON list show it.
-
-    In a wrong zone a call is here hours before or after its time, so maybe on the day beside its own.
-    """
+    """Return the evidence of the latest calls in the JSON list against the configured time zone, if any."""
+    # In a wrong zone a call is stored hours before or after its time, perhaps on the day before or after its own.
     times = [at.astimezone(reading.time_zone).date() for row in listed if (at := instant(row.get("created_at")))]
     if not times:
         return None
@@ -107,14 +105,14 @@ def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
 
 
 def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
-    """Whether the calls of the JSON list keep their ids: once a day, and where that is not known."""
+    """Check whether calls of the JSON list keep their ids: once a day, and if that is not known."""
     if not wanted or (reading.capabilities.get(IDS) == "stable" and not daily):
         return Identity()
     return (yield from look(conventions(reading), _packed(wanted)[-1]))
 
 
 def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
-    """Older days that lack details and in which an hour came twice: the CSV does not tell which of them it was."""
+    """Return older days that lack details and have one hour twice, which the CSV does not distinguish."""
     days: dict[date, int] = {}
     day = reading.history_start
     while day < recent:
@@ -126,10 +124,8 @@ def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
 
 
 def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
-    """Older days that lack details, the newest first, as far as the budget goes.
-
-    The first sync leaves them to the next day: a user waits for the recent days only.
-    """
+    """Return older days that lack details, the newest first, within the budget."""
+    # The first sync leaves them to the next day, because a user waits for it.
     if DaysCursor.model_validate(reading.cursor).recent_on is None:
         return {}
     lacking = yield from do(DaysLackingDetails(reading.history_start, recent - DAY))
@@ -143,8 +139,8 @@ def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
     return chosen
 
 
-def _read(reading: Reading, days: Mapping[date, int]) -> Plan[Sequence[Row]]:
-    """Read and attach. Returns the rows of the last window."""
+def _attach_days(reading: Reading, days: Mapping[date, int]) -> Plan[Sequence[Row]]:
+    """Read the details of days and attach them; return the rows of the last window."""
     windows = _packed(days)
     read = yield from do(
         SideBySide([_read_window(conventions(reading), window, last=window is windows[-1]) for window in windows])
@@ -153,12 +149,13 @@ def _read(reading: Reading, days: Mapping[date, int]) -> Plan[Sequence[Row]]:
 
 
 def conventions(reading: Reading) -> QueryConventions:
-    """How the JSON list is asked for calls."""
+    """Return the conventions of the JSON list of calls."""
     return QueryConventions(reading.names, page_size=reading.endpoint.page_size)
 
 
 def _packed(days: Mapping[date, int]) -> list[Window]:
-    """Neighbouring days together, as long as they hold a few pages only; a Sunday without a call parts nothing."""
+    """Return windows of near days that have a few pages at most."""
+    # A Sunday without a call does not separate its neighbours.
     windows: list[tuple[date, date]] = []
     rows = 0
     for day in sorted(days):

@@ -1,9 +1,9 @@
-"""Reading a span of days of the phone-call CSV, cut until each answer is one snapshot of whole days.
+"""Read a span of days of the phone-call CSV, cut until each answer is one snapshot of whole days.
 
-The CSV is not paged: rows without ids prove nothing together. A single day beyond one page is read from the JSON
-list (`crowded_days`); only where that is refused it is paged all the same, and never certified. Requests: a window
-of `d` days is cut into at most `2d - 1`, each looked at once, or twice where it has fewer calls than are here or
-contradicts its total.
+The CSV is not read in pages, because several pages of rows without ids are no proof. A single day with more calls
+than a page is read from the JSON list (`crowded_days`). If that list is refused, the day is read in pages of the
+CSV and never certified. Requests: a window of `d` days is cut into at most `2d - 1` windows. Each of them is read
+once, or twice if it has fewer calls than are stored or contradicts its total.
 """
 
 from collections import Counter
@@ -33,22 +33,23 @@ from pipelines.strategies.phone_calls.crowded_days import read_crowded
 
 DAY = timedelta(days=1)
 FILLED = 0.7
-"""How full the pages of the parts should be that a window is cut into."""
+"""Part of a page that each part of a cut window should fill."""
 
 ALIKE = 0.9
-"""Of the calls on a page of the CSV, how many the JSON list has at the same minute. On a day of thousands seven in
-ten have one there by chance, in any zone; and calls come and go between the two looks."""
+"""Part of the calls on a page of the CSV that the JSON list must have at the same minute. On a day of thousands of
+calls, seven in ten have a match by chance in any zone; and calls come and go between the two reads."""
 MINUTE = len("2026-01-09 04:15")
 
 PAGES_AT_ONCE = 8
 MOST_PAGES_OF_A_DAY = 1_000
-"""Of a day that is paged, without a certificate: five million calls, or as many as its total promises."""
+"""Most pages of a day that is read in pages: five million calls, or as many as its total promises."""
 
 OnCertified = Callable[[date, date], MoveCursor]
 
 
 def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str, str]:
-    """The query for calls of `[start, end)`. Contract, Phone calls: both dates are inclusive, pages from 0."""
+    """Return the query for the calls of `[start, end)`."""
+    # Contract (Phone calls): both dates are inclusive, and pages count from 0.
     return {
         "start_date": start.isoformat(),
         "end_date": (end - DAY).isoformat(),
@@ -59,12 +60,12 @@ def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class DaysPurpose:
-    """What days are read for. `kind` names them in `control.windows`; `certified` moves the cursor.
+    """The purpose of the read of days: `kind` is the kind in `control.windows`, `certified` moves the cursor.
 
-    `json`: how the JSON list is asked. `zone`: in which its instants are local times. Days before `sealed_before`
-    were read whole by an earlier sync. `here`: how many calls each day has here. `lies`: totals that contradicted
-    their rows, shared by all windows of a sync: after the first one, a page is no longer asked for again because
-    of its total. `crowded`: days beyond one page that were read.
+    `json` are the conventions of the JSON list, and `zone` is the practice's time zone. An earlier sync read the
+    days before `sealed_before` whole. `here` counts the stored calls of each day. `lies` are the wrong totals of
+    all windows of a sync: after the first one, a page is not requested again because of its total. `crowded` are
+    the days with more calls than a page that were read.
     """
 
     kind: WindowKind
@@ -77,15 +78,15 @@ class DaysPurpose:
     crowded: set[date] = field(default_factory=set[date])
 
     def known(self, start: date, end: date) -> int:
-        """How many calls of `[start, end)` are here."""
+        """Return the number of stored calls of `[start, end)`."""
         return sum(count for day, count in self.here.items() if start <= day < end)
 
 
 def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
-    """Read the calls of `[start, end)` and replace its days. Returns why they are not certified, if so.
+    """Read the calls of `[start, end)` and replace its days; return the reason if they are not certified.
 
     Raises:
-        ContractBroken: the answer holds calls of other days, so the date filter is not honoured.
+        ContractBroken: the answer has calls of other days, so the date filter is not honoured.
     """
     page = yield from _look(strategy, start, end, purpose)
     if page.total_count < purpose.known(start, end) or _contradicts(strategy, page):
@@ -106,7 +107,7 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
 
 
 def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
-    """The first page, taken as it is where it goes on contradicting its own total."""
+    """Read the first page; accept it if it contradicts its own total again and again."""
     size = strategy.csv_page_size
     step = ReadCalls(calls_query(start, end, size=size), 0, size)
     if not purpose.lies:
@@ -118,7 +119,7 @@ def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -
 
 
 def _size(strategy: DateWindows, page: CallsPage) -> int:
-    """How many rows a full page holds. A full one may be all there is, or its total may be capped."""
+    """Return the number of rows of a full page."""
     return min(strategy.csv_page_size, page.per_page or strategy.csv_page_size)
 
 
@@ -136,9 +137,9 @@ def _parts(start: date, end: date, total: int, size: int) -> list[tuple[date, da
 def _replace(
     start: date, end: date, purpose: DaysPurpose, pages: Sequence[CallsPage], doubt: str | None = None
 ) -> Plan[str | None]:
-    """Days that came in one answer; or in pages, and then there is a doubt.
+    """Replace days by the calls of one answer, or of several pages, which leave a doubt.
 
-    Calls of a total that lies are kept where none are here yet.
+    If the total is wrong, the calls are stored only if the days have no stored calls yet.
     """
     last, rows = end - DAY, sum(page.rows for page in pages)
     if not all(_are_within(page, start, last) for page in pages):
@@ -151,8 +152,8 @@ def _replace(
     evidence = _certificate(Window(start, last), purpose.kind, pages)
     is_whole = {page.total_count for page in pages} == {rows}
     if not is_whole:
-        held = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
-        doubt = f"{held} {rows} calls where the total is {pages[-1].total_count}"
+        pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
+        doubt = f"{pages_hold} {rows} calls, but the total is {pages[-1].total_count}"
     replaced = ReplaceDays(
         [page.frame for page in pages],
         start,
@@ -174,7 +175,7 @@ def _are_within(page: CallsPage, first: date, last: date) -> bool:
 
 
 def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage) -> Plan[str | None]:
-    """A day beyond one page. What the JSON list tells beside the calls is attached in the same breath."""
+    """Read a day with more calls than a page, with the details of the JSON list in the same commit."""
     try:
         crowded = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
         if other := _other_times(page, crowded.rows, purpose.zone):
@@ -190,26 +191,26 @@ def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: 
 
 
 def _other_times(page: CallsPage, rows: Sequence[Row], zone: tzinfo) -> str | None:
-    """Why the calls of the list cannot be those of the CSV: in a wrong zone they have other local times."""
-    shown = Counter(minute[:MINUTE] for minute in page.minutes)
+    """Return the reason why the calls of the list are not those of the CSV: a wrong zone shifts local times."""
+    on_page = Counter(minute[:MINUTE] for minute in page.minutes)
     listed = Counter(
         at.astimezone(zone).isoformat(" ")[:MINUTE] for row in rows if (at := instant(row.get("created_at")))
     )
-    missing = (shown - listed).total()
-    if missing <= (1 - ALIKE) * shown.total():
+    missing = (on_page - listed).total()
+    if missing <= (1 - ALIKE) * on_page.total():
         return None
-    told_in = f"at their minute in {zone}: is the time zone right?"
-    return f"{missing} of {shown.total()} calls on its CSV page are not in the JSON list {told_in}"
+    place = f"in the JSON list at their minute in {zone}: is the time zone right?"
+    return f"{missing} of {on_page.total()} calls on its CSV page are not {place}"
 
 
 def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Plan[Sequence[CallsPage]]:
-    """The pages of a day behind its first, up to an empty one: better calls without a proof than none."""
-    asked = strategy.csv_page_size
+    """Read all pages of a day up to an empty one, because calls without a proof are better than no calls."""
+    size = strategy.csv_page_size
     pages = [first]
     most = min(MOST_PAGES_OF_A_DAY, -(-first.total_count // _size(strategy, first)))
     while len(pages) < most and pages[-1].rows:
         steps = [
-            ReadCalls(calls_query(day, day + DAY, size=asked, page=number), number, asked, lenient=True)
+            ReadCalls(calls_query(day, day + DAY, size=size, page=number), number, size, lenient=True)
             for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
         ]
         pages += yield from do(SideBySide([_ask(step) for step in steps]))
@@ -221,7 +222,7 @@ def _ask(step: ReadCalls) -> Plan[CallsPage]:
 
 
 def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str | None]:
-    """Replace days; where they are not proven and some of their calls are here, these stay as they are."""
+    """Replace days; if the read is not certified and some calls are stored, the stored calls stay."""
     evidence = replaced.certificate
     assert evidence is not None
     if not evidence.certified and purpose.known(replaced.first_day, replaced.last_day + DAY):

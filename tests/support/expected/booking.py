@@ -17,7 +17,7 @@ def booking_funnel_daily(source: Known) -> Expected:
 
 
 def stage_order(source: Known) -> list[str]:
-    """Return the stages in order, without those set aside: of two in doubt the one that is seen less."""
+    """Return the stages in order, without those set aside; of two doubtful stages the rarer one is set aside."""
     before: Counter[tuple[str, str]] = Counter()
     seen: Counter[str] = Counter()
     for versions in source.versions("booking_sessions").values():

@@ -10,19 +10,19 @@ from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Contact
 from support.mart_inputs import Expected, Known
 from support.zones import on_the_wall
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 Episodes = list[tuple[str, Episode]]
 KEPT = {"COMPLETED": True, "CANCELED": False, "NO_SHOW": False}
 TWO_WEEKS = timedelta(days=14)
 
 
-def once_for_each(tell: Callable[[Known], Told]) -> Callable[[Known], Told]:
+def once_for_each(compute: Callable[[Known], Result]) -> Callable[[Known], Result]:
     """Compute results that several marts need only once."""
-    cache: dict[int, tuple[Known, Told]] = {}
+    cache: dict[int, tuple[Known, Result]] = {}
 
-    def answer(source: Known) -> Told:
+    def answer(source: Known) -> Result:
         if id(source) not in cache:
-            cache[id(source)] = source, tell(source)
+            cache[id(source)] = source, compute(source)
         return cache[id(source)][1]
 
     return answer
@@ -69,7 +69,7 @@ def ledger_row(source: Known, episode: Episode) -> dict[str, Any]:
 
 
 def why_not(source: Known, episode: Episode) -> str | None:
-    """Return why nobody should call; None if somebody should."""
+    """Return the reason why nobody should call, or None if somebody should."""
     last = episode.contacts[-1]
     if all(one.begun_by == "practice" for one in episode.contacts):
         return "begun_by_practice"

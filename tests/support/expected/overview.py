@@ -65,7 +65,7 @@ def counted_by_day(source: Known) -> dict[Key, Counter[str]]:
 
 
 def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str, int]]:
-    """Return how many callers of each day, or of each week, wanted a new appointment and got it."""
+    """Return the number of callers of each day or week who wanted a new appointment, and of those who got it."""
     kinds: dict[Key, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for practice, demand in demands(source).items():
         booked = bookings(source, practice)
@@ -101,7 +101,7 @@ def by_caller(source: Known, practice: str) -> Mapping[tuple[date, str], list[Ro
 
 
 def bookings(source: Known, practice: str) -> Mapping[str, list[datetime]]:
-    """Return when each client or number was booked, in a contact or as an appointment."""
+    """Return the times at which each client or number was booked, in a contact or as an appointment."""
     demand, by_party = demands(source)[practice], defaultdict[str, list[datetime]](list)
     for contact in demand.contacts():
         if contact.booked_at:
@@ -119,7 +119,7 @@ def group_of(source: Known, practice: str) -> str | None:
 
 @once_for_each
 def final_days(source: Known) -> set[Key]:
-    """Return the days since whose end two weeks have passed."""
+    """Return the days that ended at least two weeks ago."""
     return {key for key, row in practice_days(source).items() if tuple(row)[5]}
 
 
@@ -199,7 +199,7 @@ def report_revisions(source: Known) -> Expected:
 
 
 Seen = list[tuple[Row, datetime, datetime | None]]
-"""Versions, and the time during which each was vetl's latest knowledge."""
+"""Versions of rows, and the time during which each was vetl's latest knowledge."""
 
 
 def seen_by_day(source: Known, table: str, day: Callable[[Row], date | None]) -> Mapping[Key, Seen]:

@@ -19,7 +19,7 @@ CALL_TEXTS = (
 )
 
 
-def told(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
+def with_local_times(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
     """Return columns unchanged, times also on the practice's wall clock, and the day of `created_at` there."""
     columns = {name: row.get(name) or None for name in texts}
     for name in times:
@@ -55,7 +55,7 @@ def booking_sessions(source: Known) -> Expected:
     for row in source.rows("booking_sessions"):
         done = hours(row["created_at"], row["last_activity_at"] or row["updated_at"])
         expected[row["practice_id"], row["id"]] = {
-            **told(source, row, (*texts, *referral), ("created_at", "updated_at", "last_activity_at")),
+            **with_local_times(source, row, (*texts, *referral), ("created_at", "updated_at", "last_activity_at")),
             "minutes_to_complete": done * 60 if done is not None and row["status"] == "completed" else None,
             "has_appointment": bool(row["appointment_id"] or row["remote_appointment_id"]),
         }
@@ -95,7 +95,7 @@ def appointments(source: Known) -> Expected:
         booking = here.bookings[row["id"]]
         evidence = {booking.via: booking.evidence_id} if booking else {}
         expected[row["practice_id"], row["id"]] = {
-            **told(source, row, texts, ("created_at", "updated_at", "booking_date", "end_date")),
+            **with_local_times(source, row, texts, ("created_at", "updated_at", "booking_date", "end_date")),
             "remote_appointment_id": row["remote_id"] or None,
             "client_id": here.by_remote_id.get(row["remote_client_id"] or ""),
             "patient_id": here.by_remote_patient.get(row.get("remote_patient_id") or ""),
@@ -117,7 +117,7 @@ def outreach_requests(source: Known) -> Expected:
     )
     return {
         (row["practice_id"], row["id"]): {
-            **told(source, row, texts, ("created_at", "contacted_at", "completed_at")),
+            **with_local_times(source, row, texts, ("created_at", "contacted_at", "completed_at")),
             "hours_to_contact": hours(row["created_at"], row["contacted_at"]),
             "hours_to_outcome": hours(row["created_at"], row["completed_at"]) if row["outcome"] else None,
             "is_contacted": row["contacted_at"] is not None,
@@ -134,7 +134,7 @@ def staff_tasks(source: Known) -> Expected:
     times = ("created_at", "updated_at", "finalized_at", "reference_time_at")
     return {
         (row["practice_id"], row["id"]): {
-            **told(source, row, (*texts, "override_completion_action_text"), times),
+            **with_local_times(source, row, (*texts, "override_completion_action_text"), times),
             "cancellation_allowed": row["cancellation_allowed"],
             "hours_to_finalize": hours(row["created_at"], row["finalized_at"]),
             "hours_pending": hours(row["created_at"], source.now) if row["status"] == "pending" else None,
@@ -171,7 +171,7 @@ FUNNEL = {
     "read": {"read"},
     "failed": {"failed"},
 }
-"""The statuses of a message that has come as far."""
+"""The statuses of a message that has reached at least this state."""
 
 
 def messages(source: Known) -> Expected:
@@ -182,7 +182,7 @@ def messages(source: Known) -> Expected:
         taken = {name: hours(row["sent_at"], row[column]) for name, column in minutes.items()}
         times = ("created_at", "sent_at", "delivered_at", "read_at", "failed_at")
         expected[row["practice_id"], row["id"]] = {
-            **told(source, row, (*texts, "error_code", "error_message"), times),
+            **with_local_times(source, row, (*texts, "error_code", "error_message"), times),
             **{name: None if value is None else value * 60 for name, value in taken.items()},
             **{f"is_{step}": row["status"] in reached for step, reached in FUNNEL.items()},
         }
@@ -205,7 +205,7 @@ def service_reminders(source: Known) -> Expected:
     for row in latest_reminders(source):
         key, received = (row["practice_id"], row["id"]), source.local(row, "received_at")
         expected[key] = {
-            **told(source, row, texts, ("due_at", "received_at")),
+            **with_local_times(source, row, texts, ("due_at", "received_at")),
             "notification_rule": row["notification_rule_name"] or None,
             "status": row["group_status"] or None,
             "reminder_count": how_many(row["reminders"]),
@@ -219,7 +219,7 @@ def service_reminders(source: Known) -> Expected:
 
 
 def next_appointment(booked: Any, reminder: Row, since: Any) -> dict[str, Any]:
-    """Return the first appointment of the reminder's patient that was made from then on."""
+    """Return the first appointment of the reminder's patient that was made from that time on."""
     ids = ("patient_id", "remote_patient_id")
     later = [
         (row["created_at"], identity)

@@ -8,7 +8,7 @@ from support.cells import count, hours, median_of
 from support.mart_inputs import Expected, Known
 
 OPENS, CLOSES, DAYS = 8, 18, 6
-"""From hour to hour, on how many days of the week from Monday: the project's defaults."""
+"""Opening hours, and the number of weekdays from Monday: the project's defaults."""
 FINAL = {"completed", "canceled"}
 
 
