@@ -24,7 +24,7 @@ def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Pa
 
 def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of three practices, of which only the first was read three days later."""
-    return once(shared_folder(factory, config), "published-stale", publish_stale)
+    return shared_result(shared_folder(factory, config), "published-stale", publish_stale)
 
 
 def publish_stale(folder: Path) -> Path:
