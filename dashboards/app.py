@@ -4,15 +4,18 @@ from functools import partial
 
 import streamlit as st
 from board.access import ask_to_sign_in, is_admitted
+from board.address import follow, write
 from board.config import read_config
+from board.freshness import banner
 from board.pages import PAGES, Page
 from board.parts import View
-from board.published import MissingError, Published, UnreadableError, now_published
+from board.published import MissingError, Published, UnreadableError, age_in_days, now_published
 from board.scope import choose, said
 from board.style import ICON, STYLE
 from board.words import words_for
 
 SECONDS_BETWEEN_LOOKS = 15
+OLD_DAYS = 2  # a file that was published so many days ago gets a warning
 
 
 def main() -> None:
@@ -21,19 +24,21 @@ def main() -> None:
     st.html(STYLE)
     config = read_config()
     # This comes before the question for a password: Streamlit forgets the page of the address if no page is named.
-    entry = st.navigation(
-        [_entry(page) for page in PAGES], position="sidebar" if is_admitted(config) else "hidden"
-    )
+    entries = {page.path: _entry(page) for page in PAGES}
+    entry = st.navigation(list(entries.values()), position="sidebar" if is_admitted(config) else "hidden")
+    st.session_state.pages = entries
     if not is_admitted(config):
         ask_to_sign_in(config)
     st.title(entry.title, anchor=False)
     [page] = [page for page in PAGES if page.title == entry.title]
     try:
         file, words = now_published(config.published), words_for(st.context.locale)
-        # This is outside of the page: a page's own filters lose the values of the address when another page is
-        # opened.
-        st.session_state.view = View(file, choose(file, words, page.channels), words)
+        address, notes = follow(page.path), st.empty()
+        st.session_state.view = View(file, choose(file, words, page.lists), words)
         entry.run()
+        said_of_it = write(address)
+        if said_of_it:
+            notes.warning("  \n".join(said_of_it))
     except (UnreadableError, MissingError) as error:
         st.error(str(error))
 
@@ -47,9 +52,26 @@ def _entry(page: Page) -> st.Page:
 def _draw(page: Page) -> None:
     view: View = st.session_state.view
     st.caption(said(view.scope, view.words))
+    _warn(view)
     page.draw(view)
-    st.caption(f"Read until {view.words.moment(view.scope.read_until)}, from {view.file.path.name}.")
+    read_until = view.scope.read_until
+    since = f"Read until {view.words.moment(read_until)}, from" if read_until else "Read from"
+    st.caption(f"{since} {view.file.path.name}.")
     _look_for_another(view.file)
+
+
+def _warn(view: View) -> None:
+    """Say who is behind, and that the file itself is old."""
+    behind = banner(view.scope.chosen, view.scope.practices, view.words)
+    if behind:
+        st.warning(behind, icon=":material/schedule:")
+    age = age_in_days(view.file)
+    if age >= OLD_DAYS:
+        st.warning(
+            f"Nothing was published for {view.words.number(age)} days: these figures are old. `vetl status` gives "
+            "the reason.",
+            icon=":material/schedule:",
+        )
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)

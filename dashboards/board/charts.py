@@ -6,17 +6,43 @@ from typing import Any
 
 import altair as alt
 import polars as pl
+import streamlit as st
 from babel.dates import get_day_names, get_month_names
 
 from board.words import Words, label, named
 
-Chart = alt.Chart | alt.LayerChart
-HEIGHT = 280
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+HEIGHT = 200
+_PLOT_KEEPS_ITS_HEIGHT = alt.AutoSizeParams(type="fit-x", contains="padding")
+"""A legend of four lines on a phone would leave 40 pixels for the plot."""
 _BAR = 26
+_TEXT = {"light": "#4a5552", "dark": "#b9c6c1"}
+"""The colour of words on a chart: at least 7 to 1; Streamlit's own is 3.7 to 1."""
+
 _LEGEND = alt.Legend(
     orient="top", title=None, columns=alt.ExprRef("width < 300 ? 1 : width < 520 ? 2 : 8"), labelLimit=240
 )
 """One name or two a line on a phone, because one line would be cut."""
+
+_NAMES = alt.Axis(labelLimit=alt.ExprRef("containerSize()[0] < 500 ? 150 : 240"))
+"""Names beside bars take less than half of a phone, so that the bars have the rest."""
+_LONGEST_NAME = 26
+
+
+def shortened(names: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each name, without its middle: names of many practices differ at their end."""
+    half = (_LONGEST_NAME - 1) // 2
+    short = {
+        name: f"{name[:half].rstrip()}\u2026{name[-half:].lstrip()}" if len(name) > _LONGEST_NAME else name
+        for name in names
+    }
+    taken = list(short.values())
+    return {name: text if taken.count(text) == 1 else name for name, text in short.items()}
+
+
+def _ticks(*, share: bool) -> dict[str, Any]:
+    """Return the ticks of an axis: counts have no ticks between whole numbers."""
+    return {"tickCount": 6, "format": ".0%"} if share else {"tickCount": 6, "format": ",.0f", "tickMinStep": 1}
 
 
 def worded(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
@@ -32,11 +58,11 @@ def by_measure(table: pl.DataFrame, by: str, measures: Sequence[str], step: str,
 
 def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None, share: bool = False) -> Chart:
     """Return horizontal bars, the longest first; `share`: values are of 0 to 1."""
-    axis = alt.Axis(format=".0%" if share else ",.0f", tickCount=8)
+    axis = alt.Axis(**_ticks(share=share))
     chart = alt.Chart(table, height=alt.Step(_BAR)).mark_bar()
     encoded: dict[str, Any] = {
         "x": alt.X(f"{amount}:Q", axis=axis, title=label(amount)),
-        "y": alt.Y(f"{by}:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
+        "y": alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
         "tooltip": _tooltips(table),
     }
     if colour:
@@ -53,8 +79,8 @@ def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str) -> Chart:
         alt.Chart(table, height=alt.Step(_BAR / 2))
         .mark_bar()
         .encode(
-            x=alt.X(f"{amount}:Q", axis=alt.Axis(format=",.0f", tickCount=8), title=label(amount)),
-            y=alt.Y(f"{by}:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
+            x=alt.X(f"{amount}:Q", axis=alt.Axis(**_ticks(share=False)), title=label(amount)),
+            y=alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
             yOffset=alt.YOffset(f"{step}:N", sort=steps),
             color=alt.Color(f"{step}:N", sort=steps, legend=_LEGEND),
             tooltip=_tooltips(table),
@@ -68,15 +94,35 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
         "x": alt.X(
             f"{day}:T", title=None, axis=alt.Axis(values=_dates(table, day), format="%-d %b", labelOverlap=True)
         ),
-        "y": alt.Y(
-            f"{amount}:Q", axis=alt.Axis(format=".0%" if share else ",.0f", tickCount=6), title=label(amount)
-        ),
+        "y": alt.Y(f"{amount}:Q", axis=alt.Axis(**_ticks(share=share)), title=label(amount)),
         "tooltip": _tooltips(table),
     }
     if by:
         order = table.get_column(by).unique(maintain_order=True).to_list()
         encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=_LEGEND)
-    return alt.Chart(table, height=HEIGHT).mark_line(point=True).encode(**encoded)
+    return alt.Chart(table, height=HEIGHT, autosize=_PLOT_KEEPS_ITS_HEIGHT).mark_line(point=True).encode(**encoded)
+
+
+def intervals(table: pl.DataFrame, by: str, others: float | None) -> Chart:
+    """Return for each of `by` its `share` with its interval, and a line at the share of all."""
+    axis = alt.X("low_share:Q", axis=alt.Axis(**_ticks(share=True)), title="Share, with the interval of chance")
+    place = alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES)
+    base = alt.Chart(table, height=alt.Step(_BAR))
+    layers = [
+        base.mark_rule(strokeWidth=3, opacity=0.5).encode(
+            x=axis, x2="high_share:Q", y=place, tooltip=_tooltips(table)
+        ),
+        base.mark_point(filled=True, size=90, opacity=1).encode(
+            x="share:Q",
+            y=place,
+            tooltip=_tooltips(table),
+            color=alt.Color("stands:N", sort=["As the others", "Stands out"], legend=_LEGEND),
+        ),
+    ]
+    if others is not None:
+        line = alt.Chart(pl.DataFrame({"all": [others]})).mark_rule(strokeDash=[4, 4]).encode(x="all:Q")
+        layers.append(line)
+    return alt.layer(*layers)
 
 
 def _tooltips(table: pl.DataFrame) -> list[alt.Tooltip]:
@@ -128,7 +174,10 @@ def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words) -> Chart:
 def localised(chart: Chart, words: Words) -> Any:  # noqa: ANN401 - Altair's own types
     """Return the same chart with numbers, days and months in the format of the reader's country."""
     names, symbols = words.locale, words.locale.number_symbols["latn"]
+    text = _TEXT.get(st.context.theme.type or "light", _TEXT["light"])
     return chart.configure(
+        axis=alt.AxisConfig(labelColor=text, titleColor=text),
+        legend=alt.LegendConfig(labelColor=text, titleColor=text),
         locale=alt.Locale(
             number=alt.NumberLocale(
                 decimal=symbols["decimal"], thousands=symbols["group"], grouping=[3], currency=["", ""]
@@ -143,7 +192,7 @@ def localised(chart: Chart, words: Words) -> Any:  # noqa: ANN401 - Altair's own
                 months=_in_order(get_month_names("wide", locale=names)),
                 shortMonths=_in_order(get_month_names("abbreviated", locale=names)),
             ),
-        )
+        ),
     )
 
 

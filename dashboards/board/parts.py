@@ -8,11 +8,13 @@ from typing import Any, Literal
 import polars as pl
 import streamlit as st
 
-from board.charts import Chart, bars, localised, worded
+from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
+from board.freshness import NAMED_AT_MOST
+from board.noise import Interval, count_interval, difference_interval, is_more_than_noise
 from board.published import MissingError, Published
 from board.scope import Scope
-from board.words import FEW, NOTHING, Words, label
+from board.words import FEW, NOTHING, VALUED, Words, label
 
 Better = Literal["more", "less", "neither"]
 _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {
@@ -33,14 +35,15 @@ class View:
     scope: Scope
     words: Words
 
-    def ask(self, sql: str, *, before: bool = False) -> pl.DataFrame:
-        """Return a statement's rows; it may use `$practices`, `$since`, `$until` and `$channel`.
+    def ask(
+        self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False
+    ) -> pl.DataFrame:
+        """Return a statement's rows; it may use the parameters of the scope, and `more`.
 
         Raises:
             MissingError: The file has no such mart or column.
         """
-        days = self.scope.earlier if before else self.scope.parameters
-        parameters = {**days, "channel": self.scope.channel}
+        parameters = {**self.scope.parameters(before=before, lasting=lasting), **(more or {})}
         return self.file.ask(sql, **{name: value for name, value in parameters.items() if f"${name}" in sql})
 
     def define(self, column: Column) -> str:
@@ -48,48 +51,133 @@ class View:
         text = self.file.definitions().get(column, "This file does not say what it counts.")
         return f"{' '.join(text.split())}  \n`marts.{column[0]}.{column[1]}`"
 
+    def named(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return a table by `practice_id` with the practice's own name in the first column instead."""
+        names = {practice.id: practice.name for practice in self.scope.chosen}
+        name = pl.col("practice_id").replace_strict(names, default=None, return_dtype=pl.String).alias("practice")
+        return table.select(name, pl.exclude("practice_id"))
+
+    def short(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with names of practices that fit beside a chart."""
+        short = shortened([practice.name for practice in self.scope.chosen])
+        return table.with_columns(pl.col("practice").replace(short))
+
+    @property
+    def few(self) -> int:
+        """The number of cases below which a share says little: `[definitions] small_sample`."""
+        return self.file.setting("small_sample", FEW)
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A share (`part` of `whole`), or without `whole` a count or hours; now and in the period before."""
+    """A share (`part` of `whole`), or without `whole` a count or hours.
+
+    `now` and `before` are the same sums of the practices that are in both periods: only these are compared.
+    `window` names the days after which the figure changes no more, if it has such days.
+    """
 
     label: str
     defined_by: Column
     part: float | None
     whole: int | None = None
-    part_before: float | None = None
-    whole_before: int | None = None
+    now: tuple[float | None, int | None] = (None, None)
+    before: tuple[float | None, int | None] = (None, None)
     better: Better = "more"
     of: str = ""
     is_hours: bool = False
+    window: str | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """The difference to the period before: of shares, of counts or of hours."""
+        if self.whole is None:
+            now, before = self.now[0], self.before[0]
+        else:
+            now, before = (
+                part_of / whole if part_of is not None and whole else None
+                for part_of, whole in (self.now, self.before)
+            )
+        return None if now is None or before is None else now - before
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the difference; a median has none here."""
+        if self.difference is None or self.is_hours:
+            return None
+        (part_of, whole), (part_before, whole_before) = self.now, self.before
+        if whole is None or whole_before is None:
+            return count_interval(part_of or 0, part_before or 0)
+        return difference_interval(part_of or 0, whole, part_before or 0, whole_before)
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the difference is more than noise."""
+        return self.interval is not None and is_more_than_noise(self.interval)
+
+
+Sums = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The sums of a statement in the period and in the period before; figures are made of them."""
+    """The sums of a statement: of all practices, and of the lasting ones now and before."""
 
     mart: str
-    now: Mapping[str, Any]
-    before: Mapping[str, Any]
+    all: Sums
+    now: Sums
+    before: Sums
 
     def count(
-        self, name: str, total: str, of: str, *, better: Better = "neither", by: str = "", is_hours: bool = False
+        self,
+        name: str,
+        total: str,
+        of: str,
+        *,
+        better: Better = "neither",
+        by: str = "",
+        is_hours: bool = False,
+        window: str | None = None,
     ) -> Figure:
         """Return the sum `total` as a figure; `by` is the column of its definition, if it has another name."""
-        now = self.now[total] if is_hours else self.now[total] or 0
-        defined_by = (self.mart, by or total)
-        return Figure(name, defined_by, now, None, self.before[total], better=better, of=of, is_hours=is_hours)
+        return Figure(
+            *(name, (self.mart, by or total), self.all[total] if is_hours else self.all[total] or 0, None),
+            now=(self.now[total], None),
+            before=(self.before[total], None),
+            better=better,
+            of=of,
+            is_hours=is_hours,
+            window=window,
+        )
 
-    def share(self, name: str, some: str, whole: str, of: str, *, better: Better = "more", by: str = "") -> Figure:
+    def share(
+        self,
+        name: str,
+        some: str,
+        whole: str,
+        of: str,
+        *,
+        better: Better = "more",
+        by: str = "",
+        window: str | None = None,
+    ) -> Figure:
         """Return the sum `some` of the sum `whole` as a figure."""
-        sums = (self.now[some] or 0, self.now[whole] or 0, self.before[some], self.before[whole])
-        return Figure(name, (self.mart, by or some), *sums, better=better, of=of)
+        return Figure(
+            *(name, (self.mart, by or some), self.all[some] or 0, self.all[whole] or 0),
+            now=(self.now[some], self.now[whole]),
+            before=(self.before[some], self.before[whole]),
+            better=better,
+            of=of,
+            window=window,
+        )
 
 
-def compared(view: View, mart: str, sql: str) -> Compared:
-    """Return the one row of a statement, for the period and for the period before."""
-    now, before = (view.ask(sql, before=earlier).row(0, named=True) for earlier in (False, True))
-    return Compared(mart, now, before)
+def compared(view: View, mart: str, sql: str, more: Mapping[str, Any] | None = None) -> Compared:
+    """Return the one row of a statement, for all practices, and for the lasting ones now and before."""
+    whole, now, before = (
+        view.ask(sql, more, before=is_before, lasting=lasting).row(0, named=True)
+        for is_before, lasting in ((False, False), (False, True), (True, True))
+    )
+    return Compared(mart, whole, now, before)
 
 
 @contextmanager
@@ -109,35 +197,83 @@ def figures(view: View, shown: Sequence[Figure]) -> None:
     for figure in shown:
         with row.container(border=True):
             _figure(view, figure)
+    _compared_with(view, shown)
 
 
 def _figure(view: View, figure: Figure) -> None:
     words = view.words
+    closed = view.scope.closed_days(figure.window) if figure.window else view.scope.days
     is_share = figure.whole is not None
-    value = _share(figure.part, figure.whole) if is_share else figure.part
-    before = _share(figure.part_before, figure.whole_before) if is_share else figure.part_before
+    value = figure.part
+    if is_share:
+        value = (figure.part or 0) / figure.whole if figure.whole else None
     wording = words.percent if is_share else words.hours if figure.is_hours else words.number
-    delta = None
-    if value is not None and before is not None and view.scope.has_before:
-        delta = (
-            words.points(value - before)
-            if is_share
-            else words.signed(value - before, "h" if figure.is_hours else "")
-        )
+    delta, chance = (_delta(view, figure) if closed and view.scope.lasting else None), not figure.is_change
     st.metric(
         figure.label,
-        wording(value),
+        wording(value if closed else None),
         delta,
-        _COLOURS[figure.better],
-        help=view.define(figure.defined_by),
+        "off" if chance else _COLOURS[figure.better],
+        help=_help(view, figure, shows_change=bool(delta)),
+        delta_arrow="off" if chance else "auto",
     )
-    basis = f"{words.number(figure.part)} of {words.number(figure.whole)} {figure.of}" if is_share else figure.of
-    few = is_share and (figure.whole or 0) < FEW
-    st.caption(f"{basis} · **few: says little**" if few else basis)
+    st.caption(_basis(view, figure, closed))
 
 
-def _share(part_of: float | None, whole: int | None) -> float | None:
-    return part_of / whole if part_of is not None and whole else None
+def _delta(view: View, figure: Figure) -> str | None:
+    words, difference = view.words, figure.difference
+    if difference is None:
+        return None
+    if not difference:
+        return "no change"
+    return (
+        words.points(difference) if figure.whole is not None else words.signed(difference, "h" * figure.is_hours)
+    )
+
+
+def _help(view: View, figure: Figure, *, shows_change: bool) -> str:
+    text = view.define(figure.defined_by)
+    if not shows_change or figure.interval is None:
+        return text
+    words = view.words
+    low, high = ((words.points if figure.whole is not None else words.signed)(end) for end in figure.interval)
+    return f"{text}  \nThe change lies between {low} and {high} (95 times of 100)."
+
+
+def _basis(view: View, figure: Figure, closed: int) -> str:
+    """Return a figure's cases, and the days that are left out because they may still change."""
+    words, days = view.words, view.scope.days
+    if not closed:
+        return f"no day is {view.scope.windows[figure.window or '']} days old yet"
+    basis = [figure.of]
+    if figure.whole is not None:
+        basis = [f"{words.number(figure.part)} of {words.number(figure.whole)} {figure.of}"]
+        if not figure.whole:
+            basis = [f"none of the {figure.of}" if figure.of.startswith("the ") else f"no {figure.of} here"]
+        elif figure.whole < view.few:
+            basis.append("**few: says little**")
+    if closed < days:
+        basis.append(f"{words.number(closed)} of {words.number(days)} days")
+    return " \u00b7 ".join(basis)
+
+
+def _compared_with(view: View, shown: Sequence[Figure]) -> None:
+    """Draw the line under figures: the period before, the days and the practices that are left out."""
+    scope, words = view.scope, view.words
+    if not scope.lasting:
+        st.caption("There is no earlier period to compare with.")
+        return
+    lines = [f"Compared with {words.days(*scope.before)}; without an arrow it may be chance."]
+    new = [practice.name for practice in scope.practices if practice not in scope.lasting]
+    if new:
+        names = ", ".join(new[:NAMED_AT_MOST]) + (" and others" if len(new) > NAMED_AT_MOST else "")
+        lines.append(f"The comparison leaves out {names}, whose data begins later.")
+    if any(scope.closed_days(figure.window) < scope.days for figure in shown if figure.window):
+        lines.append(
+            "A figure that names fewer days leaves out the newest, whose callers and clients may still be booked; "
+            "it is compared with equally many days."
+        )
+    st.caption(" ".join(lines))
 
 
 def shown(
@@ -160,11 +296,16 @@ def shown(
         with tabs["Chart"]:
             st.altair_chart(localised(chart, view.words), width="stretch", alt=says)
     with tabs["Table"]:
-        listed(table, says)
+        listed(worded(table, *_valued(table)), says)
         download(table, name)
     with tabs["What it counts"]:
         for column in defined_by:
             st.markdown(f"**{label(column[1])}**: {view.define(column)}")
+
+
+def _valued(table: pl.DataFrame) -> list[str]:
+    """Return the columns with values of the marts: `session` is for tools, people read "Online booking"."""
+    return [name for name in table.columns if name in VALUED]
 
 
 def by_value(view: View, table: pl.DataFrame, by: str, amount: str, **said: Any) -> None:  # noqa: ANN401 - as `shown`

@@ -1,6 +1,7 @@
 """The published file: attached for reading only, and attached again as soon as another file replaces it."""
 
 import re
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ Identity = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file under the same name has another identity."""
 
 REBUILD = "`vetl build --full-refresh` makes it again."
+_DAY_NS = 24 * 60 * 60 * 10**9
 _NAMED = re.compile(r'(?:Table with name|column) "?([\w.]+)"?')
 
 
@@ -47,6 +49,17 @@ class Published:
         """
         return _answer(str(self.path), self.identity, self.contacts, sql, parameters)
 
+    def setting(self, name: str, usual: int) -> int:
+        """Return a number of `[definitions]` that the file was built with; `usual` if it has none."""
+        with suppress(MissingError):
+            rows = self.ask(
+                "select definition from marts.catalogue where table_name = 'definitions' and column_name = $name",
+                name=name,
+            )
+            if not rows.is_empty() and str(rows.item(0, 0)).isdecimal():
+                return int(rows.item(0, 0))
+        return usual
+
     def definitions(self) -> Mapping[tuple[str, str], str]:
         """Return the definition of each column of each mart: from `marts.catalogue`, else from its comments."""
         try:
@@ -74,6 +87,11 @@ def now_published(path: Path) -> Published:
     except OSError:
         contacts = None
     return Published(path, identity, contacts)
+
+
+def age_in_days(file: Published) -> int:
+    """Return the whole days since the file was published."""
+    return int((time.time_ns() - file.identity[3]) // _DAY_NS)
 
 
 def _identity(path: Path) -> Identity:

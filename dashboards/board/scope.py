@@ -1,21 +1,26 @@
-"""The scope of a page: practices, days, the days before, and one channel; all of it is in the address."""
+"""The scope of a page: practices, days, and the days before; all of it is in the address."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
 
+from board.address import pick, pick_day, pick_several
+from board.freshness import NAMED_AT_MOST, Practice, comparable, practices_of
 from board.published import Published
-from board.words import Words, named
+from board.words import Words
 
-PERIODS = {"Last 7 days": 7, "Last 28 days": 28, "Last 90 days": 90, "Last 365 days": 365}
-USUAL = "Last 28 days"
-OWN_DAYS = "Own days"
-CLOCKS_AT_MOST, NAMED_AT_MOST = 20, 3
+LENGTHS = {"7": 7, "28": 28, "90": 90, "365": 365}
+USUAL = "28"
+OWN_DAYS = "own"
+PERIODS = {**{name: f"Last {days} days" for name, days in LENGTHS.items()}, OWN_DAYS: "Own days"}
+CLOCKS_AT_MOST = 20
 IN_PERIOD = "practice_id in (select unnest($practices)) and day between $since and $until"
-
+CHOSEN = "practice_id in (select unnest($chosen))"
+"""All chosen practices, those that are behind among them: for lists of work and of proof."""
 
 WHOLE_WEEKS = """
     practice_id in (select unnest($practices))
@@ -25,77 +30,87 @@ WHOLE_WEEKS = """
 
 WHOLE_WEEKS_SAID = "Whole weeks, named by their Monday."
 
-
-@dataclass(frozen=True, slots=True)
-class Practice:
-    """A practice of the file: its days are those of its own clock."""
-
-    id: str
-    name: str
-    group: str | None
-    time_zone: str
-    history_start: date
-    as_of_local: datetime | None
-    today: date
+CALLER_DAYS = 7
+"""The marts look for the booking of a caller for so many days (`booked_within_7_days`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Days with both ends included. `before` is the same number of days just before; none without history."""
+    """Days with both ends included. `before` is the same number of days just before.
 
+    `chosen` are all chosen practices, `practices` those of them that are read about equally far. `lasting` are
+    those of them whose history covers the period before: a group grows if a practice joins it, and that is no
+    change. `windows` are the days after which a figure changes no more, by the name of the figure's window.
+    """
+
+    chosen: tuple[Practice, ...]
     practices: tuple[Practice, ...]
     since: date
     until: date
-    has_before: bool
-    channel: str | None
+    read_through: date
+    windows: MappingProxyType[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def days(self) -> int:
+        """The number of days."""
+        return (self.until - self.since).days + 1
 
     @property
     def before(self) -> tuple[date, date]:
         """The period before this one, for comparison."""
-        return self.since - (self.until - self.since) - timedelta(days=1), self.since - timedelta(days=1)
+        return self.since - timedelta(days=self.days), self.since - timedelta(days=1)
+
+    @property
+    def lasting(self) -> tuple[Practice, ...]:
+        """The practices that are in the period before as well."""
+        return tuple(practice for practice in self.practices if practice.history_start <= self.before[0])
 
     @property
     def read_until(self) -> datetime | None:
-        """The day until which data is read, by the clock of the practice that is furthest behind."""
-        return min((practice.as_of_local for practice in self.practices if practice.as_of_local), default=None)
+        """The time until which the data is proven, by the clock of the practice that is furthest behind."""
+        return min((practice.read_until for practice in self.practices if practice.read_until), default=None)
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of `IN_PERIOD`."""
-        return {**self.place, "since": self.since, "until": self.until}
+    def closed_days(self, window: str) -> int:
+        """Return how many days of the period are so old that their figures change no more by themselves."""
+        closed_until = min(self.until, self.read_through - timedelta(days=self.windows[window]))
+        return max((closed_until - self.since).days + 1, 0)
 
-    @property
-    def earlier(self) -> dict[str, Any]:
-        """The parameters of `IN_PERIOD` for the period before."""
-        return {**self.place, "since": self.before[0], "until": self.before[1]}
+    def parameters(self, *, before: bool = False, lasting: bool = False) -> dict[str, Any]:
+        """Return the parameters of `IN_PERIOD`, of `closed` and of `CHOSEN`."""
+        since, until = self.before if before else (self.since, self.until)
+        days: dict[str, Any] = {"since": since, "until": until}
+        for window in self.windows:
+            closed = self.closed_days(window)
+            # On both sides equally many days: the first ones of the period, and the last ones before it.
+            first = self.since - timedelta(days=closed) if before else self.since
+            days |= {f"{window}_since": first, f"{window}_until": first + timedelta(days=closed - 1)}
+        within = self.lasting if lasting else self.practices
+        return {
+            **days,
+            "practices": [practice.id for practice in within],
+            "chosen": [practice.id for practice in self.chosen],
+        }
 
-    @property
-    def place(self) -> dict[str, Any]:
-        """The parameter of practices alone, for tables without days."""
-        return {"practices": [practice.id for practice in self.practices]}
+
+def closed(window: str) -> str:
+    """Return the SQL condition for the days of the period whose window has closed."""
+    return f"day between ${window}_since and ${window}_until"
 
 
-def choose(file: Published, words: Words, channels: Sequence[str]) -> Scope:
+def choose(file: Published, words: Words, lists: Sequence[str]) -> Scope:
     """Draw the filters in the sidebar. An address with their values opens the same view; no choice means all."""
-    every = _practices(file)
+    every = practices_of(file, lists)
     if not every:
         st.info("There is no practice in this file yet: `vetl run` reads the first.")
         st.stop()
     with st.sidebar:
-        within = _chosen_practices(every)
-        until = min(practice.today for practice in within) - timedelta(days=1)
-        first = min(practice.history_start for practice in every)
-        since, until = _period(first, until, words)
-        channel = None
-        if channels:
-            options = list(channels)
-            channel = st.selectbox(
-                "Channel", options, None, named, key="channel", placeholder="All", bind="query-params"
-            )
-        _clocks(within, words)
-    length = (until - since).days + 1
-    has_before = since - timedelta(days=length) >= min(practice.history_start for practice in within)
-    return Scope(tuple(within), since, until, has_before, channel)
+        chosen = _chosen_practices(every)
+        compared = comparable(chosen)
+        read_through = min(practice.last_day for practice in compared)
+        first = min(practice.history_start for practice in compared)
+        since, until = _period(first, max(first, read_through), words)
+        _clocks(chosen, words, shows_proof=bool(lists))
+    return Scope(tuple(chosen), tuple(compared), since, until, read_through, _windows(file))
 
 
 def said(scope: Scope, words: Words) -> str:
@@ -103,61 +118,45 @@ def said(scope: Scope, words: Words) -> str:
     names = [practice.name for practice in scope.practices]
     more = len(names) - NAMED_AT_MOST
     where = ", ".join(names[:NAMED_AT_MOST]) + (f" and {words.number(more)} more" if more > 0 else "")
-    channel = f" \u00b7 {named(scope.channel)} only" if scope.channel else ""
-    return f"{words.days(scope.since, scope.until)} \u00b7 {where}{channel}"
+    return f"{words.days(scope.since, scope.until)} \u00b7 {where}"
 
 
-def _practices(file: Published) -> list[Practice]:
-    rows = file.ask(
-        """select practice_id, name, group_name, time_zone, history_start, as_of_local, today
-           from marts.practices order by name, practice_id"""
-    )
-    return [Practice(*row) for row in rows.iter_rows()]
+def _windows(file: Published) -> MappingProxyType[str, int]:
+    """Return the days until figures are final: of callers, of outreach, and of booking requests."""
+    wish = max(file.setting("lost_after_days", 14), file.setting("booking_window_days", 14))
+    outreach = -(-file.setting("mature_after_hours", 96) // 24)
+    return MappingProxyType({"caller": CALLER_DAYS, "outreach": outreach, "wish": wish})
 
 
 def _chosen_practices(every: Sequence[Practice]) -> list[Practice]:
     groups = sorted({practice.group for practice in every if practice.group})
-    group = None
-    if groups:
-        group = st.selectbox("Group", groups, None, key="group", placeholder="All", bind="query-params")
+    group = pick("group", "Group", {name: name for name in groups}) if groups else None
     within = [practice for practice in every if group in {None, practice.group}]
-    names = _names(within)
-    chosen = st.multiselect(
-        "Practice",
-        list(names),
-        key="practice",
-        placeholder="All",
-        bind="query-params",
-        format_func=names.__getitem__,
-    )
+    chosen = pick_several("practice", "Practice", {practice.id: practice.name for practice in within})
     return [practice for practice in within if practice.id in chosen] or within
 
 
-def _names(practices: Sequence[Practice]) -> Mapping[str, str]:
-    """Return names by id; if two practices have one name, with the id."""
-    names = [practice.name for practice in practices]
-    return {item.id: f"{item.name} ({item.id})" if names.count(item.name) > 1 else item.name for item in practices}
-
-
-def _period(first: date, yesterday: date, words: Words) -> tuple[date, date]:
+def _period(first: date, last: date, words: Words) -> tuple[date, date]:
     """Choose days that are over. The address has the period, for own days both ends."""
-    usual = list(PERIODS).index(USUAL)
-    chosen = st.selectbox("Period", [*PERIODS, OWN_DAYS], usual, key="period", bind="query-params")
-    until = max(first, yesterday)
-    since = max(first, until - timedelta(days=PERIODS.get(chosen, 28) - 1))
-    if chosen == OWN_DAYS:
-        since = st.date_input("From", since, first, until, key="from", bind="query-params", format="YYYY-MM-DD")
-        until = st.date_input("To", until, since, until, key="to", bind="query-params", format="YYYY-MM-DD")
+    name = pick("period", "Period", PERIODS, usual=USUAL) or USUAL
+    since, until = max(first, last - timedelta(days=LENGTHS.get(name, LENGTHS[USUAL]) - 1)), last
+    if name == OWN_DAYS:
+        since = pick_day("from", "From", since, first, last)
+        until = pick_day("to", "To", until, since, last)
     st.caption(words.days(since, until))
     return since, until
 
 
-def _clocks(practices: Sequence[Practice], words: Words) -> None:
-    """Return one clock for each practice: no hour on these pages is that of the reader's machine."""
+def _clocks(practices: Sequence[Practice], words: Words, *, shows_proof: bool) -> None:
+    """List the clock of each practice: no hour on these pages is that of the reader's machine."""
     with st.expander("Clocks and freshness"):
         st.caption("Days and hours are each practice's own.")
         for practice in practices[:CLOCKS_AT_MOST]:
-            read = words.moment(practice.as_of_local)
-            st.markdown(f"**{practice.name}**  \n{practice.time_zone}, read until {read}")
+            read = (
+                f", proven until {words.moment(practice.read_until)}"
+                if practice.read_until
+                else ", not proven yet"
+            )
+            st.markdown(f"**{practice.name}**  \n{practice.time_zone}{read * shows_proof}")
         if len(practices) > CLOCKS_AT_MOST:
             st.caption(f"and {words.number(len(practices) - CLOCKS_AT_MOST)} more: see Data health")

@@ -11,7 +11,7 @@ STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] { padding: 2.5rem 2rem 4rem; }
 [class*="st-key-figures-"] {
-  display: grid !important; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.75rem;
+  display: grid !important; grid-template-columns: repeat(auto-fit, minmax(8.75rem, 1fr)); gap: 0.75rem;
 }
 [class*="st-key-figures-"] > div { width: auto !important; }
 [class*="st-key-figures-"] > div, [class*="st-key-figures-"] > div > div { height: 100%; }

@@ -12,7 +12,7 @@ NOTHING = "\u2013"
 _SMALL_SHARE, _DAYS_FROM_HOURS = 0.1, 48
 
 FEW = 30
-"""Rates of fewer cases than this are marked: they say little."""
+"""Rates of fewer cases than this are marked, if the file does not have its own `small_sample`."""
 
 NAMES = {
     "ai_outbound": "AI outreach",
@@ -25,12 +25,46 @@ NAMES = {
     "sms_opted_out": "Opted out of texts",
     "task": "Staff task",
 }
+VALUED = frozenset(
+    {
+        *(
+            "booked_via",
+            "call_classification",
+            "channel",
+            "client_type",
+            "course",
+            "direction",
+            "first_channel",
+            "list",
+            "mart",
+        ),
+        *("not_actionable_because", "outcome", "purpose", "reason", "stage", "status", "suppression_reason"),
+        *("task_type", "wanted"),
+    }
+)
+"""Columns whose values are words of the marts."""
+
 LABELS = {
+    "answered_share": "Calls answered",
+    "callers_share": "Callers booked",
+    "online_share": "Online, completed",
+    "outreach_share": "Outreach, booked",
+    "won_back_share": "Missed, won back",
+    "change_share": "Change",
+    "low_share": "Chance, from",
+    "high_share": "Chance, to",
+    "stands": "Beside the others",
+    "p90_days_pending": "Nine of ten wait at most, days",
+    "p90_hours_to_finalize": "Nine of ten within, hours",
+    "median_days_pending": "Half wait at most, days",
+    "no_show_share": "No-shows, share",
+    "age_days": "Days ago",
     "age_hours": "Hours ago",
+    "booked_within_7_days": "Callers booked within 7 days",
     "call_classification": "What the call was about",
     "change": "Difference",
     "drop_off_rate": "Left here, share",
-    "episodes": "Wanted an appointment",
+    "episodes": "Booking requests",
     "is_final": "Final",
     "is_mature": "Mature",
     "leaked": "Not booked",
@@ -40,6 +74,7 @@ LABELS = {
     "median_hours_to_finalize": "Median hours to completion",
     "median_open_hours_to_finalize": "Median opening hours to completion",
     "missed_new_booking_calls": "Wanted a new appointment, not booked",
+    "missed_callers": "Callers missed",
     "new_booking_callers": "Callers who wanted a new appointment",
     "new_booking_calls": "Wanted a new appointment, booked",
     "new_booking_intent_calls": "Wanted a new appointment",
@@ -75,6 +110,10 @@ class Words:
         pattern = self.locale.percent_formats[None].pattern
         finer = pattern.replace("0", "0.#", 1) if abs(value) < _SMALL_SHARE else pattern
         return format_percent(value, format=finer, locale=self.locale)
+
+    def count(self, value: int, one: str, more: str) -> str:
+        """Format a count with its noun: `1 day`, `2 days`."""
+        return f"{self.number(value)} {one if value == 1 else more}"
 
     def points(self, value: float) -> str:
         """Format the difference of two shares, in percentage points, with its sign."""

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from support.dashboard_browser import Dashboard, Visit, serving
 from support.published import published_once
 
+expect.set_options(timeout=60_000)  # as long as a page may take on a machine that does other work
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 

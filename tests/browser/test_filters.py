@@ -10,12 +10,16 @@ import pytest
 from playwright.sync_api import Page, expect
 from support.dashboard_browser import Dashboard, Visit, drawn, figures
 
-FIVE = """
-    select round(100 * sum(booked_within_7_days) / sum(new_booking_callers))::int || '%',
-           round(100 * sum(completed) / sum(sessions))::int || '%', format('{:,}', sum(leaks)::bigint)
-    from marts.practice_daily
-    where day between $today::date - $length::int and $today::date - 1
-          and ($practice is null or practice_id = $practice)
+SHOWN = """
+    select (select round_even(100 * sum(answered_calls) / sum(calls), 0)::int || '%'
+            from marts.booking_intent_daily where direction = 'inbound'
+                  and day between $today::date - $length::int and $today::date - 1
+                  and ($practice is null or practice_id = $practice)),
+           (select round_even(100 * sum(new_booking_calls) / sum(new_booking_intent_calls), 0)::int || '%'
+            from marts.booking_intent_daily
+            where ($direction is null or direction = $direction)
+                  and day between $today::date - $length::int and $today::date - 1
+                  and ($practice is null or practice_id = $practice))
 """
 
 
@@ -25,16 +29,16 @@ def marts(published: Path) -> Any:
         yield connection
 
 
-def five(marts: Any, length: int, practice: str | None = None) -> list[str]:
-    """Return the first, third and last of the five numbers, queried as an analyst would."""
+def expected(marts: Any, length: int, practice: str | None = None, direction: str | None = None) -> list[str]:
+    """Return the first and the last figure of the calls, queried as an analyst would."""
     today = marts.execute("select min(today) from marts.practices").fetchone()[0]
-    asked = {"today": today, "length": length, "practice": practice}
-    return list(marts.execute(FIVE, asked).fetchone())
+    asked = {"today": today, "length": length, "practice": practice, "direction": direction}
+    return list(marts.execute(SHOWN, asked).fetchone())
 
 
 def choose(page: Page, label: str, option: str) -> None:
     """Choose with the keyboard alone, like a user without a mouse."""
-    box = page.get_by_test_id("stSidebar").get_by_role("combobox", name=label)
+    box = page.get_by_role("combobox", name=label)
     box.focus()
     page.keyboard.type(option)
     page.get_by_role("option", name=option, exact=True).wait_for()
@@ -42,30 +46,53 @@ def choose(page: Page, label: str, option: str) -> None:
     page.keyboard.press("Tab")
 
 
-def test_group_practice_period_and_channel_by_keyboard(visit: Visit, dashboard: Dashboard, marts: Any) -> None:
-    page = drawn(visit("/"))
+def test_group_practice_period_and_direction_by_keyboard(visit: Visit, dashboard: Dashboard, marts: Any) -> None:
+    page = drawn(visit("/calls"))
     practice, name = marts.execute("select practice_id, name from marts.practices order by name").fetchone()
     shown = page.get_by_test_id("stMetricValue")
-    assert [figures(page)[which] for which in (0, 2, 4)] == five(marts, 28)
+    assert [figures(page)[which] for which in (0, 3)] == expected(marts, 28)
 
     choose(page, "Group", "America")
-    choose(page, "Period", "Last 7 days")
-    expect(shown.nth(4)).to_have_text(five(marts, 7)[2])
+    choose(page, "Period", "Last 90 days")
+    expect(page).to_have_url(re.compile("period=90"))
     choose(page, "Practice", name)
-    expect(shown.nth(4)).to_have_text(five(marts, 7, practice)[2])
-    choose(page, "Channel", "Phone call")
-    expect(page.get_by_test_id("stMain").get_by_text("Phone call only")).to_be_visible()
-    for part in ("group=America", "period=Last", "practice=", "channel=Phone"):
+    choose(page, "Direction", "Inbound")
+    for part in ("group=America", "period=90", f"practice={practice}", "direction=inbound"):
         expect(page).to_have_url(re.compile(part))
+    drawn(page)
+    expect(shown.nth(2)).to_have_text(expected(marts, 90, practice, "inbound")[1])
 
     again = drawn(visit(page.url.removeprefix(dashboard.address)))
     assert figures(again) == figures(drawn(page))
-    assert [figures(again)[which] for which in (0, 2, 4)] == five(marts, 7, practice)
+    assert [figures(again)[which] for which in (0, 2)] == expected(marts, 90, practice, "inbound")
+
+
+def test_leaving_a_page_and_coming_back_keeps_view_and_address_in_step(visit: Visit) -> None:
+    page = drawn(visit("/calls?direction=outbound&period=90"))
+    before = figures(page)
+
+    page.get_by_role("link", name="Booking funnel").click()
+    drawn(page, "Booking funnel")
+    expect(page).to_have_url(re.compile(r"/funnel\?period=90$"))
+    page.get_by_role("link", name="Phone calls").click()
+    drawn(page, "Phone calls")
+    expect(page).to_have_url(re.compile("direction=outbound"))
+    assert figures(page) == before
+    page.reload()
+
+    assert figures(drawn(page, "Phone calls")) == before
+
+
+def test_what_an_address_names_and_cannot_be_shown_is_said(visit: Visit) -> None:
+    page = drawn(visit("/?channel=call&practice=nobody"))
+
+    expect(page.get_by_text("\u201cnobody\u201d for practice")).to_be_visible()
+    expect(page.get_by_text("no filter \u201cchannel\u201d")).to_be_visible()
 
 
 def test_own_days_stand_in_the_address(visit: Visit, marts: Any) -> None:
     first, last = marts.execute("select min(today) - 20, min(today) - 11 from marts.practices").fetchone()
-    page = drawn(visit(f"/funnel?period=Own+days&from={first}&to={last}"))
+    page = drawn(visit(f"/funnel?period=own&from={first}&to={last}"))
     sessions = marts.execute(
         "select sum(sessions)::bigint from marts.booking_funnel_daily where day between ? and ?", [first, last]
     ).fetchone()[0]
@@ -74,19 +101,19 @@ def test_own_days_stand_in_the_address(visit: Visit, marts: Any) -> None:
 
 
 def test_the_filters_of_an_address_stay_when_another_page_is_opened(visit: Visit) -> None:
-    page = drawn(visit("/tasks?period=Last+7+days&group=America"))
+    page = drawn(visit("/tasks?period=7&group=America"))
 
     page.get_by_role("link", name="Overview").click()
 
     there = figures(drawn(page, "Overview"))
     assert "group=America" in page.url
-    assert there == figures(drawn(visit("/?period=Last+7+days&group=America"))) != figures(drawn(visit("/")))
+    assert there == figures(drawn(visit("/?period=7&group=America"))) != figures(drawn(visit("/")))
 
 
 def test_the_funnel_by_client_and_its_table_by_keyboard(visit: Visit) -> None:
     page = drawn(visit("/funnel"))
     page.get_by_role("radio", name="New or existing client").press("Enter")
-    expect(page).to_have_url(re.compile("by=New"))
+    expect(page).to_have_url(re.compile("by=client"))
     tab = drawn(page).get_by_role("tab", name="Chart").first
     tab.focus()
     page.keyboard.press("ArrowRight")
@@ -111,8 +138,9 @@ def test_the_work_list_is_filtered_and_downloaded(visit: Visit, marts: Any) -> N
 def test_a_definition_is_one_click_away(visit: Visit, marts: Any) -> None:
     page = drawn(visit("/"))
     words = marts.execute(
-        "select definition from marts.catalogue where table_name = 'practice_daily' and column_name = 'leaks'"
+        """select coalesce(definition, description) from marts.catalogue
+           where table_name = 'practice_daily' and column_name = 'booked_within_7_days'"""
     ).fetchone()[0]
-    page.get_by_test_id("stMetric").last.get_by_test_id("stTooltipHoverTarget").hover()
+    page.get_by_test_id("stMetric").first.get_by_test_id("stTooltipHoverTarget").hover()
 
     expect(page.get_by_test_id("stTooltipContent")).to_contain_text(" ".join(words.split())[:40])

@@ -9,10 +9,12 @@ from playwright.sync_api import Page, expect
 from support.dashboard_browser import Visit, drawn, serving
 
 PAGES = {
-    "overview": "Overview",
+    "": "Overview",
     "funnel": "Booking funnel",
     "calls": "Phone calls",
+    "appointments": "Appointments",
     "outreach": "Outreach",
+    "messages": "Messages",
     "tasks": "Staff tasks",
     "leaks": "Leaks",
     "health": "Data health",
@@ -23,6 +25,19 @@ TOO_WIDE = """() => {
     const cut = [...main.querySelectorAll('[data-testid=stMetricLabel] p, h1, h2, [role=tab]')]
         .filter(one => one.getBoundingClientRect().right > innerWidth || one.scrollWidth > one.clientWidth + 1)
     return [main.scrollWidth - main.clientWidth, ...cut.map(one => one.innerText)]
+}"""
+
+
+CONTRASTS = """() => {
+    const light = colour => {
+        const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(part => part / 255)
+            .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    }
+    const back = light(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor)
+    return [...document.querySelectorAll('[data-testid=stVegaLiteChart] text')].filter(one => one.textContent)
+        .map(one => light(getComputedStyle(one).fill))
+        .map(front => (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05))
 }"""
 
 
@@ -61,6 +76,61 @@ def test_a_page_in_the_dark_on_a_phone(visit: Visit, path: str) -> None:
     )
 
 
+@pytest.mark.parametrize("path", PAGES)
+def test_a_chart_on_a_phone_is_large_enough_to_read(visit: Visit, path: str) -> None:
+    """A legend of four lines left 40 pixels, and long names left as few beside them."""
+    page = drawn(visit(f"/{path}", **PHONE))
+    charts = [chart for chart in page.get_by_test_id("stVegaLiteChart").all() if chart.is_visible()]
+    sizes = [chart.locator("path.background").first.bounding_box() or {} for chart in charts]
+    lines = [chart.locator(".mark-line").count() > 0 for chart in charts]
+
+    assert [size for size in sizes if size.get("width", 0) < 150] == []
+    assert [size for size, is_line in zip(sizes, lines, strict=True) if is_line and size["height"] < 150] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", "tasks"])
+def test_words_on_a_chart_stand_out(visit: Visit, path: str, scheme: str) -> None:
+    page = drawn(visit(f"/{path}", color_scheme=scheme))
+    contrasts = page.evaluate(CONTRASTS)
+
+    assert contrasts
+    assert min(contrasts) >= 4.5
+
+
+@pytest.mark.parametrize("path", ["", "calls", "tasks"])
+def test_an_axis_has_no_tick_twice(visit: Visit, path: str) -> None:
+    """A week of one practice counts three: its ticks were 0, 1, 1, 2, 2, 3, 3."""
+    page = drawn(visit(f"/{path}?practice=loc-001&period=7"))
+    axes = [
+        [text for text in axis.locator("text").all_text_contents() if text]
+        for axis in page.locator("[data-testid=stVegaLiteChart] .role-axis-label").all()
+    ]
+    assert any(axes)
+    assert [labels for labels in axes if len(labels) != len(set(labels))] == []
+
+
+def test_sixty_practices_have_names_of_their_own(visit: Visit, published: Path, tmp_path: Path) -> None:
+    with serving(published, tmp_path) as running:
+        with duckdb.connect(running.file) as connection:
+            connection.execute("""
+                create temp table more as select 'loc-1' || lpad(n::varchar, 2, '0') as id, n
+                from range(58) as numbers (n);
+                insert into marts.practices by name
+                select practices.* replace (
+                    id as practice_id, 'Northern Companion Animal Hospital and Clinic ' || n as name
+                ) from marts.practices as practices cross join more where practice_id = 'loc-001';
+                insert into marts.practice_daily by name
+                select daily.* replace (id as practice_id)
+                from marts.practice_daily as daily cross join more where practice_id = 'loc-001'
+            """)
+        page = drawn(visit("/", at=running))
+        labels = page.locator("[data-testid=stVegaLiteChart]").first.locator("text").all_text_contents()
+
+        names = [text for text in labels if text.startswith("Northern")]
+        assert len(names) == len(set(names)) == 58
+
+
 def test_an_empty_practice_and_one_of_a_day_have_every_page(visit: Visit, published: Path, tmp_path: Path) -> None:
     """The navigation opens them and keeps the selection."""
     with serving(published, tmp_path) as running:
@@ -73,7 +143,7 @@ def test_an_empty_practice_and_one_of_a_day_have_every_page(visit: Visit, publis
                 from marts.practices limit 1
             """)
         for name in ("Empty", "New"):
-            page = drawn(visit(f"/?practice={name}", at=running))
+            page = drawn(visit(f"/?practice={name.lower()}", at=running))
             for title in PAGES.values():
                 page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
                 expect(drawn(page, title).get_by_test_id("stMain").get_by_text(f"\u00b7 {name}")).to_be_visible()

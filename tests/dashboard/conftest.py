@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
-from support.published import published_once
+from support.published import published_once, published_stale_once
 
 APP = Path(__file__).parents[2] / "dashboards" / "app.py"
 
@@ -20,6 +20,11 @@ Ask = Callable[..., list[tuple[Any, ...]]]
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     return published_once(tmp_path_factory, request.config)
+
+
+@pytest.fixture(scope="session")
+def stale(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    return published_stale_once(tmp_path_factory, request.config)
 
 
 @pytest.fixture

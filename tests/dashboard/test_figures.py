@@ -1,15 +1,22 @@
 """The figures on the pages are those of the marts."""
 
+import re
+import shutil
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
+from board.words import named
 from streamlit.testing.v1 import AppTest
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
-PATHS = ("", "funnel", "calls", "outreach", "tasks", "leaks", "health")
+PATHS = ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health")
+CALLERS, OUTREACH, REQUESTS = timedelta(days=7), timedelta(days=4), timedelta(days=14)
+"""The times after which a figure changes no more by itself."""
 
 
 @pytest.fixture
@@ -44,48 +51,134 @@ def test_every_page_is_whole_and_every_figure_defined(opened: Open, path: str) -
     assert [text for text in said if "does not say" in text] == []
 
 
-def test_the_five_numbers_of_a_monday_morning(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+def test_the_figures_of_a_monday_morning_leave_open_days_out(
+    opened: Open, ask: Ask, days: tuple[date, date]
+) -> None:
     since, until = days
-    sums = """select sum(booked_within_7_days), sum(new_booking_callers), sum(recovered_within_7_days),
-                     sum(missed_callers), sum(completed), sum(sessions), sum(booked), sum(contacted), sum(leaks)
-              from marts.practice_daily where day between ? and ?"""
-    now = ask(sums, since, until)[0]
-    before = ask(sums, since - timedelta(days=28), since - timedelta(days=1))[0]
+    callers = ask(
+        """select sum(booked_within_7_days), sum(new_booking_callers), sum(recovered_within_7_days),
+                  sum(missed_callers) from marts.practice_daily where day between ? and ?""",
+        *(since, until - CALLERS),
+    )[0]
+    outreach = ask(
+        "select sum(booked), sum(contacted) from marts.practice_daily where day between ? and ?",
+        *(since, until - OUTREACH),
+    )[0]
+    online = ask(
+        "select sum(completed), sum(sessions) from marts.practice_daily where day between ? and ?", *days
+    )[0]
+    leaks = """select sum(leaked) from marts.demand_daily where begun_by = 'client' and day between ? and ?"""
+    leaked = ask(leaks, since, until - REQUESTS)[0][0]
+    before = ask(leaks, since - timedelta(days=14), since - timedelta(days=1))[0][0]
     page = opened()
 
-    assert values(page) == [*shares(now[0:2], now[2:4], now[4:6], now[6:8]), f"{now[8]:,}"]
-    assert page.metric[4].delta == f"{int(now[8] - before[8]):+,}"
+    assert values(page)[:4] == shares(callers[0:2], callers[2:4], online, outreach)
+    people, visitors = (int(metric.value) for metric in page.metric[4:6])
+    assert people + visitors == leaked
+    changes = [int(metric.delta.replace("no change", "0").replace(",", "")) for metric in page.metric[4:6]]
+    assert sum(changes) == leaked - before
+    said = [caption.value for caption in page.caption]
+    assert sum("21 of 28 days" in text for text in said) == 2
+    assert sum("14 of 28 days" in text for text in said) == 2
 
 
-def test_the_biggest_leak_is_the_largest_of_all(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    leaked, episodes, name = ask(
-        """select sum(leaked), sum(episodes), any_value(name)
-           from marts.demand_daily join marts.practices using (practice_id)
-           where begun_by = 'client' and day between ? and ?
-           group by practice_id, first_channel order by 1 desc""",
+def test_known_people_and_unknown_visitors_are_two_figures(
+    opened: Open, ask: Ask, days: tuple[date, date]
+) -> None:
+    visitors = ask(
+        """select count(*) from marts.leaks join marts.practices using (practice_id)
+           where not_actionable_because = 'anonymous' and begun_by = 'client' and channel = 'session'
+                 and timezone(time_zone, first_at)::date between ? and ?""",
+        *(days[0], days[1] - REQUESTS),
+    )[0][0]
+
+    assert str(opened().metric[5].value) == f"{visitors:,}"
+
+
+def test_a_week_in_which_callers_may_still_be_booked_has_no_figure_of_them(opened: Open) -> None:
+    """It would be 0 % every Monday."""
+    page = opened(period="7")
+
+    assert [str(metric.value) for metric in page.metric[:2]] == ["\N{EN DASH}"] * 2
+    assert not any(metric.delta for metric in page.metric[:2])
+    assert sum("no day is 7 days old yet" in caption.value for caption in page.caption) == 2
+
+
+def test_the_scorecard_has_each_practice_and_its_share(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    expected = ask(
+        """select name, sum(completed) / sum(sessions) from marts.practice_daily
+           join marts.practices using (practice_id) where day between ? and ? group by name order by name""",
         *days,
-    )[0]
+    )
+    table = opened(figure="online").dataframe[0].value
 
-    sentence = next(text.value for text in opened().markdown if "biggest leak" in text.value)
-    assert f"at {name}**: of {episodes} wishes for an appointment that began there, {leaked} are" in sentence
+    assert list(zip(table["practice"], table["online_share"], strict=True)) == [
+        (name, pytest.approx(float(share))) for name, share in expected
+    ]
+
+
+def test_the_call_back_count_is_a_link(opened: Open, ask: Ask) -> None:
+    people = ask("select count(*) from marts.leak_list")[0][0]
+
+    assert any(f"{people} people to call back" in str(link.proto) for link in opened().get("page_link"))
 
 
 def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    calls, answered, wanted, booked, missed = ask(
-        """select sum(calls), sum(answered_calls), sum(new_booking_intent_calls), sum(new_booking_calls),
-                  sum(missed_new_booking_calls) from marts.booking_intent_daily where day between ? and ?""",
+    by_direction = ask(
+        """select direction, sum(answered_calls), sum(calls) from marts.booking_intent_daily
+           where day between ? and ? group by direction""",
+        *days,
+    )
+    ways = {direction: (answered, calls) for direction, answered, calls in by_direction}
+    calls, wanted, booked, missed = ask(
+        """select sum(calls), sum(new_booking_intent_calls), sum(new_booking_calls), sum(missed_new_booking_calls)
+           from marts.booking_intent_daily where day between ? and ?""",
         *days,
     )[0]
     page = opened("calls")
 
-    assert values(page) == [f"{calls:,}", *shares((answered, calls), (booked, wanted)), f"{missed:,}"]
+    found = values(page)
+    assert [found[0], *found[2:]] == shares(ways["inbound"], ways["outbound"], (booked, wanted))
     hours = page.dataframe[0].value.to_dict("list")
     assert (sum(hours["missed_new_booking_calls"]), sum(hours["calls"])) == (missed, calls)
 
 
+def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    calls, unbooked = ask(
+        """select sum(new_booking_intent_calls), sum(missed_new_booking_calls) from marts.booking_intent_daily
+           where direction = 'inbound' and day between ? and ?""",
+        *days,
+    )[0]
+    callers, missed = ask(
+        "select sum(new_booking_callers), sum(missed_callers) from marts.practice_daily where day between ? and ?",
+        *days,
+    )[0]
+    requests, open_ones = ask(
+        """select sum(episodes), sum(leaked) from marts.demand_daily
+           where first_channel = 'call' and begun_by = 'client' and day between ? and ?""",
+        *days,
+    )[0]
+    [line] = [text.value for text in opened("calls").markdown if "inbound calls" in text.value]
+
+    numbers = [int(text) for text in re.findall(r"[\d]+", line.replace(",", "")) if text != "14"]
+    assert numbers == [calls, unbooked, callers, missed, requests, open_ones]
+
+
+@pytest.mark.parametrize("direction", ["inbound", "outbound"])
+def test_the_direction_narrows_every_part(opened: Open, ask: Ask, days: tuple[date, date], direction: str) -> None:
+    calls = ask(
+        "select count(*) from marts.phone_calls where direction = ? and day between ? and ?", direction, *days
+    )[0][0]
+    page = opened("calls", direction=direction)
+
+    sums = [sum(frame.value["calls"]) for frame in page.dataframe if "week" not in frame.value]
+    assert sums == [calls] * 5
+    assert set(page.dataframe[-1].value["direction"]) == {direction.capitalize()}
+
+
 def test_the_hours_of_all_days_are_those_of_the_hourly_mart(opened: Open, ask: Ask) -> None:
     first, last = ask("select min(day), max(day) from marts.phone_calls")[0]
-    page = opened("calls", period="Own days", **{"from": str(first), "to": str(last - timedelta(days=1))})
+    page = opened("calls", period="own", **{"from": str(first), "to": str(last - timedelta(days=1))})
     shown = {(row["weekday"], row["hour"]): row["calls"] for row in page.dataframe[0].value.to_dict("records")}
     hourly = ask(
         """select weekday, hour, calls - (
@@ -100,10 +193,15 @@ def test_the_hours_of_all_days_are_those_of_the_hourly_mart(opened: Open, ask: A
 
 
 def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    requests, contacted, booked, opted_out = ask(
-        """select sum(requests), sum(contacted), sum(booked), sum(opted_out)
+    requests, contacted = ask(
+        """select sum(requests), sum(contacted)
            from marts.outreach_outcomes_daily where day between ? and ?""",
         *days,
+    )[0]
+    ended = ask(
+        """select sum(booked), sum(contacted), sum(opted_out)
+           from marts.outreach_outcomes_daily where day between ? and ?""",
+        *(days[0], days[1] - OUTREACH),
     )[0]
     reasons = ask(
         """select suppression_reason, sum(requests) from marts.outreach_suppressions_daily
@@ -112,10 +210,12 @@ def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date,
     )
     page = opened("outreach")
 
-    expected = [f"{requests:,}", *shares((contacted, requests), (booked, contacted), (opted_out, contacted))]
+    expected = [f"{requests:,}", *shares((contacted, requests), ended[:2], ended[:0:-1])]
     assert values(page) == expected
     table = next(frame.value for frame in page.dataframe if "suppression_reason" in frame.value)
-    assert dict(zip(table["suppression_reason"], table["requests"], strict=True)) == dict(reasons)
+    assert dict(zip(table["suppression_reason"], table["requests"], strict=True)) == {
+        named(reason): requests for reason, requests in reasons
+    }
 
 
 def test_clients_to_call_back_are_those_of_the_leak_list(opened: Open, ask: Ask) -> None:
@@ -129,17 +229,61 @@ def test_clients_to_call_back_are_those_of_the_leak_list(opened: Open, ask: Ask)
     assert len(page.dataframe[0].value) == asked
 
 
-def test_shares_of_few_are_marked(opened: Open, ask: Ask) -> None:
-    """A week of one practice is a small sample."""
-    name = ask("select name from marts.practices order by name limit 1")[0][0]
-    page = opened("outreach", period="Last 7 days", practice=name)
-    marked = [caption.value for caption in page.caption if "few: says little" in caption.value]
+def test_what_waits_is_the_whole_backlog(opened: Open, ask: Ask) -> None:
+    waiting, old = ask(
+        """select count(*), count(*) filter (where hours_pending >= 168)
+           from marts.staff_tasks where status = 'pending'"""
+    )[0]
+
+    said = next(text.value for text in opened("tasks").markdown if "now, whenever created" in text.value)
+    assert said == f"**{waiting} tasks wait** now, whenever created; {old} of them for over a week."
+
+
+def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    due, kept, canceled, no_show = ask(
+        """select count(*), count(*) filter (where course = 'kept'), count(*) filter (where course = 'canceled'),
+                  count(*) filter (where course = 'no_show')
+           from marts.appointments where booking_date_local::date between ? and ?""",
+        *days,
+    )[0]
+
+    found = values(opened("appointments"))
+    assert found[:4] == [f"{due:,}", *shares((kept, due), (canceled, due), (no_show, kept + no_show))]
+
+
+@pytest.mark.parametrize("least", [30, 8])
+def test_shares_of_few_are_marked(opened: Open, published: Path, tmp_path: Path, least: int) -> None:
+    """A week of one practice is a small sample; `[definitions] small_sample` says how small."""
+    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+    with duckdb.connect(file) as connection:
+        connection.execute(
+            "update marts.catalogue set definition = ? where column_name = 'small_sample'", [str(least)]
+        )
+    page = opened("outreach", file, period="28", practice="loc-001")
     counts = [
         caption.value for caption in page.caption if " of " in caption.value and " contacted" in caption.value
     ]
 
-    assert all((int(text.split(" of ")[1].split()[0]) < 30) == (text in marked) for text in counts)
-    assert marked
+    assert counts
+    assert all((int(text.split(" of ")[1].split()[0]) < least) == ("few: says little" in text) for text in counts)
+
+
+def test_a_difference_of_nothing_has_no_arrow_and_a_small_one_no_colour(opened: Open) -> None:
+    """A green "+0" would be read as good news."""
+    for path in PATHS:
+        for metric in opened(path).metric:
+            assert not str(metric.delta).startswith(("+0 ", "0"))
+            if metric.delta == "no change":
+                assert metric.proto.color == metric.proto.MetricColor.GRAY
+
+
+def test_nothing_to_divide_is_said(opened: Open) -> None:
+    """A share of nothing is no small sample."""
+    day = "2025-12-25"
+    page = opened("outreach", period="own", practice="loc-001", channel="voice", **{"from": day, "to": day})
+
+    assert not page.exception
+    assert not any("0 of 0" in caption.value for caption in page.caption)
 
 
 def test_an_unproven_list_is_no_good_news(opened: Open, ask: Ask) -> None:
@@ -150,5 +294,6 @@ def test_an_unproven_list_is_no_good_news(opened: Open, ask: Ask) -> None:
     page = opened("health")
 
     assert unproven == 0
-    assert page.success[0].value.startswith("Nothing is missing")
-    assert len(page.dataframe[0].value) == ask("select count(*) from marts.proof")[0][0]
+    assert page.success[0].value.startswith("No call, session, appointment, outreach request or task is missing")
+    assert any("Clients and patients are read by id" in info.value for info in page.info)
+    assert len(page.dataframe[1].value) == ask("select count(*) from marts.proof")[0][0]

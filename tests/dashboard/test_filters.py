@@ -26,7 +26,7 @@ def today(ask: Ask) -> date:
     return ask("select min(today) from marts.practices")[0][0]
 
 
-@pytest.mark.parametrize(("period", "days"), [("Last 7 days", 7), (None, 28), ("Last 90 days", 90)])
+@pytest.mark.parametrize(("period", "days"), [("7", 7), (None, 28), ("90", 90), ("Last 7 days", 7)])
 def test_the_period_ends_yesterday(opened: Open, ask: Ask, today: date, period: str | None, days: int) -> None:
     page = opened("funnel", **({"period": period} if period else {}))
 
@@ -36,7 +36,7 @@ def test_the_period_ends_yesterday(opened: Open, ask: Ask, today: date, period: 
 
 def test_own_days_are_in_the_address(opened: Open, ask: Ask, today: date) -> None:
     since, until = today - timedelta(days=20), today - timedelta(days=11)
-    page = opened("funnel", period="Own days", **{"from": str(since), "to": str(until)})
+    page = opened("funnel", period="own", **{"from": str(since), "to": str(until)})
 
     assert sessions(page) == f"{ask(SESSIONS, since, until)[0][0]:,}"
 
@@ -47,11 +47,13 @@ def test_a_practice_is_chosen_by_the_address_and_by_hand(opened: Open, ask: Ask,
         f"{SESSIONS} and practice_id = ?", today - timedelta(days=28), today - timedelta(days=1), practice
     )
 
-    by_address = opened("funnel", practice=name)
+    by_address, by_old_address = opened("funnel", practice=practice), opened("funnel", practice=name)
     by_hand = opened("funnel")
     by_hand.multiselect(key="practice").select(practice).run()
 
-    assert sessions(by_address) == sessions(by_hand) == f"{expected[0][0]:,}"
+    assert sessions(by_address) == sessions(by_old_address) == sessions(by_hand) == f"{expected[0][0]:,}"
+    for page in (by_address, by_old_address, by_hand):
+        assert page.query_params["practice"] in (practice, [practice])
 
 
 def test_a_group_is_its_practices(opened: Open) -> None:
@@ -62,7 +64,7 @@ def test_a_group_is_its_practices(opened: Open) -> None:
 
 
 def test_the_channel_narrows_outreach(opened: Open, ask: Ask, today: date) -> None:
-    page = opened("outreach", channel="Text message")
+    page = opened("outreach", channel="sms")
     expected = ask(
         """select coalesce(sum(requests), 0)::bigint from marts.outreach_outcomes_daily
            where channel = 'sms' and day between ? and ?""",
@@ -73,11 +75,60 @@ def test_the_channel_narrows_outreach(opened: Open, ask: Ask, today: date) -> No
     assert str(page.metric[0].value) == f"{expected[0][0]:,}"
 
 
-def test_unknown_filters_are_ignored(opened: Open) -> None:
-    """An address may be old, or written by hand."""
-    strange = {"practice": "nobody", "group": "none", "period": "for ever", "channel": "smoke", "from": "x"}
+def test_a_choice_that_overtakes_the_new_address_undoes_no_other_choice(opened: Open) -> None:
+    """The browser sends its address with each choice, and may not have that of the choice before yet."""
+    page = opened("funnel", period="7")
+    page.multiselect(key="practice").select("loc-001").run()
+    page.query_params.clear()
+    page.query_params["period"] = "7"
 
-    assert sessions(opened("funnel", **strange)) == sessions(opened("funnel"))
+    page.selectbox(key="group").select("America").run()
+
+    assert page.multiselect(key="practice").value == ["loc-001"]
+    assert set(page.query_params) == {"period", "group", "practice"}
+
+
+def test_what_an_address_names_and_no_filter_knows_is_said(opened: Open) -> None:
+    """An address may be old, or written by hand: the view is wider then, and not in silence."""
+    strange = {"practice": "nobody", "group": "none", "period": "for ever", "channel": "smoke"}
+    page = opened("funnel", **strange)
+
+    assert sessions(page) == sessions(opened("funnel"))
+    for value in ("nobody", "none", "for ever", "channel"):
+        assert f"\u201c{value}\u201d" in page.warning[0].value
+    assert not page.query_params
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("funnel", {"period": "own", "from": "x"}),
+        ("funnel", {"period": "own", "to": "1999-01-01"}),
+        ("funnel", {"by": "moon"}),
+        ("leaks", {"tries": "many"}),
+        ("leaks", {"wanted": "moon"}),
+        ("leaks", {"contact": "moon"}),
+        ("calls", {"direction": "up"}),
+        ("outreach", {"channel": "smoke"}),
+        ("overview", {"figure": "moon"}),
+        ("overview", {"channel": "call"}),
+    ],
+)
+def test_each_filter_says_what_it_cannot_show(opened: Open, path: str, address: dict[str, str]) -> None:
+    page = opened("" if path == "overview" else path, **address)
+
+    assert not page.exception
+    assert len(page.warning) == 1
+    assert list(address.values())[-1] in page.warning[0].value or "channel" in page.warning[0].value
+
+
+def test_a_practice_outside_of_the_chosen_group_is_said(opened: Open, published: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+    with duckdb.connect(file) as connection:
+        connection.execute("update marts.practices set group_name = 'West' where practice_id = 'loc-002'")
+    page = opened("funnel", file, group="West", practice="loc-001")
+
+    assert "loc-001" in page.warning[0].value
 
 
 def test_an_empty_practice_and_one_of_a_day_have_pages(opened: Open, published: Path, tmp_path: Path) -> None:
@@ -90,8 +141,8 @@ def test_an_empty_practice_and_one_of_a_day_have_pages(opened: Open, published: 
             select * replace ('new' as practice_id, 'New' as name, today - 1 as history_start)
             from marts.practices limit 1
         """)
-    for path in ("", "funnel", "calls", "outreach", "tasks", "leaks", "health"):
-        for name in ("Empty", "New"):
+    for path in ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health"):
+        for name in ("empty", "new"):
             page = opened(path, file, practice=name)
             assert not page.exception, (path, name)
-            assert [metric.delta for metric in page.metric if metric.delta and name == "New"] == []
+            assert [metric.delta for metric in page.metric if metric.delta and name == "new"] == []

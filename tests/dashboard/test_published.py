@@ -69,7 +69,9 @@ def test_no_other_file_can_be_read(published: Path, tmp_path: Path) -> None:
         now_published(published).ask(f"select * from read_csv('{tmp_path / 'secret.csv'}')")
 
 
-@pytest.mark.parametrize("path", ["", "funnel", "calls", "outreach", "tasks", "leaks", "health"])
+@pytest.mark.parametrize(
+    "path", ["", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health"]
+)
 def test_an_older_file_lacks_a_part_and_the_page_says_which(
     opened: Open, copied: Callable[..., Path], path: str
 ) -> None:

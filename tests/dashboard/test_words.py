@@ -1,6 +1,8 @@
 """Numbers and dates in the format of the reader's country, and downloads that run nothing."""
 
+from collections.abc import Callable
 from datetime import date, datetime
+from typing import Any
 
 import polars as pl
 import pytest
@@ -48,6 +50,16 @@ def test_values_of_the_marts_are_named_for_people() -> None:
         "Prescription refill",
         "(not said)",
     ]
+
+
+def test_each_definition_stands_alone(ask: Callable[..., list[tuple[Any, ...]]]) -> None:
+    """A tooltip shows one column: "of those" would refer to a column that is not in sight."""
+    dangling = ask(
+        """select table_name, column_name, description from marts.catalogue
+           where regexp_matches(trim(description), '^(Of th|Those|The same|These|Them)')"""
+    )
+
+    assert dangling == []
 
 
 CELLS = (

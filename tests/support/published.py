@@ -1,6 +1,7 @@
 """A published file as `vetl run` leaves it: a small platform, synced, built and published once for a test run."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,29 @@ import sandbox
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.sync import run_sync
 
-DAYS = 75
+DAYS, STALE_DAYS = 75, 45
 
 
 def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of two practices of one group; all test processes of a run share it, none may change it."""
     return shared_result(shared_folder(factory, config), "published", publish_small)
+
+
+def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
+    """Return the file of three practices, of which only the first was read three days later."""
+    return shared_result(shared_folder(factory, config), "published-stale", publish_stale)
+
+
+def publish_stale(folder: Path) -> Path:
+    """Make the same file again in a folder, as `vetl run --practice loc-001` leaves it."""
+    world: Any = {"practices": 3, "calls": 1200, "seed": 7}
+    with sandbox.running(frozen=True, days=STALE_DAYS, **world) as platform:
+        settings = settings_for(platform, folder, STALE_DAYS)
+        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+        platform.advance(timedelta(days=3))
+        run_sync(settings, practices=("loc-001",), endpoints=None, since=None, progress=lambda _progress: None)
+    build_marts_untested(settings)
+    return publish_marts(settings).path
 
 
 def publish_small(folder: Path) -> Path:

@@ -3,29 +3,30 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from board.pages import calls, funnel, health, leaks, outreach, overview, tasks
+from board.freshness import COUNTED_LISTS
+from board.pages import appointments, calls, funnel, health, leaks, messages, outreach, overview, tasks
 from board.parts import View
-
-DEMAND_CHANNELS = ("call", "session", "outreach", "task")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the dashboard. `channels` are the choices of its channel filter; without any it has none."""
+    """A page of the dashboard. Its days end with the `lists` that it counts."""
 
     title: str
     path: str
     icon: str
     draw: Callable[[View], None]
-    channels: tuple[str, ...] = ()
+    lists: tuple[str, ...] = COUNTED_LISTS
 
 
 PAGES = (
-    Page("Overview", "overview", ":material/monitoring:", overview.draw, ("call", "session")),
-    Page("Booking funnel", "funnel", ":material/filter_alt:", funnel.draw),
-    Page("Phone calls", "calls", ":material/call:", calls.draw, ("inbound", "outbound")),
-    Page("Outreach", "outreach", ":material/campaign:", outreach.draw, ("sms", "voice")),
-    Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw),
-    Page("Leaks", "leaks", ":material/phone_callback:", leaks.draw, DEMAND_CHANNELS),
+    Page("Overview", "overview", ":material/monitoring:", overview.draw),
+    Page("Booking funnel", "funnel", ":material/filter_alt:", funnel.draw, ("booking_sessions",)),
+    Page("Phone calls", "calls", ":material/call:", calls.draw, ("phone_calls",)),
+    Page("Appointments", "appointments", ":material/event:", appointments.draw, ("appointments",)),
+    Page("Outreach", "outreach", ":material/campaign:", outreach.draw, ("ai_outbound",)),
+    Page("Messages", "messages", ":material/sms:", messages.draw, ()),
+    Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw, ("staff_tasks",)),
+    Page("Leaks", "leaks", ":material/phone_callback:", leaks.draw),
     Page("Data health", "health", ":material/verified:", health.draw),
 )

@@ -1,25 +1,78 @@
-"""Phone calls: when callers who wanted an appointment are missed, how calls end, how many are answered."""
+"""Phone calls: who is answered, when callers are missed, how calls end, and what the voice agent settles."""
 
+import polars as pl
 import streamlit as st
 
 from board import charts
+from board.address import pick
 from board.parts import View, by_value, compared, figures, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS
+from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
 
 MART = "booking_intent_daily"
-WITHIN = f"{IN_PERIOD} and ($channel is null or direction = $channel)"
+DIRECTIONS = {"inbound": "Inbound", "outbound": "Outbound"}
+ONE_WAY = "($direction is null or direction = $direction)"
+WITHIN = f"{IN_PERIOD} and {ONE_WAY}"
+ENDS = """
+    case when not is_answered then 'Not answered'
+         when outcome = 'appointment_booked' then 'Booked'
+         when outcome in ('appointment_rescheduled', 'appointment_confirmed', 'appointment_canceled', 'resolved',
+                          'declined', 'do_not_call') then 'Settled in the call'
+         when outcome in ('callback_requested', 'task_created', 'transferred', 'transfer_completed', 'forwarded')
+             then 'Handed to the staff'
+         when outcome in ('quick_abandoned', 'abandoned', 'abandoned_after_transfer', 'dropped',
+                          'transfer_no_human', 'transfer_caller_abandoned') then 'Lost on the way'
+         else 'Not said' end
+"""
+OPEN = """
+    (isodow(called_at_local) <= $opening_weekdays
+     and hour(called_at_local) >= $opening_hour and hour(called_at_local) < $closing_hour)
+"""
 TOTALS = f"""
-    select sum(calls)::bigint as calls, sum(answered_calls)::bigint as answered,
-           sum(new_booking_intent_calls)::bigint as wanted, sum(new_booking_calls)::bigint as booked,
-           sum(missed_new_booking_calls)::bigint as missed
-    from marts.booking_intent_daily where {WITHIN}
+    select count(*) filter (where direction = 'inbound') as inbound,
+           count(*) filter (where direction = 'inbound' and is_answered) as inbound_answered,
+           count(*) filter (where direction = 'outbound') as outbound,
+           count(*) filter (where direction = 'outbound' and is_answered) as outbound_answered,
+           count(*) filter (where is_new_booking_intent) as wanted,
+           count(*) filter (where is_new_booking) as booked,
+           count(*) filter (where direction = 'inbound' and is_answered
+                            and {ENDS} in ('Booked', 'Settled in the call')) as settled
+    from marts.phone_calls where {WITHIN}
+"""
+PHONE = f"""
+    select (select sum(new_booking_intent_calls)::bigint from marts.booking_intent_daily
+            where {IN_PERIOD} and direction = 'inbound') as calls,
+           (select sum(missed_new_booking_calls)::bigint from marts.booking_intent_daily
+            where {IN_PERIOD} and direction = 'inbound') as calls_unbooked,
+           (select sum(new_booking_callers)::bigint from marts.practice_daily where {IN_PERIOD}) as callers,
+           (select sum(missed_callers)::bigint from marts.practice_daily where {IN_PERIOD}) as callers_missed,
+           (select sum(episodes)::bigint from marts.demand_daily
+            where {IN_PERIOD} and first_channel = 'call' and begun_by = 'client') as requests,
+           (select sum(leaked)::bigint from marts.demand_daily
+            where {IN_PERIOD} and first_channel = 'call' and begun_by = 'client') as requests_unbooked
 """
 HOURS = f"""
     select isodow(called_at_local)::bigint as weekday, hour(called_at_local)::bigint as hour, count(*) as calls,
            count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
            count(*) filter (where is_missed_new_booking) as missed_new_booking_calls,
-           count(*) filter (where not is_answered) as unanswered_calls
+           count(*) filter (where not is_answered) as unanswered_calls,
+           count(*) filter (where not is_answered) / count(*) as unanswered_share
     from marts.phone_calls where {WITHIN} group by all order by all
+"""
+AFTER_HOURS = f"""
+    select case when {OPEN} then 'Opening hours' else 'After hours' end as hours, count(*) as calls,
+           count(*) filter (where not is_answered) / count(*) as unanswered_share,
+           count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
+           count(*) filter (where is_missed_new_booking) as missed_new_booking_calls,
+           count(*) filter (where is_missed_new_booking)
+               / nullif(count(*) filter (where is_new_booking_intent), 0) as missed_share,
+           count(*) filter (where call_classification = 'emergency') as emergencies,
+           count(*) filter (where call_classification = 'emergency' and not is_answered) as emergencies_unanswered
+    from marts.phone_calls where {WITHIN} group by hours order by hours desc
+"""
+GROUPS = f"""
+    select {ENDS} as ended, count(*) as calls, count(*) / sum(count(*)) over () as share,
+           count(*) filter (where is_missed_new_booking) as missed_new_booking_calls
+    from marts.phone_calls where {WITHIN} group by ended order by calls desc, ended
 """
 OUTCOMES = f"""
     select outcome, count(*) as calls, count(*) filter (where is_answered) as answered_calls,
@@ -27,27 +80,32 @@ OUTCOMES = f"""
     from marts.phone_calls where {WITHIN} group by outcome order by calls desc, outcome
 """
 REASONS = f"""
-    select call_classification, sum(calls)::bigint as calls, sum(answered_calls)::bigint as answered_calls,
-           sum(new_booking_intent_calls)::bigint as new_booking_intent_calls,
-           sum(new_booking_calls)::bigint as new_booking_calls,
-           sum(missed_new_booking_calls)::bigint as missed_new_booking_calls
-    from marts.booking_intent_daily where {WITHIN} group by call_classification
-    order by calls desc, call_classification
+    select call_classification, count(*) as calls, count(*) filter (where is_answered) as answered_calls,
+           count(*) filter (where is_answered and {ENDS} in ('Booked', 'Settled in the call'))
+               / nullif(count(*) filter (where is_answered), 0) as settled_share,
+           count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
+           count(*) filter (where is_new_booking) as new_booking_calls,
+           count(*) filter (where is_missed_new_booking) as missed_new_booking_calls
+    from marts.phone_calls where {WITHIN} group by call_classification order by calls desc, call_classification
 """
 WEEKS = f"""
-    select date_trunc('week', day)::date as week, sum(answered_calls)::bigint as answered,
-           sum(calls - answered_calls)::bigint as unanswered, sum(answered_calls) / sum(calls) as answered_share
-    from marts.booking_intent_daily where {WHOLE_WEEKS} and ($channel is null or direction = $channel)
-    group by week order by week
+    select date_trunc('week', day)::date as week, direction, sum(calls)::bigint as calls,
+           sum(answered_calls)::bigint as answered_calls, sum(answered_calls) / sum(calls) as answered_share
+    from marts.booking_intent_daily where {WHOLE_WEEKS} and {ONE_WAY}
+    group by week, direction order by week, direction
 """
 
 
 def draw(view: View) -> None:
     """Draw the page."""
+    direction = pick("direction", "Direction", DIRECTIONS, width=260)
     with part():
-        _totals(view)
+        _totals(view, direction)
+    if direction != "outbound":
+        with part():
+            _reconciled(view)
     with part("When callers who wanted an appointment did not get one"):
-        table = view.ask(HOURS)
+        table = view.ask(HOURS, {"direction": direction})
         shown(
             *(view, table, charts.hours_of_the_week(table, "missed_new_booking_calls", view.words)),
             name="missed-by-hour",
@@ -56,37 +114,97 @@ def draw(view: View) -> None:
         )
         if len({practice.time_zone for practice in view.scope.practices}) > 1:
             st.caption("Each call counts in the hour of its own practice's clock.")
+    with part("In and after opening hours"):
+        _after_hours(view, direction)
     with part("How calls end"):
-        _by(view, OUTCOMES, "outcome", "Calls by outcome, the most frequent first")
+        _ends(view, direction)
     with part("What calls are about"):
-        _by(view, REASONS, "call_classification", "Calls by what they were about, the most frequent first")
-    with part("Answered and unanswered"):
-        table = view.ask(WEEKS)
-        long = charts.by_measure(table, "week", ["answered", "unanswered"], "calls were", "calls")
+        _by(
+            view,
+            view.ask(REASONS, {"direction": direction}),
+            "call_classification",
+            "Calls by what they were about",
+        )
+    with part("Answered, week by week"):
+        table = view.ask(WEEKS, {"direction": direction})
+        st.caption(WHOLE_WEEKS_SAID)
         shown(
-            *(view, table, charts.over_time(long, "week", "calls", "calls were")),
+            *(
+                view,
+                table,
+                charts.over_time(
+                    charts.worded(table, "direction"), "week", "answered_share", "direction", share=True
+                ),
+            ),
             name="answered",
-            says="Answered and unanswered calls by week",
+            says="Share of answered calls by week, inbound and outbound apart",
             defined_by=[(MART, "answered_calls"), (MART, "calls")],
         )
 
 
-def _totals(view: View) -> None:
-    sums = compared(view, MART, TOTALS)
-    figures(
-        view,
-        [
-            sums.count("Calls", "calls", "in and out"),
-            sums.share("Answered", "answered", "calls", "calls", by="answered_calls"),
-            sums.share("Wanted, and booked", "booked", "wanted", "calls", by="new_booking_conversion_rate"),
-            sums.count("Wanted, not booked", "missed", "calls", better="less", by="missed_new_booking_calls"),
-        ],
+def _totals(view: View, direction: str | None) -> None:
+    sums = compared(view, MART, TOTALS, {"direction": direction})
+    inbound = [
+        sums.share("Inbound, answered", "inbound_answered", "inbound", "inbound calls", by="answered_calls"),
+        sums.share("Settled by the agent", "settled", "inbound_answered", "answered calls", by="answered_calls"),
+    ]
+    outbound = sums.share(
+        "Outbound, answered", "outbound_answered", "outbound", "outbound calls", by="answered_calls"
+    )
+    wanted = sums.share("Wanted, and booked", "booked", "wanted", "calls", by="new_booking_conversion_rate")
+    shown_now = {"inbound": [*inbound, wanted], "outbound": [outbound, wanted]}
+    figures(view, shown_now.get(direction or "", [*inbound, outbound, wanted]))
+
+
+def _reconciled(view: View) -> None:
+    """Draw the line that connects the calls, the callers and the booking requests of the phone."""
+    words, row = view.words, view.ask(PHONE).row(0, named=True)
+    number = {name: words.number(value or 0) for name, value in row.items()}
+    st.markdown(
+        f"**{number['calls']} inbound calls** wanted a new appointment; {number['calls_unbooked']} of them ended "
+        f"without one. They are **{number['callers']} callers a day** (who calls twice on a day counts once); "
+        f"{number['callers_missed']} of these missed it in a call. Calls within 14 days are one booking request: "
+        f"**{number['requests']} booking requests** began by phone; {number['requests_unbooked']} of these are "
+        "not booked so far."
     )
 
 
-def _by(view: View, sql: str, column: str, says: str) -> None:
+def _after_hours(view: View, direction: str | None) -> None:
+    usual = {"opening_hour": 8, "closing_hour": 18, "opening_weekdays": 6}
+    hours = {name: view.file.setting(name, value) for name, value in usual.items()}
+    table = view.ask(AFTER_HOURS, {"direction": direction, **hours})
+    st.caption(
+        f"Opening hours are {hours['opening_hour']}:00 to {hours['closing_hour']}:00 on the first "
+        f"{hours['opening_weekdays']} days of the week: `[definitions]` in `vetl.toml` sets them."
+    )
+    shown(
+        *(view, table, charts.bars(table, "missed_new_booking_calls", "hours")),
+        name="after-hours",
+        says="Calls for a new appointment that ended without one, in and after opening hours",
+        defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls"), (MART, "calls")],
+    )
+
+
+def _ends(view: View, direction: str | None) -> None:
+    groups = view.ask(GROUPS, {"direction": direction})
+    shown(
+        *(view, groups, charts.bars(groups, "calls", "ended")),
+        name="calls-by-end",
+        says="Calls by how they ended, in five groups",
+        defined_by=[("phone_calls", "outcome"), (MART, "answered_calls")],
+    )
+    with st.expander("Each outcome"):
+        _by(
+            view,
+            view.ask(OUTCOMES, {"direction": direction}),
+            "outcome",
+            "Calls by outcome, the most frequent first",
+        )
+
+
+def _by(view: View, table: pl.DataFrame, column: str, says: str) -> None:
     by_value(
-        *(view, view.ask(sql), column, "calls"),
+        *(view, table, column, "calls"),
         name=f"calls-by-{column.replace('_', '-')}",
         says=says,
         defined_by=[("phone_calls", column), (MART, "calls"), (MART, "answered_calls")],

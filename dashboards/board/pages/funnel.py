@@ -4,8 +4,9 @@ import polars as pl
 import streamlit as st
 
 from board import charts
+from board.address import pick_at_once
 from board.parts import View, compared, figures, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS
+from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
 
 TOTALS = f"""
     select sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
@@ -17,10 +18,11 @@ MEASURES = """
     sum(active)::bigint as active, sum(completed) / nullif(sum(sessions), 0) as completion_rate
 """
 BY = {
-    "Source": ("referral_source",),
-    "Campaign": ("referral_campaign", "referral_medium"),
-    "New or existing client": ("client_type",),
+    "source": ("Source", ("referral_source",)),
+    "campaign": ("Campaign", ("referral_campaign", "referral_medium")),
+    "client": ("New or existing client", ("client_type",)),
 }
+MOST_BARS = 15
 STAGES = f"""
     select stage, min(position) as position, sum(sessions)::bigint as left_here, sum(reached)::bigint as reached,
            sum(continued)::bigint as continued, 1 - sum(continued) / nullif(sum(reached), 0) as drop_off_rate
@@ -38,12 +40,13 @@ def draw(view: View) -> None:
     """Draw the page."""
     with part():
         _totals(view)
-    with part("Where sessions come from"):
+    with part("How many complete it, by where they come from"):
         _by(view)
-    with part("Where sessions end"):
+    with part("Where they leave"):
         _stages(view)
     with part("Week by week"):
         table = view.ask(WEEKS)
+        st.caption(WHOLE_WEEKS_SAID)
         shown(
             *(view, table, charts.over_time(table, "week", "completion_rate", share=True)),
             name="funnel-weeks",
@@ -66,29 +69,24 @@ def _totals(view: View) -> None:
 
 
 def _by(view: View) -> None:
-    chosen = st.segmented_control(
-        "By",
-        list(BY),
-        default="Source",
-        required=True,
-        key="by",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    columns = ", ".join(BY[chosen or "Source"])
+    chosen = pick_at_once("by", "By", {key: title for key, (title, _) in BY.items()}, usual="source")
+    places = BY[chosen][1]
+    columns = ", ".join(places)
     table = view.ask(
         f"select {columns}, {MEASURES} from marts.booking_funnel_daily where {IN_PERIOD} "
         f"group by {columns} order by sessions desc, {columns} limit 200"
     )
-    places = BY[chosen or "Source"]
-    first = charts.worded(table.head(15), *places).with_columns(
+    few = table.filter(pl.col("sessions") < view.few).height
+    first = charts.worded(table.filter(pl.col("sessions") >= view.few).head(MOST_BARS), *places).with_columns(
         pl.concat_str(places, separator=", ").alias("from")
     )
-    long = charts.by_measure(first, "from", ["completed", "abandoned", "active"], "ended", "sessions")
+    chart = charts.bars(first, "completion_rate", "from", share=True) if first.height else None
+    if few:
+        st.caption(f"{few} with fewer than {view.few} sessions are in the table alone: their shares say little.")
     shown(
-        *(view, table, charts.bars(long, "sessions", "from", colour="ended")),
+        *(view, table, chart),
         name="funnel-by",
-        says="Online sessions by where they come from: completed, abandoned and active ones",
+        says="Share of online sessions that are completed, by where they come from, the most sessions first",
         defined_by=[*MEASURED, ("booking_funnel_daily", "completion_rate")],
     )
 
@@ -100,11 +98,23 @@ def _stages(view: View) -> None:
         st.info("The order of the stages is not known yet: vetl learns it from sessions that it sees move on.")
         chart = charts.bars(charts.worded(table, "stage"), "left_here", "stage")
     else:
-        chart = charts.bars(placed, "reached", "stage")
+        long = placed.with_columns((pl.col("reached") - pl.col("continued")).alias("left_here"))
+        steps = charts.by_measure(long, "stage", ["continued", "left_here"], "then", "sessions")
+        chart = charts.bars(steps, "sessions", "stage", colour="then")
+        worst = (
+            placed.sort("drop_off_rate", descending=True, nulls_last=True).row(0, named=True)
+            if placed.height
+            else None
+        )
+        if worst and worst["drop_off_rate"] is not None:
+            st.markdown(
+                f"**Most leave at \u201c{worst['stage']}\u201d**: {view.words.percent(worst['drop_off_rate'])} of "
+                f"the {view.words.number(worst['reached'])} that reached it."
+            )
     shown(
         *(view, table, chart),
         name="funnel-stages",
-        says="Online sessions that reached each stage, in the order of the stages",
+        says="Online sessions that reached each stage, by those that went on and those that left there",
         defined_by=[
             ("booking_funnel_stages", name) for name in ("sessions", "reached", "continued", "drop_off_rate")
         ],

@@ -3,33 +3,35 @@
 import polars as pl
 import streamlit as st
 
-from board.charts import worded
+from board.freshness import NAMED_AT_MOST
 from board.parts import View, part, shown
+from board.scope import CHOSEN
 from board.words import named
 
-HERE = "practice_id in (select unnest($practices))"
 PROOF = f"""
-    select practices.name as practice, endpoint as list, warehouse_count as rows, source_count, comparison,
+    select practice_id, endpoint as list, warehouse_count as rows, source_count, comparison,
            timezone(practices.time_zone, certified_through) as certified_through, evidence,
-           timezone(practices.time_zone, last_reconcile_at) as last_reconcile, restated_rows, quarantined_rows,
-           date_diff('hour', certified_through, practices.as_of) as hours_behind
-    from marts.proof join marts.practices using (practice_id) where {HERE}
-    order by practice, list
+           timezone(practices.time_zone, last_reconcile_at) as last_reconcile, restated_rows, quarantined_rows
+    from marts.proof join marts.practices using (practice_id) where {CHOSEN}
+    order by practices.name, practice_id, list
 """
-STALE_HOURS = 48
-"""Calls are certified by whole days that are over everywhere: a day and a half behind is normal."""
-
-NAMED_AT_MOST = 3
-
+NOTHING_MISSING = (
+    "No call, session, appointment, outreach request or task is missing: each of these lists was counted at its "
+    "source and holds every row that it named."
+)
+UNCOUNTED = (
+    "Clients and patients are read by id, as other lists mention them: the source does not count them, so nothing "
+    "proves that each one is here."
+)
 BY_REFERENCE = ("clients", "patients")
 UNKNOWN = f"""
     select mart, field, unknown_value, sum(occurrences)::bigint as rows, count(distinct practice_id) as practices
-    from marts.unknown_values where {HERE} group by all order by rows desc, mart, field, unknown_value limit 500
+    from marts.unknown_values where {CHOSEN} group by all order by rows desc, mart, field, unknown_value limit 500
 """
 REVISED = f"""
-    select practices.name as practice, day, mart, measure, reported, now, now - reported as change
+    select practice_id, day, mart, measure, reported, now, now - reported as change
     from marts.report_revisions join marts.practices using (practice_id)
-    where {HERE} and reported <> now order by abs(now - reported) desc, day desc limit 500
+    where {CHOSEN} and reported <> now order by abs(now - reported) desc, day desc limit 500
 """
 
 
@@ -48,7 +50,7 @@ def draw(view: View) -> None:
             defined_by=[("unknown_values", "unknown_value"), ("unknown_values", "occurrences")],
         )
     with part("Numbers that changed after they could have been reported"):
-        table = view.ask(REVISED)
+        table = view.named(view.ask(REVISED))
         shown(
             *(view, table, None),
             name="revisions",
@@ -59,12 +61,20 @@ def draw(view: View) -> None:
 
 
 def _proof(view: View) -> None:
-    table = view.ask(PROOF)
+    table = view.named(view.ask(PROOF))
     for kind, line in verdicts(table, view):
         {"good": st.success, "note": st.info, "bad": st.warning}[kind](line)
+    if len(view.scope.chosen) > 1:
+        st.header("Each practice", anchor=False)
+        shown(
+            *(view, by_practice(table, view), None),
+            name="freshness",
+            says="Each practice: whether every list is whole, until which day, and what is set aside",
+            defined_by=[("proof", "certified_through"), ("proof", "quarantined_rows")],
+        )
     st.header("Each list of each practice", anchor=False)
     shown(
-        *(view, worded(table, "list"), None),
+        *(view, table, None),
         name="proof",
         says="Each list of each practice: rows, until when it is certain, and by which evidence",
         defined_by=[
@@ -81,32 +91,48 @@ def _proof(view: View) -> None:
     )
 
 
+def by_practice(table: pl.DataFrame, view: View) -> pl.DataFrame:
+    """Return one row for each practice: its verdict, its last whole day, and its rows set aside."""
+    rows = []
+    for practice in view.scope.chosen:
+        own = table.filter(pl.col("practice") == practice.name)
+        lists = own.filter(~pl.col("list").is_in(BY_REFERENCE))
+        unproven = lists.filter(pl.col("certified_through").is_null()).height
+        verdict = "Whole"
+        if unproven or lists.is_empty():
+            verdict = "Not proven whole yet"
+        elif practice.is_behind:
+            verdict = f"Behind by {view.words.number((practice.yesterday - practice.last_day).days)} days"
+        last_day = None if unproven or lists.is_empty() else practice.last_day
+        rows.append((practice.name, verdict, last_day, int(own.get_column("quarantined_rows").sum() or 0)))
+    kinds = {"practice": pl.String, "verdict": pl.String, "last_whole_day": pl.Date, "quarantined_rows": pl.Int64}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
+
+
 def verdicts(table: pl.DataFrame, view: View) -> list[tuple[str, str]]:
     """Return sentences about the whole, the worst first: `good`, `note` or `bad`."""
     words = view.words
+    practices = by_practice(table, view)
     lists = table.filter(~pl.col("list").is_in(BY_REFERENCE))
     unproven = lists.filter(pl.col("certified_through").is_null())
-    late = lists.filter(pl.col("hours_behind") > STALE_HOURS)
     quarantined = int(table.get_column("quarantined_rows").sum() or 0)
+    behind = [practice for practice in view.scope.chosen if practice.is_behind]
     said: list[tuple[str, str]] = []
     if len(unproven):
-        said.append(("bad", f"{words.number(len(unproven))} lists are not proven whole yet: {_names(unproven)}."))
-    if len(late):
-        said.append(
-            ("bad", f"{words.number(len(late))} lists are certain only until over two days ago: {_names(late)}.")
-        )
+        noun = words.count(len(unproven), "list is", "lists are")
+        said.append(("bad", f"{noun} not proven whole yet: {_names(unproven)}."))
     if quarantined:
-        said.append(
-            (
-                "bad",
-                f"{words.number(quarantined)} rows are set aside as they could not be read: see `vetl status`.",
-            )
-        )
-    proven = len(lists) - len(unproven)
-    if proven and not len(unproven):
-        said.append(
-            ("good", "Nothing is missing: each list was counted at its source and holds every row that it named.")
-        )
+        noun = words.count(quarantined, "row is", "rows are")
+        said.append(("bad", f"{noun} set aside, because they could not be read: see `vetl status`."))
+    whole = practices.filter(pl.col("verdict") == "Whole").height
+    if whole == practices.height:
+        said.append(("good", NOTHING_MISSING))
+    elif whole:
+        noun = words.count(whole, "practice is", "practices are")
+        said.append(("note", f"{noun} whole and up to date, of {words.number(practices.height)}."))
+    if behind and whole != practices.height and not len(unproven):
+        said.append(("note", "Until the day named, nothing is missing of a practice that is behind."))
+    said.append(("note", UNCOUNTED))
     said.append(("note", f"Read until {words.moment(view.scope.read_until)}, by the clock of each practice."))
     return said
 

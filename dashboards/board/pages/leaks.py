@@ -1,17 +1,21 @@
-"""The clients to call back: a work list, and the leaks that are not on it, with the reason."""
+"""The clients to call back: a work list, and the booking requests that are not on it, with the reason."""
 
+import polars as pl
 import streamlit as st
 
+from board.address import pick, pick_number
 from board.charts import worded
 from board.downloads import download
 from board.parts import View, by_value, listed, part
+from board.scope import CHOSEN
 from board.words import label, named
 
 MOST = 1000
 """Rows of the list that are shown and downloaded; the most urgent rows come first."""
 
-WITHIN = "practice_id in (select unnest($practices)) and ($channel is null or channel = $channel)"
-CHOICES = f"select distinct wanted from marts.leak_list where {WITHIN} and wanted is not null order by wanted"
+CONTACTS = ("call", "session", "outreach", "task")
+WITHIN = f"{CHOSEN} and ($contact is null or channel = $contact)"
+CHOICES = f"select distinct wanted from marts.leak_list where {CHOSEN} and wanted is not null order by wanted"
 WHO = {
     True: (
         "known.name, coalesce(known.phone_number, leak_list.phone_number) as phone_number, leak_list.client_id",
@@ -21,53 +25,57 @@ WHO = {
 }
 """The columns that identify a client, with and without names, and their table."""
 LIST = """
-    select leak_list.urgency, practices.name as practice, {who}, leak_list.wanted,
+    select leak_list.urgency, leak_list.practice_id, {who}, leak_list.wanted,
            timezone(practices.time_zone, leak_list.last_at) as last_tried, leak_list.contacts as times_tried,
-           round(leak_list.age_hours)::bigint as age_hours,
+           round(leak_list.age_hours / 24, 1) as age_days,
            leak_list.channel, leak_list.reason, leak_list.last_contact_id
     from marts.leak_list join marts.practices using (practice_id) {known}
     where {within} and ($wanted is null or wanted = $wanted) and contacts >= $tries
-    order by leak_list.urgency, leak_list.last_at desc, practice limit {most}
+    order by leak_list.urgency, leak_list.last_at desc, practices.name limit {most}
 """
 COUNT = f"""
     select count(*) as people from marts.leak_list
     where {WITHIN} and ($wanted is null or wanted = $wanted) and contacts >= $tries
 """
 NOT_ON_IT = f"""
-    select not_actionable_because, count(*) as wishes from marts.leaks
+    select not_actionable_because, count(*) as booking_requests
+    from marts.leaks join marts.practices using (practice_id)
     where {WITHIN} and not is_actionable and begun_by = 'client'
-    group by not_actionable_because order by wishes desc, not_actionable_because
+          and timezone(practices.time_zone, first_at)::date between $since and $until
+    group by not_actionable_because order by booking_requests desc, not_actionable_because
 """
 
 
 def draw(view: View) -> None:
     """Draw the page."""
+    contact = pick(
+        "contact", "Last contact by", {name: named(name) for name in CONTACTS}, empty="Any way", width=260
+    )
     with part():
-        _work_list(view)
+        _work_list(view, contact)
     with part("Not on the list"):
         st.caption(
-            "Wishes that were not booked and that nobody can or should call back about, by the first reason."
+            f"Booking requests of {view.words.days(view.scope.since, view.scope.until)} that were not booked, and "
+            "that nobody can or should call back about, by the first reason."
         )
         by_value(
-            *(view, view.ask(NOT_ON_IT), "not_actionable_because", "wishes"),
+            *(view, view.ask(NOT_ON_IT, {"contact": contact}), "not_actionable_because", "booking_requests"),
             name="not-on-the-list",
-            says="Wishes not booked that are not on the call-back list, by reason",
+            says="Booking requests not booked that are not on the call-back list, by reason",
             defined_by=[("leaks", "is_actionable"), ("leaks", "not_actionable_because")],
         )
 
 
-def _work_list(view: View) -> None:
-    place = {**view.scope.place, "channel": view.scope.channel}
-    offered = view.file.ask(CHOICES, **place).get_column("wanted").to_list()
-    with st.container(horizontal=True, key="leak-filters"):
-        wanted = st.selectbox(
-            "Wanted", offered, None, named, key="wanted", placeholder="Anything", bind="query-params"
-        )
-        tries = st.number_input("Tried at least", 1, 99, 1, key="tries", bind="query-params")
-    asked = {**place, "wanted": wanted, "tries": tries}
-    people = view.file.ask(COUNT, **asked).item()
+def _work_list(view: View, contact: str | None) -> None:
+    offered = view.ask(CHOICES).get_column("wanted").to_list()
+    with st.container(horizontal=True, key="wanted-filters"):
+        wanted = pick("wanted", "Wanted", {name: named(name) for name in offered}, empty="Anything")
+        tries = pick_number("tries", "Tried at least", 1, 99)
+    asked = {"contact": contact, "wanted": wanted, "tries": tries}
+    people = view.ask(COUNT, asked).item()
     who, contacts = WHO[view.file.names_people]
-    table = view.file.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), **asked)
+    table = view.named(view.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), asked))
+    table = table.select("urgency", pl.exclude("urgency"))
     if table.get_column("phone_number").is_null().all():
         table = table.drop("phone_number")
     words = view.words

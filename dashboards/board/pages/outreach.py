@@ -1,13 +1,17 @@
 """Results of AI outreach: outcomes by purpose, suppressions, durations, opt-outs."""
 
+import polars as pl
 import streamlit as st
 
 from board import charts
+from board.address import pick
 from board.parts import View, by_value, compared, figures, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS
+from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID, closed
 
 MART = "outreach_outcomes_daily"
-WITHIN = f"{IN_PERIOD} and ($channel is null or channel = $channel)"
+CHANNELS = {"sms": "Text message", "voice": "Voice"}
+BY_CHANNEL = "($channel is null or channel = $channel)"
+WITHIN = f"{IN_PERIOD} and {BY_CHANNEL}"
 MEASURES = """
     sum(requests)::bigint as requests, sum(contacted)::bigint as contacted, sum(booked)::bigint as booked,
     sum(opted_out)::bigint as opted_out, sum(no_response)::bigint as no_response,
@@ -16,22 +20,29 @@ MEASURES = """
     sum(booked) / nullif(sum(contacted), 0) as booked_rate,
     sum(opted_out) / nullif(sum(contacted), 0) as opted_out_rate
 """
-TOTALS = f"select {MEASURES} from marts.{MART} where {WITHIN}"
+TOTALS = f"""
+    select sum(requests)::bigint as requests, sum(contacted)::bigint as contacted,
+           sum(contacted) filter (where {closed("outreach")})::bigint as ended,
+           sum(booked) filter (where {closed("outreach")})::bigint as booked,
+           sum(opted_out) filter (where {closed("outreach")})::bigint as opted_out
+    from marts.{MART} where {WITHIN}
+"""
 PURPOSES = (
     f"select purpose, {MEASURES} from marts.{MART} where {WITHIN} group by purpose order by requests desc, purpose"
 )
 COHORTS = f"""
     select date_trunc('week', day)::date as week, {MEASURES}, bool_and(is_mature) as is_mature
-    from marts.{MART} where {WHOLE_WEEKS} and ($channel is null or channel = $channel) group by week order by week
+    from marts.{MART} where {WHOLE_WEEKS} and {BY_CHANNEL} group by week order by week
 """
 SUPPRESSED = f"""
-    select suppression_reason, sum(requests)::bigint as requests
-    from marts.outreach_suppressions_daily where {IN_PERIOD}
+    select suppression_reason, count(*) as requests
+    from marts.outreach_requests where {WITHIN} and status = 'suppressed'
     group by suppression_reason order by requests desc, suppression_reason
 """
 TIMES = f"""
     select purpose, count(hours_to_contact) as contacted, median(hours_to_contact) as median_hours_to_contact,
-           count(hours_to_outcome) as ended, median(hours_to_outcome) as median_hours_to_outcome
+           count(*) filter (where outcome = 'booked') as booked,
+           median(hours_to_outcome) filter (where outcome = 'booked') as median_hours_to_booking
     from marts.outreach_requests where {WITHIN} group by purpose order by contacted desc, purpose
 """
 OUTCOMES = ("booked", "no_response", "opted_out", "undeliverable", "suppressed", "failed_undispatched", "open")
@@ -39,57 +50,66 @@ OUTCOMES = ("booked", "no_response", "opted_out", "undeliverable", "suppressed",
 
 def draw(view: View) -> None:
     """Draw the page."""
+    channel = pick("channel", "Channel", CHANNELS, width=260)
     with part():
-        _totals(view)
+        _totals(view, channel)
     with part("What came of it, by purpose"):
-        _purposes(view)
+        _purposes(view, channel)
     with part("Week by week"):
-        table = view.ask(COHORTS)
-        shown(
-            *(view, table, charts.over_time(table, "week", "booked_rate", share=True)),
-            name="outreach-weeks",
-            says="Share of contacted clients who booked, by the week in which the request was made",
-            defined_by=[(MART, "booked_rate"), (MART, "is_mature")],
-        )
-        if not table.is_empty() and not table.get_column("is_mature").all():
-            st.caption("Weeks that are not mature may still change: their requests can be open for four days.")
+        _weeks(view, channel)
     with part("What held it back"):
-        if view.scope.channel:
-            st.caption("Of all channels: a suppressed request is counted by its reason, not by its channel.")
         by_value(
-            *(view, view.ask(SUPPRESSED), "suppression_reason", "requests"),
+            *(view, view.ask(SUPPRESSED, {"channel": channel}), "suppression_reason", "requests"),
             name="suppressions",
             says="Suppressed requests by reason, the most frequent first",
             defined_by=[("outreach_suppressions_daily", name) for name in ("requests", "suppression_reason")],
         )
     with part("How long it takes"):
+        st.caption("A request without an answer ends by the platform's own timer, which says nothing of clients.")
         by_value(
-            *(view, view.ask(TIMES), "purpose", "median_hours_to_outcome"),
+            *(view, view.ask(TIMES, {"channel": channel}), "purpose", "median_hours_to_contact"),
             name="outreach-times",
-            says="Median hours from a request to its outcome, by purpose",
+            says="Median hours from a request to its first message, by purpose; the table has those to a booking",
             defined_by=[(MART, "median_hours_to_contact"), (MART, "median_hours_to_outcome")],
         )
 
 
-def _totals(view: View) -> None:
-    sums = compared(view, MART, TOTALS)
+def _totals(view: View, channel: str | None) -> None:
+    sums = compared(view, MART, TOTALS, {"channel": channel})
     figures(
         view,
         [
             sums.count("Requests", "requests", "created"),
             sums.share("Contacted", "contacted", "requests", "requests"),
-            sums.share("Booked", "booked", "contacted", "contacted", by="booked_rate"),
-            sums.share("Opted out", "opted_out", "contacted", "contacted", better="less"),
+            sums.share("Booked", "booked", "ended", "contacted", by="booked_rate", window="outreach"),
+            sums.share("Opted out", "opted_out", "ended", "contacted", better="less", window="outreach"),
         ],
     )
 
 
-def _purposes(view: View) -> None:
-    table = view.ask(PURPOSES)
+def _purposes(view: View, channel: str | None) -> None:
+    table = view.ask(PURPOSES, {"channel": channel})
     long = charts.by_measure(charts.worded(table, "purpose"), "purpose", OUTCOMES, "came to", "requests")
     shown(
         *(view, table, charts.bars(long, "requests", "purpose", colour="came to")),
         name="outreach-purposes",
         says="Outreach requests by purpose and by what came of them",
         defined_by=[(MART, name) for name in ("requests", "contacted", *OUTCOMES)],
+    )
+
+
+def _weeks(view: View, channel: str | None) -> None:
+    table = view.ask(COHORTS, {"channel": channel})
+    ended = table.filter(pl.col("is_mature"))
+    left_out = table.height - ended.height
+    late = f" {view.words.count(left_out, 'week is', 'weeks are')} left out: requests are still open." * bool(
+        left_out
+    )
+    st.caption(WHOLE_WEEKS_SAID + late)
+    shown(
+        *(view, ended.drop("is_mature"), charts.over_time(ended, "week", "booked_rate", share=True)),
+        name="outreach-weeks",
+        says="Share of contacted clients who booked, by the week in which the request was made",
+        defined_by=[(MART, "booked_rate"), (MART, "is_mature")],
+        empty="No week of this period has ended all of its requests.",
     )

@@ -1,14 +1,23 @@
-"""Staff tasks: how many come, how long they take, how old the open tasks are."""
+"""Staff tasks: the backlog first, then how long tasks take and how many come."""
+
+import streamlit as st
 
 from board import charts
 from board.parts import View, by_value, compared, figures, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS
+from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
 
 MART = "staff_task_turnaround_daily"
+BACKLOG = f"""
+    select practice_id, count(*) as pending, count(*) filter (where hours_pending >= 7 * 24) as over_a_week,
+           median(hours_pending) / 24 as median_days_pending,
+           quantile_cont(hours_pending, 0.9) / 24 as p90_days_pending
+    from marts.staff_tasks where {CHOSEN} and status = 'pending'
+    group by practice_id order by pending desc, practice_id
+"""
 TOTALS = f"""
     select count(*) as created, count(*) filter (where status = 'completed') as completed,
-           count(*) filter (where status = 'pending') as pending,
-           median(hours_to_finalize) filter (where status = 'completed') as hours
+           median(hours_to_finalize) filter (where status = 'completed') as hours,
+           quantile_cont(hours_to_finalize, 0.9) filter (where status = 'completed') as slow_hours
     from marts.staff_tasks where {IN_PERIOD}
 """
 TYPES = f"""
@@ -16,8 +25,15 @@ TYPES = f"""
            count(*) filter (where status = 'canceled') as canceled,
            count(*) filter (where status = 'pending') as pending,
            median(hours_to_finalize) filter (where status = 'completed') as median_hours_to_finalize,
+           quantile_cont(hours_to_finalize, 0.9) filter (where status = 'completed') as p90_hours_to_finalize,
            median(open_hours_to_finalize) filter (where status = 'completed') as median_open_hours_to_finalize
     from marts.staff_tasks where {IN_PERIOD} group by task_type order by created desc, task_type
+"""
+PRACTICES = f"""
+    select practice_id, count(*) as created, count(*) filter (where status = 'completed') as completed,
+           median(hours_to_finalize) filter (where status = 'completed') as median_hours_to_finalize,
+           quantile_cont(hours_to_finalize, 0.9) filter (where status = 'completed') as p90_hours_to_finalize
+    from marts.staff_tasks where {IN_PERIOD} group by practice_id order by p90_hours_to_finalize desc nulls last
 """
 WEEKS = f"""
     select date_trunc('week', day)::date as week, sum(created)::bigint as created,
@@ -25,29 +41,22 @@ WEEKS = f"""
            sum(reopened)::bigint as reopened
     from marts.{MART} where {WHOLE_WEEKS} group by week order by week
 """
-WAITING = """
+WAITING = f"""
     select case when hours_pending < 24 then 'Under a day' when hours_pending < 72 then '1 to 3 days'
                 when hours_pending < 168 then '3 to 7 days' when hours_pending < 720 then '7 to 30 days'
                 else 'Over 30 days' end as waiting,
            count(*) as tasks, min(hours_pending) as shortest
-    from marts.staff_tasks
-    where practice_id in (select unnest($practices)) and status = 'pending'
+    from marts.staff_tasks where {CHOSEN} and status = 'pending'
     group by waiting order by shortest
 """
 
 
 def draw(view: View) -> None:
     """Draw the page."""
-    with part():
+    with part("What waits now"):
+        _backlog(view)
+    with part("Created in the period"):
         _totals(view)
-    with part("What waits now, by age"):
-        table = view.ask(WAITING).drop("shortest")
-        shown(
-            *(view, table, charts.bars(table, "tasks", "waiting")),
-            name="tasks-waiting",
-            says="Tasks that wait now, by how long they have waited, whenever they were created",
-            defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
-        )
     with part("How long they take, by type"):
         by_value(
             *(view, view.ask(TYPES), "task_type", "median_hours_to_finalize"),
@@ -58,8 +67,18 @@ def draw(view: View) -> None:
                 *((MART, name) for name in ("median_hours_to_finalize", "median_open_hours_to_finalize")),
             ],
         )
+    if len(view.scope.practices) > 1:
+        with part("How long they take, by practice"):
+            table = view.named(view.ask(PRACTICES))
+            shown(
+                *(view, table, charts.bars(view.short(table), "p90_hours_to_finalize", "practice")),
+                name="tasks-by-practice",
+                says="Hours within which nine of ten completed tasks were done, by practice, the slowest first",
+                defined_by=[(MART, "median_hours_to_finalize"), (MART, "completed")],
+            )
     with part("Week by week"):
         table = view.ask(WEEKS)
+        st.caption(WHOLE_WEEKS_SAID)
         long = charts.by_measure(table, "week", ["created", "completed", "pending"], "state", "tasks")
         shown(
             *(view, table, charts.over_time(long, "week", "tasks", "state")),
@@ -69,17 +88,42 @@ def draw(view: View) -> None:
         )
 
 
+def _backlog(view: View) -> None:
+    words, table = view.words, view.named(view.ask(BACKLOG))
+    waiting = int(table.get_column("pending").sum())
+    old = int(table.get_column("over_a_week").sum())
+    if waiting:
+        st.markdown(
+            f"**{words.count(waiting, 'task waits', 'tasks wait')}** now, whenever created; {words.number(old)} "
+            "of them for over a week."
+        )
+    ages = view.ask(WAITING).drop("shortest")
+    shown(
+        *(view, ages, charts.bars(ages, "tasks", "waiting")),
+        name="tasks-waiting",
+        says="Tasks that wait now, by how long they have waited, whenever they were created",
+        defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
+        empty="No task waits.",
+    )
+    if len(view.scope.chosen) > 1 and waiting:
+        shown(
+            *(view, table, charts.bars(view.short(table), "pending", "practice")),
+            name="tasks-waiting-by-practice",
+            says="Tasks that wait now by practice: how many, and for how many days",
+            defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
+        )
+
+
 def _totals(view: View) -> None:
     sums = compared(view, MART, TOTALS)
     half = "median_hours_to_finalize"
+    done = "of completed tasks"
     figures(
         view,
         [
             sums.count("Created", "created", "tasks"),
-            sums.share("Completed", "completed", "created", "tasks"),
-            sums.share("Still waiting", "pending", "created", "tasks", better="less"),
-            sums.count(
-                "Half are done within", "hours", "of completed tasks", better="less", by=half, is_hours=True
-            ),
+            sums.share("Completed so far", "completed", "created", "tasks"),
+            sums.count("Half are done within", "hours", done, better="less", by=half, is_hours=True),
+            sums.count("Nine of ten within", "slow_hours", done, better="less", by=half, is_hours=True),
         ],
     )

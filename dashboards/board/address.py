@@ -1,0 +1,185 @@
+"""Filters and the address of a page. The address holds ids, and an address opens the same view.
+
+Streamlit's own binding writes labels, drops values that it does not know in silence, and forgets the filters of a
+page that was left. Here the filters of every page are kept for the tab, and the address is written after each run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+import streamlit as st
+
+
+@dataclass(slots=True)
+class Address:
+    """The values of all filters of this tab, under the names that stand in the address.
+
+    `opened` is the address if it was opened in this run, and `None` if the filters changed by hand or another page
+    was opened by the navigation. `shown` are the values of the filters of this page.
+    """
+
+    kept: dict[str, list[str]]
+    opened: dict[str, list[str]] | None
+    shown: dict[str, list[str]] = field(default_factory=dict)
+    drawn: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+    def given(self, name: str) -> list[str] | None:
+        """Return the values that a filter must take over now; `None` if it has its value already."""
+        self.drawn.add(name)
+        if self.opened is not None:
+            return self.opened.get(name, [])
+        return None if name in st.session_state else self.kept.get(name, [])
+
+    def keep(self, name: str, values: Sequence[str]) -> None:
+        """Keep the values of a filter; no values are the usual ones, which the address leaves out."""
+        self.kept[name] = list(values)
+        if values:
+            self.shown[name] = list(values)
+
+    def refuse(self, label: str, value: str) -> None:
+        """Note a value that cannot be shown."""
+        self.notes.append(f"The address names “{value}” for {label}, which cannot be shown here.")
+
+
+def follow(page: str) -> Address:
+    """Return the address of this run. The navigation opens a page without filters: then the kept ones count."""
+    state = st.session_state
+    now = _now()
+    has_moved = state.get("address_page") != page
+    is_opened = now not in state.get("address_seen", []) and (bool(now) or not has_moved)
+    before: Address | None = state.get("address")
+    state.address = Address(before.kept if before else {}, now if is_opened else None)
+    state.address_page = page
+    return state.address
+
+
+def write(address: Address) -> list[str]:
+    """Write the address of the shown view. Return what the opened address named and the page cannot show."""
+    unknown = [name for name in address.opened or {} if name not in address.drawn]
+    address.notes += [f"This page has no filter “{name}”: it is not applied." for name in unknown]
+    # A choice that is made before the browser has the new address comes with the old one: nobody opened that.
+    st.session_state.address_seen = [address.shown, _now()]
+    if address.shown != _now():
+        st.query_params.from_dict(address.shown)
+    return address.notes
+
+
+def _now() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _current() -> Address:
+    return st.session_state.address
+
+
+def pick(
+    name: str,
+    label: str,
+    options: Mapping[str, str],
+    *,
+    usual: str | None = None,
+    empty: str = "All",
+    width: int | Literal["stretch"] = "stretch",
+) -> str | None:
+    """Choose one of `options`, which are labels by id; `usual` is the choice of an address without the filter."""
+    _take_over(name, label, options, usual)
+    chosen = st.selectbox(
+        label, list(options), None, options.__getitem__, key=name, placeholder=empty, width=width
+    )
+    _current().keep(name, [chosen] if chosen and chosen != usual else [])
+    return chosen
+
+
+def pick_at_once(name: str, label: str, options: Mapping[str, str], *, usual: str) -> str:
+    """Choose one of a few options that are all in sight."""
+    _take_over(name, label, options, usual)
+    chosen = st.segmented_control(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=name,
+        required=True,
+        label_visibility="collapsed",
+    )
+    _current().keep(name, [chosen] if chosen and chosen != usual else [])
+    return chosen or usual
+
+
+def pick_several(name: str, label: str, options: Mapping[str, str]) -> list[str]:
+    """Choose any number of `options`, which are labels by id."""
+    address = _current()
+    given = address.given(name)
+    if given is None:
+        given = list(st.session_state[name])
+    known = [_known(value, options) for value in given]
+    for value, found in zip(given, known, strict=True):
+        if found is None:
+            address.refuse(label.lower(), value)
+    st.session_state[name] = [found for found in known if found is not None]
+    chosen = st.multiselect(label, list(options), key=name, placeholder="All", format_func=options.__getitem__)
+    address.keep(name, chosen)
+    return chosen
+
+
+def pick_day(name: str, label: str, usual: date, first: date, last: date) -> date:
+    """Choose a day; a day outside of `first` to `last` is said."""
+    address = _current()
+    given = address.given(name)
+    if given is None:
+        given = [str(st.session_state[name])]
+    day = _day(given[-1]) if given else usual
+    if day is None or not first <= day <= last:
+        address.refuse(f"“{label}”", given[-1])
+        day = usual
+    st.session_state[name] = day
+    chosen = st.date_input(label, None, first, last, key=name, format="YYYY-MM-DD")
+    picked = chosen if isinstance(chosen, date) else usual
+    address.keep(name, [str(picked)])
+    return picked
+
+
+def pick_number(name: str, label: str, least: int, most: int) -> int:
+    """Choose a number; the least is the usual one."""
+    address = _current()
+    given = address.given(name)
+    if given is not None:
+        text = given[-1] if given else str(least)
+        is_known = text.isdecimal() and least <= int(text) <= most
+        if not is_known:
+            address.refuse(f"“{label}”", text)
+        st.session_state[name] = int(text) if is_known else least
+    chosen = int(st.number_input(label, least, most, key=name))
+    address.keep(name, [str(chosen)] if chosen != least else [])
+    return chosen
+
+
+def _take_over(name: str, label: str, options: Mapping[str, str], usual: str | None) -> None:
+    """Set the value of a widget from the address, or from the page that was left."""
+    address = _current()
+    given = address.given(name)
+    if given is None:
+        kept = st.session_state[name]
+        given = [kept] if kept is not None else []
+    found = _known(given[-1], options) if given else usual
+    if given and found is None:
+        address.refuse(label.lower(), given[-1])
+        found = usual
+    st.session_state[name] = found
+
+
+def _known(value: str, options: Mapping[str, str]) -> str | None:
+    """Return the id of a value: addresses of earlier versions hold the label instead."""
+    if value in options:
+        return value
+    labelled = [name for name, label in options.items() if label == value]
+    return labelled[0] if len(labelled) == 1 else None
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -1,0 +1,249 @@
+"""The scorecard of practices: shares beside those of the other practices, and what an outlier is made of."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from board.noise import STRICT, difference_interval, is_more_than_noise, share_interval
+from board.parts import View
+from board.scope import IN_PERIOD, closed
+from board.words import Words, named
+
+Sums = tuple[int, int]
+"""The cases that went well, and all cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A share by practice: the columns of `SUMS` that it divides, and its definition.
+
+    `causes` counts the cases that did not go well by what happened to them.
+    """
+
+    key: str
+    label: str
+    defined_by: tuple[str, str]
+    causes: str
+    window: str | None = None
+
+
+SUMS = f"""
+    with daily as (
+        select practice_id,
+               sum(new_booking_callers) filter (where {closed("caller")}) as callers_of,
+               sum(booked_within_7_days) filter (where {closed("caller")}) as callers,
+               sum(missed_callers) filter (where {closed("caller")}) as won_back_of,
+               sum(recovered_within_7_days) filter (where {closed("caller")}) as won_back,
+               sum(sessions) as online_of, sum(completed) as online,
+               sum(contacted) filter (where {closed("outreach")}) as outreach_of,
+               sum(booked) filter (where {closed("outreach")}) as outreach
+        from marts.practice_daily where {IN_PERIOD} group by practice_id
+    ), inbound as (
+        select practice_id, sum(calls) as answered_of, sum(answered_calls) as answered
+        from marts.booking_intent_daily where {IN_PERIOD} and direction = 'inbound' group by practice_id
+    )
+    select columns(* exclude (practice_id))::bigint, practice_id
+    from daily full join inbound using (practice_id)
+"""
+_WISHES = """
+    select coalesce(outcome, state) as cause, count(*) as cases from marts.phone_calls
+    where {period} and direction = 'inbound' and is_missed_new_booking group by cause
+"""
+MEASURES = (
+    Measure(
+        "callers",
+        "Callers booked",
+        ("practice_daily", "booked_within_7_days"),
+        _WISHES.format(period=f"{IN_PERIOD} and {closed('caller')}"),
+        "caller",
+    ),
+    Measure(
+        "won_back",
+        "Missed, won back",
+        ("practice_daily", "recovered_within_7_days"),
+        _WISHES.format(period=f"{IN_PERIOD} and {closed('caller')}"),
+        "caller",
+    ),
+    Measure(
+        "answered",
+        "Calls answered",
+        ("booking_intent_daily", "answered_calls"),
+        f"""select state as cause, count(*) as cases from marts.phone_calls
+            where {IN_PERIOD} and direction = 'inbound' and not is_answered group by cause""",
+    ),
+    Measure(
+        "online",
+        "Online, completed",
+        ("booking_funnel_daily", "completion_rate"),
+        f"""select stage as cause, count(*) as cases from marts.booking_sessions
+            where {IN_PERIOD} and status <> 'completed' group by cause""",
+    ),
+    Measure(
+        "outreach",
+        "Outreach, booked",
+        ("outreach_outcomes_daily", "booked_rate"),
+        f"""select coalesce(outcome, status) as cause, count(*) as cases from marts.outreach_requests
+            where {IN_PERIOD} and {closed("outreach")} and is_contacted and outcome is distinct from 'booked'
+            group by cause""",
+        "outreach",
+    ),
+)
+BY_KEY = {measure.key: measure for measure in MEASURES}
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One practice in one measure: now, before (without it, the practice is new), and all other practices."""
+
+    practice_id: str
+    name: str
+    measure: Measure
+    now: Sums
+    before: Sums
+    others: Sums
+
+    @property
+    def share(self) -> float | None:
+        """The share of cases that went well."""
+        return self.now[0] / self.now[1] if self.now[1] else None
+
+    @property
+    def change(self) -> float | None:
+        """The share minus that of the period before."""
+        return None if self.share is None or not self.before[1] else self.share - self.before[0] / self.before[1]
+
+    @property
+    def stands_out(self) -> int:
+        """1 above and -1 below the other practices by more than chance, else 0."""
+        if not self.now[1] or not self.others[1]:
+            return 0
+        interval = difference_interval(*self.now, *self.others, STRICT)
+        return (1 if interval[0] > 0 else -1) if is_more_than_noise(interval) else 0
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the change is more than chance."""
+        return bool(self.now[1] and self.before[1]) and is_more_than_noise(
+            difference_interval(*self.now, *self.before, STRICT)
+        )
+
+
+def scores(view: View) -> list[Score]:
+    """Return each practice in each measure, practices in the order of their names."""
+    now, before = (_sums(view, is_before) for is_before in (False, True))
+    lasting = {practice.id for practice in view.scope.lasting}
+    found: list[Score] = []
+    for measure in MEASURES:
+        whole = _add(by_measure[measure.key] for by_measure in now.values())
+        for practice in view.scope.practices:
+            own = now.get(practice.id, {}).get(measure.key, (0, 0))
+            earlier = before.get(practice.id, {}).get(measure.key, (0, 0)) if practice.id in lasting else (0, 0)
+            others = (whole[0] - own[0], whole[1] - own[1])
+            found.append(Score(practice.id, practice.name, measure, own, earlier, others))
+    return found
+
+
+def _sums(view: View, is_before: bool) -> dict[str, dict[str, Sums]]:  # noqa: FBT001 - one of two periods
+    rows = view.ask(SUMS, before=is_before).iter_rows(named=True)
+    return {row["practice_id"]: {key: (row[key] or 0, row[f"{key}_of"] or 0) for key in BY_KEY} for row in rows}
+
+
+def _add(sums: Iterable[Sums]) -> Sums:
+    pairs = list(sums)
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+
+def matrix(found: Sequence[Score]) -> pl.DataFrame:
+    """Return one row for each practice: its shares, and in which of them it stands out."""
+    rows: dict[str, dict[str, object]] = {}
+    for score in found:
+        row = rows.setdefault(score.practice_id, {"practice": score.name, "stands_out": ""})
+        row[f"{score.measure.key}_share"] = score.share
+        if score.stands_out:
+            text = f"{score.measure.label}: {'above' if score.stands_out > 0 else 'below'} the others"
+            row["stands_out"] = f"{row['stands_out']}; {text}".removeprefix("; ")
+    columns = ["practice", *(f"{measure.key}_share" for measure in MEASURES), "stands_out"]
+    kinds = {name: pl.Float64 if name.endswith("_share") else pl.String for name in columns}
+    return pl.DataFrame([rows[key] for key in rows], schema=kinds)
+
+
+def of_measure(found: Sequence[Score], key: str) -> pl.DataFrame:
+    """Return each practice in one measure with its interval, the lowest share first."""
+    rows = [
+        (
+            score.name,
+            score.share,
+            score.now[1],
+            *share_interval(*score.now),
+            score.change,
+            "Stands out" if score.stands_out else "As the others",
+        )
+        for score in found
+        if score.measure.key == key and score.share is not None
+    ]
+    names = ["practice", "share", "cases", "low_share", "high_share", "change_share", "stands"]
+    kinds = dict(zip(names, [pl.String, pl.Float64, pl.Int64, *[pl.Float64] * 3, pl.String], strict=True))
+    return pl.DataFrame(rows, schema=kinds, orient="row").sort("share", "practice")
+
+
+def largest_change(view: View, found: Sequence[Score]) -> str | None:
+    """Return a sentence of the change that is least likely to be chance, and its cause; `None` if none is more."""
+    changed = [score for score in found if score.has_changed]
+    if not changed:
+        return None
+    score = max(changed, key=_weight)
+    words, earlier = view.words, score.before[0] / score.before[1]
+    verb = "rose" if (score.change or 0) > 0 else "fell"
+    cause = _cause(view, score)
+    return (
+        f"**What changed most: {score.measure.label} at {score.name}** {verb} from {words.percent(earlier)} to "
+        f"{words.percent(score.share)} ({words.number(score.now[0])} of {words.number(score.now[1])}).{cause}"
+    )
+
+
+def outliers(view: View, found: Sequence[Score]) -> list[str]:
+    """Return a sentence for each outlier: its share, that of the others, and the cause."""
+    words = view.words
+    return [
+        f"**{score.name}**, {score.measure.label.lower()}: {words.percent(score.share)}, the others "
+        f"{words.percent(score.others[0] / score.others[1])}.{_cause(view, score, beside_others=True)}"
+        for score in found
+        if score.stands_out
+    ]
+
+
+def _weight(score: Score) -> float:
+    """Return how many half intervals the change is wide."""
+    low, high = difference_interval(*score.now, *score.before, STRICT)
+    return abs(score.change or 0) / ((high - low) / 2)
+
+
+def _cause(view: View, score: Score, *, beside_others: bool = False) -> str:
+    """Return the kind of bad end whose share of all cases differs most, in the direction of the difference."""
+    every = [practice.id for practice in view.scope.practices]
+    here = _ends(view, score, [score.practice_id], score.now)
+    if beside_others:
+        there = _ends(view, score, [key for key in every if key != score.practice_id], score.others)
+        direction, than = -score.stands_out, "the others"
+    else:
+        there = _ends(view, score, [score.practice_id], score.before, before=True)
+        direction, than = -1 if (score.change or 0) > 0 else 1, "before"
+    differences = {end: here.get(end, 0.0) - there.get(end, 0.0) for end in here.keys() | there.keys()}
+    if not differences:
+        return ""
+    end = max(sorted(differences), key=lambda name: direction * differences[name])
+    words: Words = view.words
+    return (
+        f" Mostly because of \u201c{end}\u201d: {words.percent(here.get(end, 0.0))} of the cases, {than} "
+        f"{words.percent(there.get(end, 0.0))}."
+        if direction * differences[end] > 0
+        else ""
+    )
+
+
+def _ends(
+    view: View, score: Score, within: Sequence[str], sums: Sums, *, before: bool = False
+) -> dict[str, float]:
+    rows = view.ask(score.measure.causes, {"practices": list(within)}, before=before)
+    return {named(cause): cases / sums[1] for cause, cases in rows.iter_rows()} if sums[1] else {}

@@ -1,0 +1,43 @@
+"""Intervals of shares, of differences and of counts: published figures, and what holds for all counts."""
+
+import pytest
+from board.noise import count_interval, difference_interval, is_more_than_noise, share_interval
+from hypothesis import given
+from hypothesis import strategies as st
+
+COUNTS = st.integers(0, 10_000).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole)))
+
+
+def test_the_intervals_of_newcombes_paper() -> None:
+    """Statistics in Medicine 17 (1998): 81 of 263, and 56 of 70 beside 48 of 80, without continuity correction."""
+    assert share_interval(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert difference_interval(56, 70, 48, 80) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+@given(COUNTS, COUNTS)
+def test_a_difference_is_in_its_interval_and_turns_with_its_sides(
+    one: tuple[int, int], other: tuple[int, int]
+) -> None:
+    low, high = difference_interval(*one, *other)
+
+    assert low <= high
+    assert difference_interval(*other, *one) == pytest.approx((-high, -low))
+    if one[1] and other[1]:
+        assert low - 1e-9 <= one[0] / one[1] - other[0] / other[1] <= high + 1e-9
+    else:
+        assert not is_more_than_noise((low, high))
+
+
+@given(COUNTS)
+def test_a_share_is_in_its_interval(cases: tuple[int, int]) -> None:
+    low, high = share_interval(*cases)
+
+    assert 0 <= low <= high <= 1
+    if cases[1]:
+        assert low - 1e-9 <= cases[0] / cases[1] <= high + 1e-9
+
+
+def test_a_small_difference_of_counts_is_noise() -> None:
+    assert not is_more_than_noise(count_interval(104, 100))
+    assert is_more_than_noise(count_interval(160, 100))
+    assert not is_more_than_noise(count_interval(0, 0))
