@@ -72,7 +72,7 @@ def ledger_row(source: Known, practice: str, episode: Episode) -> dict[str, Any]
         "appointment_status": status,
         "is_kept": KEPT.get(status or ""),
         "day": day_of(source, practice, episode),
-        "is_leaking": booking is None and why_not(source, episode) is None,
+        "is_leaking": booking is None and why_not(source, practice, episode) is None,
     }
 
 
