@@ -32,13 +32,14 @@ STATUS_COLUMNS = (
     TableColumn("note", 3),
 )
 UNCERTAIN = frozenset({"uncertified", "too_old", "not_built"})
-"""Reasons that are about the data and not about a wish: the exit code is then 3."""
+"""Reasons that are about the data and not about one booking request: the exit code is then 3."""
 
 
 def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     """`vetl act plan`: 0; 3 if a practice is left out, as its lists are uncertified, too old or not built."""
     configure_logs(0)
-    made = plan_acts(load_settings(), practices)
+    settings = load_settings()
+    made = plan_acts(settings, practices)
     code = 3 if any(held.reason in UNCERTAIN for held in made.held_back) else 0
     if as_json:
         print_json({"exit_code": code, **_plan_json(made)})
@@ -46,11 +47,14 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     rows = [(act.practice_id, act.kind, act.title, act.client_id or "", act.episode_id) for act in made.acts]
     print_table(f"{count(len(rows), 'task')} would be made", PLAN_COLUMNS, rows)
     if made.acts:
-        print_aside(f"the first one's words: {made.acts[0].description!r}")
+        print_aside(f"the text of the first task: {made.acts[0].description!r}")
     if made.cancellations:
-        print_aside(f"{count(len(made.cancellations), 'task')} would be canceled: the wish was booked meanwhile")
+        print_aside(f"{count(len(made.cancellations), 'task')} would be canceled: the client has booked meanwhile")
     _show_held(made.held_back)
-    print_line(f"digest: {made.digest}; `vetl act apply {made.digest}` makes the tasks")
+    if not settings.act.enabled:
+        print_line("acting is off: set [act] enabled and practices in vetl.toml; docs/act.md shows how to begin")
+    else:
+        print_line(f"digest: {made.digest}; `vetl act apply {made.digest}` makes the tasks")
     return code
 
 
@@ -146,7 +150,7 @@ def _show_held(held: Sequence[HeldBack]) -> None:
     reasons = _reasons(held)
     if reasons:
         print_table(
-            f"{count(len(held), 'wish').replace('wishs', 'wishes')} held back",
-            ("reason", "wishes"),
+            f"{count(len(held), 'booking request')} held back",
+            ("reason", "requests"),
             [*reasons.items()],
         )

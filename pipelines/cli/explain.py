@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pipelines.cli.metric import published_file, show_evidence
-from pipelines.cli.terminal import count, print_aside, print_json, print_line, print_table, say
+from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say
 from pipelines.core.errors import WarehouseBusy, WrongUse
 from pipelines.core.text import cell, text
 from pipelines.loading.published.figures.explain import CellQuestion, Explanation, explain, explainable
@@ -82,12 +82,24 @@ def _reads(question: CellQuestion, found: Explanation) -> list[WindowRead]:
         return []
 
 
+def _ranked(found: Explanation) -> list[TableColumn]:
+    """Return the columns in the order in which a narrow terminal hides them: equal values and other ids first."""
+    own_id, *_ = [name for name in found.columns if name.endswith("_id") and name != "practice_id"] or [""]
+    columns: list[TableColumn] = []
+    for number, name in enumerate(found.columns):
+        is_equal = len({row[number] for row in found.rows}) <= 1
+        is_other_id = name.endswith(("_id", "_key", "created_at")) and name != own_id
+        rank = 3 if is_equal and len(found.rows) > 1 else 2 if is_other_id else int(name != own_id)
+        columns.append(TableColumn(name, rank, max((len(text(row[number])) for row in found.rows), default=0)))
+    return columns
+
+
 def _show(found: Explanation, reads: Sequence[WindowRead]) -> None:
     print_line(f"{found.mart}.{found.column}: {text(found.value)} ({found.unit})")
     print_aside(found.definition)
     title = f"{count(len(found.rows), 'row')} of marts.{found.metric.mart} give {text(found.recounted)}"
     hidden = f" ({_SHOWN} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
-    print_table(title + hidden, found.columns, found.rows[:_SHOWN])
+    print_table(title + hidden, _ranked(found), found.rows[:_SHOWN])
     show_evidence(found.certificates)
     if reads:
         cells = [

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
-from pipelines.cli.terminal import print_aside, print_json, print_line, print_table, short
+from pipelines.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
 from pipelines.core.text import cell, text
 from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
 from pipelines.loading.published.figures.evidence import Evidence
@@ -32,7 +32,7 @@ def list_metrics(file: Path | None, *, as_json: bool) -> int:
         (metric.name, metric.words, metric.unit, metric.better, ", ".join(dimensions_of(metrics, metric)))
         for metric in metrics.values()
     ]
-    print_table("", ("metric", "words", "unit", "better", "split by"), rows)
+    print_table("", ("metric", TableColumn("words", 2), "unit", "better", TableColumn("split by", 1, 30)), rows)
     return 0
 
 
@@ -55,9 +55,8 @@ def metric(file: Path | None, question: MetricQuestion, *, as_csv: bool, as_json
 
 def _show(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
     asked = answer.metric
-    print_table(
-        f"{asked.words} ({asked.unit}){_period(question.since, question.until)}", answer.columns, answer.rows
-    )
+    rows = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in answer.rows]
+    print_table(f"{asked.words} ({asked.unit}){_period(question.since, question.until)}", answer.columns, rows)
     print_line(f"{asked.name}: {asked.definition}")
     adding = "" if asked.additive else "; values do not add up"
     print_aside(f"{short(file)}; {asked.maturity}{adding}")
