@@ -37,8 +37,8 @@ EXAMPLES = {
         vetl doctor --practice loc-001 --endpoint phone_calls --all""",
     "explain": """
         vetl explain
-        vetl explain booking_intent_daily.missed_intent_calls --practice loc-001 --day 2026-01-12
-        vetl explain practice_daily.calls --practice loc-001 --day 2026-01-12 --format csv""",
+        vetl explain practice_daily.calls --practice loc-001 --day 2026-01-12
+        vetl explain practice_daily.calls --day 2026-01-12 --format csv""",
     "forget": "vetl forget --practice loc-001 --client 10000001",
     "init": """
         vetl init
@@ -46,7 +46,7 @@ EXAMPLES = {
     "lake export": "vetl lake export",
     "metric": """
         vetl metric
-        vetl metric intent_conversion_rate --by practice,week --where direction=inbound
+        vetl metric intent_rate --by practice,week --where direction=inbound
         vetl metric calls --by day --since 2026-01-01 --format csv""",
     "notebook": """
         vetl notebook

@@ -39,7 +39,7 @@ def metric(
     style: Style = "table",
     as_json: AsJson = False,
 ) -> int:
-    """Answer by metric: a rate with its counts, never a mean of rates."""
+    """Answer by metric; a rate comes with its counts."""
     from pipelines.cli import metric as command
     from pipelines.loading.published.figures.ask import MetricQuestion
 
@@ -61,7 +61,7 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Recompute the digests of a published file: whole, or what differs."""
+    """Check that no value of a published file was changed."""
     from pipelines.cli import verify as command
 
     return command.verify(file, practice, day and day.date(), as_json=as_json)

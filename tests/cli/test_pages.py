@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "commands.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")))
 CODE = re.compile(r"^```\w*\n(?P<block>.*?)^```|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r'(?:^|/)vetl (query "[^"]*"|[a-z][^#\n]*)', re.MULTILINE)
-PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]")
+PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]|\bDIGEST\b|\bMART\.COLUMN\b|^metric NAME$")
 """Lines of the reference that nobody types."""
 
 SHOWN_ELSEWHERE = {
@@ -85,7 +85,14 @@ def test_every_command_of_readme_and_how_to_pages_works(
         for written in sorted(commands() - reader.typed):
             if written.startswith("vetl query"):
                 assert "completion_rate" in reader.types(written)
-        for written in ("publish", "quarantine list", "quarantine retry", "webhooks drain"):
+        for written in (
+            "publish",
+            "quarantine list",
+            "quarantine retry",
+            "webhooks drain",
+            "act plan",
+            "act status",
+        ):
             reader.types(f"vetl {written}")
         for written in ("run", "reconcile"):
             assert _is_quiet(reader.types(f"vetl {written} --quiet --log-file vetl.log"))
