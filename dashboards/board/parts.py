@@ -316,12 +316,18 @@ def by_value(view: View, table: pl.DataFrame, by: str, amount: str, **said: Any)
 def listed(table: pl.DataFrame, says: str) -> None:
     """Draw a table to sort and search; shares as percentages, numbers in the format of the reader's country."""
     columns = {name: _column(name, table) for name in table.columns}
+    # Streamlit shows up to two decimals of a percentage, so 75.84% would stand above 77.7%.
+    table = table.with_columns(pl.col(name).round(3) for name in table.columns if _is_share(name))
     st.dataframe(table, hide_index=True, placeholder=NOTHING, column_config=columns, alt=says)
+
+
+def _is_share(name: str) -> bool:
+    return name.endswith(("_rate", "share"))
 
 
 def _column(name: str, table: pl.DataFrame) -> Any:  # noqa: ANN401 - Streamlit's own types
     title, kind = label(name), table.schema[name]
-    if name.endswith(("_rate", "share")):
+    if _is_share(name):
         return st.column_config.NumberColumn(title, format="percent")
     if kind.is_numeric():
         return st.column_config.NumberColumn(title, format="localized")

@@ -38,6 +38,8 @@ from pipelines.jobs.dbt_process import (
     one_line,
     state_folder,
 )
+from pipelines.jobs.forget import build_in_full, finish_forgettings
+from pipelines.jobs.forget_plan import read_plans
 from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.failures import busy_in
@@ -116,7 +118,9 @@ def _built(
     context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path
 ) -> Iterator[Any]:
     """Build and test, as soon as no other process holds the warehouse."""
-    if context.run.job_name in ONLY_NEWS and _is_up_to_date(settings):
+    with as_failures():
+        is_forgetting = bool(read_plans(settings.warehouse.path))
+    if context.run.job_name in ONLY_NEWS and not is_forgetting and _is_up_to_date(settings):
         context.log.info(_UP_TO_DATE)
         yield from last_results(
             context, _UP_TO_DATE, of=PUBLISHED
@@ -130,6 +134,9 @@ def _built(
     with ExitStack() as lock:
         with as_failures():
             lock.enter_context(writing(settings))
+            for forgotten in finish_forgettings(settings, build_in_full):
+                rest = f"still mentioned in {', '.join(forgotten.left)}" if forgotten.left else "is complete"
+                context.log.info("the forgetting of %s %s", forgotten.pseudonym, rest)
         while True:
             with as_failures():
                 wait_for_lock(settings, context.log.info, max(0.0, deadline - time.monotonic()))
