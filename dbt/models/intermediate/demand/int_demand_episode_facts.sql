@@ -30,7 +30,7 @@ episodes as (
         {{ of_the_client('max_by(channel, position)') }} as last_channel,
         {{ of_the_client('max_by(contact_id, position)') }} as last_contact_id,
         {{ of_the_client('max(happened_at)') }} as last_contact_at,
-        nullif({{ of_the_client("max_by(coalesce(wanted, ''), position)") }}, '') as wanted,
+        nullif({{ of_the_client('max_by(coalesce(wanted, \'\'), position)') }}, '') as wanted,
         {{ of_the_client('max_by(result, position)') }} as last_result,
         bool_or(begun_by = 'client') as has_client_contact
     from timeline
