@@ -104,6 +104,7 @@ def test_a_reader_of_the_manifest_finds_every_mart_masked(private: Path, tmp_pat
     tables = {item["name"]: item for item in json.loads((folder / "manifest.json").read_text("utf-8"))["tables"]}
     assert {name: item["rows"] for name, item in tables.items()} == {
         "clients": 3,
+        "digests": 3,
         "leak_list": 3,
         "phone_calls": 2,
     }
