@@ -68,7 +68,7 @@ class StrategyMachine(RuleBasedStateMachine):
     """Kinds of certificates that a deletion and an insertion between the same two requests can deceive."""
     LEARNING: ClassVar[int] = 20
     """The most requests that learn how to read a list at rest, under the configured names."""
-    STATUS: ClassVar[int] = 4
+    STATUS: ClassVar[int] = 6
     """The same for the status, which is learnt when it is needed."""
     OTHER_NAMES: ClassVar[int] = 60
     """The same, in addition, if the server has other names."""

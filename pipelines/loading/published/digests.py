@@ -140,9 +140,11 @@ def _leaves(columns: Columns, relation: str) -> str:
     practice = "practice_id" if "practice_id" in columns else "cast(null as varchar)"
     row = ", ".join(quoted(name) for name in columns)
     named = literal("; ".join(f"{name} {kind}" for name, kind in columns.items()))
+    # Without a practice and a day there is no group, and an empty mart would have a leaf.
     return (
         f"select {practice} as practice_id, {_day_of(columns)} as day, count(*) as rows,"
         f" sum(hash(hash(row({row})), {named})) as digest from {relation} group by all"
+        " having count(*) > 0"
     )
 
 
