@@ -24,7 +24,7 @@ import sandbox
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "4").rpartition("-")
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "2").rpartition("-")
 SEEDS = range(int(FIRST or 0), int(LAST))
 DAYS = 6
 WEBHOOKS = 20
