@@ -19,7 +19,7 @@ from pipelines.acting.codes import code_of
 from pipelines.acting.planning import ActPlan
 from pipelines.acting.sighting import Sighting
 from pipelines.core.errors import InboxError, LedgerError
-from pipelines.receiving.inbox_file import check_room, identities, make
+from pipelines.receiving.inbox_file import BUSY_MILLISECONDS, check_room, connect, identities, make
 
 _SCHEMA = """
 create table if not exists plans (
@@ -51,7 +51,6 @@ create table if not exists settling (
     since text not null          -- tasks were found that the ledger did not know
 ) strict;
 """
-_BUSY_MILLISECONDS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +82,7 @@ class Ledger:
         except OSError as error:
             raise LedgerError(f"{path}: cannot be made or opened: {error.strerror}") from None
         with _as_ledger_errors(path):
-            connection = sqlite3.connect(path, isolation_level=None)
-            try:
-                connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
-                connection.execute("pragma journal_mode = wal")
-                connection.execute("pragma synchronous = full")
-                connection.executescript(_SCHEMA)
-            except sqlite3.Error:
-                connection.close()
-                raise
+            connection = connect(path, _SCHEMA)
         return cls(path, connection)
 
     def __enter__(self) -> Self:
@@ -262,7 +253,7 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
         _as_ledger_errors(path),
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
     ):
-        connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
+        connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
         return _entries(connection)
 
 

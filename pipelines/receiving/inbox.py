@@ -16,7 +16,7 @@ from typing import Self
 
 from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox_file import as_vetl_errors, check_room, identities, make
+from pipelines.receiving.inbox_file import BUSY_MILLISECONDS, as_vetl_errors, check_room, connect, identities, make
 
 _SCHEMA = """
 create table if not exists deliveries (
@@ -33,7 +33,6 @@ create index if not exists waiting on deliveries (number) where drained_at is nu
 create index if not exists drained on deliveries (drained_at) where drained_at is not null;
 create table if not exists probe (number integer primary key, at text not null) strict;
 """
-_BUSY_MILLISECONDS = 5_000
 _FORGOTTEN_AT_ONCE = 1_000
 """Most rows of one deletion, because the receiver waits meanwhile."""
 
@@ -89,7 +88,7 @@ def read_backlog(path: Path) -> Backlog:
         as_vetl_errors(path),
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
     ):
-        connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
+        connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
         return _backlog(connection)
 
 
@@ -113,16 +112,7 @@ class Inbox:
         except OSError as error:
             raise InboxError(f"{path}: cannot be made or opened: {error.strerror}") from None
         with as_vetl_errors(path):
-            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            try:
-                connection.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
-                connection.execute("pragma journal_mode = wal")
-                connection.execute("pragma synchronous = full")
-                connection.execute("pragma journal_size_limit = 67108864")
-                connection.executescript(_SCHEMA)
-            except sqlite3.Error:
-                connection.close()
-                raise
+            connection = connect(path, _SCHEMA)
         return cls(path, connection)
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The files of the inbox: their creation for the owner alone, their identity, and errors in one line."""
+"""Files of the inbox and the ledger of acts: made for their owner alone, opened, and errors in one line."""
 
 import os
 import sqlite3
@@ -8,6 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from pipelines.core.errors import InboxError
+
+BUSY_MILLISECONDS = 5_000
+"""How long a connection waits for a lock of another one."""
 
 Identity = tuple[int, int]
 """The device and the number of a file, independent of its name."""
@@ -30,6 +33,25 @@ def make(path: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def connect(path: Path, schema: str) -> sqlite3.Connection:
+    """Open the file for any thread, with a write-ahead log that is on disk after each commit.
+
+    Raises:
+        sqlite3.Error: it cannot be opened, or is no such database.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        connection.execute("pragma journal_size_limit = 67108864")
+        connection.executescript(schema)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def identities(path: Path) -> list[Identity | None]:
