@@ -80,7 +80,7 @@ def called_back(month: Month, created: Millis, callers: Callers, talks: Talks, d
     """Return the callers with some outbound calls made to the last inbound caller who got no appointment."""
     size = len(created)
     inbound = callers.direction == v.DIRECTIONS["inbound"]
-    scheduling = (talks.subject == v.CLASSIFICATIONS["scheduling"]) | (talks.subject == NONE)
+    scheduling = talks.subject == v.CLASSIFICATIONS["scheduling"]
     missed = inbound & scheduling & (callers.client != NO_REFERENCE) & (talks.outcome >= len(v.BOOKED_OUTCOMES))
     last = np.maximum.accumulate(np.where(missed, np.arange(size), -1))
     chosen = ~inbound & (last >= 0) & dice.happens(month.practice.character.calls_back, size)
