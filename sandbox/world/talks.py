@@ -19,7 +19,7 @@ _SECOND: Final = 1000
 _REVISED: Final = 0.04
 _TOOL_WITHOUT_RESULT: Final = 0.05
 _LINES: Final = 1_000_000
-_NOON: Final = 13 * HOUR
+_NOON: Final = 12 * HOUR
 
 
 class _Columns:
