@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import booking, calls, demand, outreach, overview, practice, rows, tasks
+from support.expected import anomalies, booking, calls, demand, outreach, overview, practice, rows, tasks
 from support.mart_inputs import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
@@ -26,6 +26,7 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (2, overview.practice_daily),
     (2, overview.practice_weekly),
     (4, overview.report_revisions),
+    (3, anomalies.anomalies_daily),
     (3, demand.demand_contacts),
     (3, demand.first_responses_daily),
     (1, practice.practices),
