@@ -43,6 +43,7 @@
         'anomaly_spreads': 'A day farther from its baseline than so many spreads is an anomaly.',
         'anomaly_least': 'Days with fewer cases are not judged.',
         'holidays': 'Holidays by practice (else default), as 2025-12-25 or, for every year, 12-25.',
+        'visit_value': 'An assumption: the worth of a visit, as a range by practice, else default; none if it is not set.',
         'opening_hour': 'The hour of the wall clock at which practices open.',
         'closing_hour': 'The hour at which they close.',
         'opening_weekdays': 'On how many days of the week they are open, from Monday.',
