@@ -1,6 +1,6 @@
 """Days that are far from the same weekday of the weeks before, implemented a second time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from math import sqrt
 from statistics import mean, stdev
@@ -14,7 +14,7 @@ from support.mart_inputs import Expected, Known
 WEEKS, SPREADS, LEAST = 8, 3, 10
 """The project's defaults; no holiday is set."""
 COUNTS = ("inbound_calls", "new_booking_intent_calls", "sessions", "outreach_requests", "tasks_created")
-SHARES = {
+SHARES: dict[str, Callable[[Mapping[str, int]], tuple[int, int]]] = {
     "answered_rate": lambda day: (day["answered_inbound_calls"], day["inbound_calls"]),
     "new_booking_rate": lambda day: (
         day["new_booking_intent_calls"] - day["missed_new_booking_calls"],
@@ -30,7 +30,7 @@ def anomalies_daily(source: Known) -> Expected:
     counted, days = counted_by_day(source), practice_days(source)
     return {
         (practice, day, measure): judged(counted[practice, day], before(counted, practice, day, measure), measure)
-        | verdict(bool(tuple(row)[4]), counted, practice, day, measure)
+        | verdict(counted, practice, day, measure, is_over=bool(tuple(row)[4]))
         for (practice, day), row in days.items()
         for measure in (*COUNTS, *SHARES)
     }
@@ -81,7 +81,7 @@ def judged(counts: Mapping[str, int], baseline: list[Day], measure: str) -> dict
     }
 
 
-def verdict(is_over: bool, counted: Any, practice: str, day: date, measure: str) -> dict[str, Any]:
+def verdict(counted: Any, practice: str, day: date, measure: str, *, is_over: bool) -> dict[str, Any]:
     baseline = before(counted, practice, day, measure)
     row = judged(counted[practice, day], baseline, measure)
     word = "ordinary"
