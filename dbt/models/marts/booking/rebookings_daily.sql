@@ -17,7 +17,10 @@ following as (
     select
         visits.practice_id,
         visits.appointment_id,
-        bool_or(later.created_at < visits.booking_date and coalesce(later.course, '') != 'canceled') as is_booked_before,
+        bool_or(
+            later.created_at < visits.booking_date
+            and later.course != 'canceled'
+        ) as is_booked_before,
         bool_or(
             later.created_at >= visits.booking_date
             and cast({{ local_time('later.created_at', 'visits.time_zone') }} as date)

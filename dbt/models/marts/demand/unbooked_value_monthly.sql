@@ -1,4 +1,3 @@
-{%- set values = var('visit_value') -%}
 with unbooked as (
     select
         practice_id,
@@ -14,15 +13,7 @@ select
     practice_id,
     month,
     count(*) as unbooked_requests,
-    {%- for bound in [0, 1] %}
-    cast(
-        case
-            {%- for practice, range in values.items() if practice != 'default' %}
-            when practice_id = {{ text_literal(practice) }} then {{ range[bound] }}
-            {%- endfor %}
-            when true then {{ values['default'][bound] if 'default' in values else 'null' }}
-        end * count(*) as double
-    ) as {{ ['assumed_value_low', 'assumed_value_high'][bound] }}{{ ',' if not loop.last }}
-    {%- endfor %}
+    cast({{ assumed_value('practice_id', 0) }} * count(*) as double) as assumed_value_low,
+    cast({{ assumed_value('practice_id', 1) }} * count(*) as double) as assumed_value_high
 from unbooked
 group by practice_id, month

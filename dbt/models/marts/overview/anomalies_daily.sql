@@ -7,9 +7,8 @@
     ],
     'completion_rate': ['counted.completed', 'counted.sessions'],
 } -%}
-{%- set weeks -%}
-    partition by practice_id, measure, weekday order by day rows between {{ var('anomaly_weeks') }} preceding and 1 preceding
-{%- endset -%}
+{%- set weeks = 'partition by practice_id, measure, weekday order by day rows between '
+    ~ var('anomaly_weeks') ~ ' preceding and 1 preceding' -%}
 with days as (
     select
         counted.*,
@@ -33,7 +32,8 @@ measured as (
         counted.is_over,
         counted.is_holiday,
         cast(counted.{{ name }} as double) as counted,
-        cast(null as double) as whole
+        cast(null as double) as whole,
+        false as is_share
     from days as counted
     union all
     {%- endfor %}
@@ -46,7 +46,8 @@ measured as (
         counted.is_over,
         counted.is_holiday,
         cast({{ part }} as double) as counted,
-        cast({{ whole }} as double) as whole
+        cast({{ whole }} as double) as whole,
+        true as is_share
     from days as counted
     {{- '\n    union all' if not loop.last }}
     {%- endfor %}
@@ -59,7 +60,10 @@ ordinary as (
         case when whole is null then counted else counted / nullif(whole, 0) end as value,
         case when not is_holiday then counted end as usual,
         case when not is_holiday then coalesce(whole, 0) end as usual_whole,
-        case when not is_holiday then case when whole is null then counted else counted / nullif(whole, 0) end end as usual_value
+        case
+            when not is_holiday and whole is null then counted
+            when not is_holiday then counted / nullif(whole, 0)
+        end as usual_value
     from measured
 ),
 
@@ -137,8 +141,6 @@ select
     (value - expected) / nullif(spread, 0) as distance,
     verdict,
     verdict in ('low', 'high') as is_anomaly,
-    case
-        when measure in ('{{ shares | join("', '") }}') and verdict in ('low', 'high') then verdict = 'low'
-    end as is_worse,
+    case when is_share and verdict in ('low', 'high') then verdict = 'low' end as is_worse,
     is_holiday
 from judged

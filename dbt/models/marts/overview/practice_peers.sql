@@ -64,7 +64,8 @@ bounded as (
     select
         *,
         (value + {{ z * z }} / (2 * whole)) / (1 + {{ z * z }} / whole) as middle,
-        {{ z }} * sqrt(value * (1 - value) / whole + {{ z * z }} / (4 * whole * whole)) / (1 + {{ z * z }} / whole) as half
+        {{ z }} * sqrt(value * (1 - value) / whole + {{ z * z }} / (4 * whole * whole))
+        / (1 + {{ z * z }} / whole) as half
     from compared
 )
 
