@@ -16,13 +16,12 @@ def unlike_others(marts: Marts) -> Answer:
         for row in marts("anomalies_daily")
         if row["is_anomaly"] and row["day"] >= today[row["practice_id"]] - timedelta(days=30)
     ]
-    rows.sort(key=lambda row: (-abs(row["distance"]), row["practice_id"], row["measure"], row["day"]))
     return [
         (
             *(row["practice_id"], row["day"], row["measure"], rounded(row["value"], 2)),
             *(rounded(row["expected"], 2), rounded(row["distance"], 1), row["verdict"]),
         )
-        for row in rows[:10]
+        for row in rows
     ]
 
 
@@ -94,9 +93,8 @@ def subjects(marts: Marts) -> Answer:
 
 def worth(marts: Marts) -> Answer:
     dated = [row for row in marts("unbooked_value_monthly") if row["month"]]
-    dated.sort(key=lambda row: (-row["month"].toordinal(), row["practice_id"]))
     columns = ("practice_id", "month", "unbooked_requests", "assumed_value_low", "assumed_value_high")
-    return picked(dated[:6], *columns)
+    return picked(dated, *columns)
 
 
 def cancellations(marts: Marts) -> Answer:
