@@ -238,7 +238,7 @@ def acts_of(demand: Demand) -> Mapping[str, list[datetime]]:
     told = [(demand.caller(row), row["called_at"]) for row in demand.calls if row["direction"] == "outbound"]
     told += [(demand.contacted(row), row["contacted_at"]) for row in demand.requests]
     told += [((row["client_id"] or None, None), row["created_at"]) for row in demand.tasks]
-    told += [((row["client_id"] or None, None), row["sent_at"]) for row in demand.messages]
+    told += [((row.get("client_id") or None, None), row["sent_at"]) for row in demand.messages]
     for person, at in told:
         party = demand.party(*person)
         if party and at:
