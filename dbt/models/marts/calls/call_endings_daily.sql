@@ -3,7 +3,7 @@ with calls as (
         practice_id,
         day,
         call_classification,
-        coalesce({{ is_open_at('called_at_local') }}, false) as is_open,
+        coalesce({{ is_open_at('practice_id', 'called_at_local') }}, false) as is_open,
         is_answered,
         {{ call_ending('outcome', 'is_answered') }} as ending
     from {{ ref('phone_calls') }}
