@@ -22,9 +22,7 @@ with told as (
     select *
     from (
         values
-        {%- for row in rows or [[none] * 8] %}
-        ({% for value in row %}{{ text_literal(value) }}{{ ', ' if not loop.last }}{% endfor %}){{ ',' if not loop.last }}
-        {%- endfor %}
+        {{ literal_rows(rows or [[none] * 8]) }}
     ) as listed ({{ names | join(', ') }})
 )
 
