@@ -14,6 +14,8 @@ RUN    := .venv/.runs
 # Errors alone: of each missing folder in its configuration pip warns once for every package, which is hundreds of lines.
 QUIETLY := --quiet --quiet --disable-pip-version-check --no-deps
 LOCKED := $(BIN)/python -m pip install $(QUIETLY) --require-hashes
+# Targets that are made side by side wait for each other's installation.
+APT    := apt-get -o DPkg::Lock::Timeout=600
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
@@ -54,18 +56,18 @@ quick: setup  ## Under a minute: what a change most likely breaks (imports, sett
 	$(PYTEST) -q $(QUICK)
 
 test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
-	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
+	@command -v chromium >/dev/null || $(APT) install --yes --quiet chromium >/dev/null 2>&1 || \
 	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
 	$(PYTEST) tests/browser
 
 test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
 	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
-	  apt-get install --yes --quiet --no-install-recommends caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
+	  $(APT) install --yes --quiet --no-install-recommends caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
 	  { echo "The deployment's tests need caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/deployed
 
 test-spark: setup $(SPARK)/.installed  ## Some models on Spark, as DuckDB makes them; installs Java from Debian where it may
-	@command -v java >/dev/null || apt-get install --yes --quiet --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1 || \
+	@command -v java >/dev/null || $(APT) install --yes --quiet --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1 || \
 	  { echo "The tests of Spark need Java 17: install it, for example with apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/spark
 
@@ -103,7 +105,7 @@ spark: setup $(SPARK)/.installed  ## Build the models on Spark too (needs Java 1
 
 cluster: setup $(SPARK)/.installed  ## 500 practices in 8 shards, two Celery workers, a Spark of two workers; two are killed (needs Java, too)
 	@{ command -v redis-server && command -v java && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
-	  apt-get install --yes --quiet --no-install-recommends openjdk-17-jre-headless postgresql redis-server >/dev/null 2>&1 || \
+	  $(APT) install --yes --quiet --no-install-recommends openjdk-17-jre-headless postgresql redis-server >/dev/null 2>&1 || \
 	  { echo "The cluster needs Java 17, postgresql and redis-server: install them, for example with apt-get" >&2; exit 1; }
 	PYTHONPATH=tests $(BIN)/python -m spark.cluster --python $(SPARK)/bin/python
 
