@@ -80,7 +80,7 @@ def holding(folder: Path, values: dict[str, str]) -> dict[str, list[str]]:
 def answering(*typed: bytes) -> Generator[None]:
     """Make standard input a terminal into which somebody types these lines."""
     keyboard, tty = os.openpty()
-    with pytest.MonkeyPatch.context() as patch, open(tty, encoding="utf-8") as terminal:
+    with pytest.MonkeyPatch.context() as patch, os.fdopen(tty, encoding="utf-8") as terminal:
         patch.setattr("sys.stdin", terminal)
         os.write(keyboard, b"".join(typed))
         yield
