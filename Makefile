@@ -128,7 +128,7 @@ docs: setup  ## The documentation as a site, in build/site; reference pages and 
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python deploy/site/dbt_docs.py build/site/reference/dbt.html
 
-release: $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
+release: answers $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
 	$(RELEASE)/bin/python deploy/release
 
 $(RELEASE)/.installed: deploy/release/requirements.txt

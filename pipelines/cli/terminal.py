@@ -160,7 +160,7 @@ def _visible(
     *,
     keep_order: bool,
 ) -> list[int]:
-    """Return the columns that fit, the least `hide_rank` first; with `keep_order`, none after one that is hidden."""
+    """Return the columns that fit, the least `hide_rank` first; with `keep_order`, none after a hidden one."""
     room = width + GAP - sum(needed[index] + GAP for index in candidates if index not in hide_ranks)
     visible = [index for index in candidates if index not in hide_ranks]
     for index in sorted(set(candidates) - set(visible), key=hide_ranks.__getitem__):
