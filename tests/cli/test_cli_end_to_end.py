@@ -235,11 +235,11 @@ def report_of_a_kept_demo(
         assert kept.stderr
         report = json.loads(kept.stdout.readline())
         assert any(line.endswith("demo run\n") for line in kept.stderr), "the next command is not shown"
+        platform = tomllib.loads(Path("demo/vetl.toml").read_text("utf-8"))["partner"]["base_url"]
         monkeypatch.delenv("VETL_WAREHOUSE__PATH")
         next_day = answer(capsys, "-C", "demo", "run")
         assert sum(item["changes"]["inserted"] for item in next_day["sync"]["results"]) > 0
         assert next_day["published"]
-        platform = tomllib.loads(Path("demo/vetl.toml").read_text("utf-8"))["partner"]["base_url"]
         assert answers(platform)
     finally:
         kept.terminate()
