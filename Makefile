@@ -69,8 +69,8 @@ test-spark: setup $(SPARK)/.installed  ## Some models on Spark, as DuckDB makes 
 	  { echo "The tests of Spark need Java 17: install it, for example with apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/spark
 
-chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
-	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
+chaos: setup  ## 500 stories each of a moving source, of overlapping commands and of a forgetting, and state machines with new seeds
+	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/e2e/test_forgetting_story.py
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/loading tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py
 
