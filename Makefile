@@ -93,6 +93,7 @@ fuzz: setup  ## Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
 
 answers: setup  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
+	rm -rf build/answers build/year
 	$(BIN)/vetl demo --days 60 --folder build/answers
 	$(BIN)/python tests/support/analysts_page.py build/answers/warehouse/data/analytics.duckdb
 	$(BIN)/vetl demo --folder build/year
