@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers spark cluster clients superset docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers chromium spark cluster clients superset docs release audit clean lock
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl again.
@@ -53,10 +53,12 @@ test: setup  ## Every test that needs nothing but Python
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
 	$(PYTEST) -q $(QUICK)
 
-test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
-	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
-	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
+test-browser: setup chromium  ## The dashboard in Debian's chromium, which it installs where it may
 	$(PYTEST) tests/browser
+
+chromium:
+	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
+	  { echo "This needs chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
 
 test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
 	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
@@ -92,7 +94,7 @@ bench: setup  ## Time the first sync against the floor of the same run, and the 
 fuzz: setup  ## Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
 
-answers: setup  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
+answers: setup chromium  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
 	rm -rf build/answers build/year
 	$(BIN)/vetl demo --days 60 --folder build/answers
 	$(BIN)/python tests/support/analysts_page.py build/answers/warehouse/data/analytics.duckdb
