@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers spark cluster clients superset docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers chromium spark cluster clients superset docs release audit clean lock
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl again.
@@ -55,10 +55,12 @@ test: setup  ## Every test that needs nothing but Python
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
 	$(PYTEST) -q $(QUICK)
 
-test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
-	@command -v chromium >/dev/null || $(APT) install --yes --quiet chromium >/dev/null 2>&1 || \
-	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
+test-browser: setup chromium  ## The dashboard in Debian's chromium, which it installs where it may
 	$(PYTEST) tests/browser
+
+chromium:
+	@command -v chromium >/dev/null || $(APT) install --yes --quiet chromium >/dev/null 2>&1 || \
+	  { echo "This needs chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
 
 test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
 	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
@@ -71,8 +73,8 @@ test-spark: setup $(SPARK)/.installed  ## Some models on Spark, as DuckDB makes 
 	  { echo "The tests of Spark need Java 17: install it, for example with apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/spark
 
-chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
-	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
+chaos: setup  ## 500 stories each of a moving source, of overlapping commands and of a forgetting, and state machines with new seeds
+	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/e2e/test_forgetting_story.py
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/loading tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py
 
@@ -94,7 +96,8 @@ bench: setup  ## Time the first sync against the floor of the same run, and the 
 fuzz: setup  ## Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
 
-answers: setup  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
+answers: setup chromium  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
+	rm -rf build/answers build/year
 	$(BIN)/vetl demo --days 60 --folder build/answers
 	$(BIN)/python tests/support/analysts_page.py build/answers/warehouse/data/analytics.duckdb
 	$(BIN)/vetl demo --folder build/year
@@ -130,7 +133,7 @@ docs: setup  ## The documentation as a site, in build/site; reference pages and 
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python deploy/site/dbt_docs.py build/site/reference/dbt.html
 
-release: $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
+release: answers $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
 	$(RELEASE)/bin/python deploy/release
 
 $(RELEASE)/.installed: deploy/release/requirements.txt
