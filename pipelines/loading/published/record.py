@@ -89,6 +89,12 @@ def read_record(private: Path) -> PublicationRecord | None:
         return None
 
 
+def masked_in(private: Path, published: Path) -> int | None:
+    """Return how many different values of words are masked in the published file; `None` if it is another file."""
+    record = read_record(private)
+    return record.masked_words if record and record.file == _identity(published) else None
+
+
 def write_record(
     private: Path,
     build: Build | None,
