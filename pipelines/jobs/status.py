@@ -14,7 +14,7 @@ from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
-from pipelines.loading.published.record import masked_in
+from pipelines.loading.published.last_publication import masked_in
 from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
 

@@ -133,9 +133,8 @@ def test_attempts_of_an_earlier_vetl_are_taken_from_its_runs(filled: Filled) -> 
     again = Filled(filled.path)
 
     assert again.rows("select run_id, state, reason from control.attempts") == [("second", "failed", "HTTP 500")]
-    assert again.rows(
-        "select attempts.read_at = runs.finished_at from control.attempts, control.runs where runs.run_id = 'first'"
-    ) == [(True,)]
+    first = "(select finished_at from control.runs where run_id = 'first')"
+    assert again.rows(f"select read_at = {first} from control.attempts") == [(True,)]
     again.warehouse.close()
 
 
