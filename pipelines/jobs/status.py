@@ -14,6 +14,7 @@ from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
+from pipelines.loading.published.last_publication import masked_in
 from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
 
@@ -34,11 +35,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """The file that analysts open, written at `made_at`; a later publication may have found it current."""
+    """The file that analysts open, written at `made_at`; a later publication may have found it current.
+
+    `masked_words`: the number of different values that are masked in columns of words; `None` if it is not known,
+    as after a rollback.
+    """
 
     path: Path
     made_at: datetime
     bytes: int
+    masked_words: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +126,7 @@ def read_status(
         sync=read_activity(path, "sync"),
         build=read_activity(path, "build"),
         publication=read_activity(path, "publication"),
-        published=_published_file(settings.warehouse.published),
+        published=_published_file(path, settings.warehouse.published),
         hold=_hold(path),
     )
     return replace(report, problems=tuple(_problems(settings, report, practices, now)))
@@ -222,12 +228,13 @@ def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
     )
 
 
-def _published_file(path: Path) -> PublishedFile | None:
+def _published_file(private: Path, path: Path) -> PublishedFile | None:
     try:
         stat = path.stat()
     except OSError:
         return None
-    return PublishedFile(path, datetime.fromtimestamp(int(stat.st_mtime), UTC), stat.st_size)
+    made_at = datetime.fromtimestamp(int(stat.st_mtime), UTC)
+    return PublishedFile(path, made_at, stat.st_size, masked_in(private, path))
 
 
 def _hold(warehouse: Path) -> Hold | None:

@@ -164,6 +164,7 @@ def test_publish_reports_the_rows_of_every_mart(built: Installed, capsys: pytest
     assert published["path"] == str(built.folder / "warehouse/data/analytics.duckdb")
     assert published["tables"]["practices"] == len(built.platform.practices)
     assert "clients.phone" in published["masked"]
+    assert answer(capsys, "status")["published"]["masked_words"] == published["masked_words"]
 
 
 def test_a_run_without_news_builds_nothing_and_says_so(
