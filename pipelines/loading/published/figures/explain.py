@@ -21,7 +21,7 @@ from pipelines.loading.published.figures.catalogue import (
     refuse_older,
 )
 from pipelines.loading.published.figures.comparisons import conditions, parsed, refuse_unknown
-from pipelines.loading.published.figures.evidence import Evidence, evidence_of
+from pipelines.loading.published.figures.evidence import Evidence, doubts_of, evidence_of
 from pipelines.loading.published.query import Read, reading
 
 _TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
@@ -36,6 +36,8 @@ class CellQuestion:
     practice: str | None = None
     day: date | None = None
     where: Sequence[str] = ()
+    most: int | None = None
+    """The most rows to return of each count; all if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +71,24 @@ class Explanation:
     is_final: bool
     may_change: tuple[str, ...]
 
+    @property
+    def agrees(self) -> bool:
+        """Whether the rows give the value of the mart; a sum of numbers may differ in its last bits."""
+        value, recounted = self.value, self.recounted
+        if isinstance(value, float) and isinstance(recounted, float):
+            return abs(value - recounted) <= 1e-9 * max(1.0, abs(value))
+        return value == recounted
 
-def explain(file: Path, question: CellQuestion) -> Explanation:
-    """Explain a cell from a published file.
+
+def explain(file: Path, question: CellQuestion, practices: Collection[str] | None = None) -> Explanation:
+    """Explain a cell from a published file, or from the rows of some of its practices.
 
     Raises:
         WrongUse: there is no such column, or the rows behind it are not declared.
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
-    with reading(file) as read:
+    with reading(file, practices) as read:
         refuse_older(read, file, "catalogue", "counted_as")
         marts = columns_of(read)
         refuse_unknown(question.mart, marts, "mart")
@@ -92,18 +102,25 @@ def explain(file: Path, question: CellQuestion) -> Explanation:
         counted = {**FRAME, **next(iter(parts.values())).dimensions}
         held = _of_the_mart(marts[question.mart], shown, counted)
         where = parsed(_where(question, held), tuple(held))
-        rows_of = [(part, metric_rows(read, one, conditions(where, counted))) for part, one in parts.items()]
+        rows_of = [
+            (part, metric_rows(read, one, conditions(where, counted), question.most))
+            for part, one in parts.items()
+        ]
         value = _cell(read, question, metric, parts, shown, conditions(where, held))
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
         is_final = _is_final(read, frame)
+        not_final = () if is_final else (f"not final: {metric.maturity}",)
         description, definition, unit = _described(read, question)
         return Explanation(
             *(question.mart, question.column, value, _recounted(read, metric, parts, conditions(where, counted))),
             *(definition or description, unit, metric),
             *_with_their_count(rows_of),
             *(certificates, _revisions(read, question, where_has_more=len(where) > _plain(question))),
-            *(is_final, tuple(_changes(metric, certificates, is_final=is_final))),
+            *(
+                is_final,
+                tuple([*([] if is_final else [f"not final: {metric.maturity}"]), *doubts_of(read, certificates)]),
+            ),
         )
 
 
@@ -118,7 +135,9 @@ def explainable(file: Path) -> list[tuple[str, str]]:
     return [(mart, column) for mart, column in rows]
 
 
-def metric_rows(read: Read, metric: Metric, chosen: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+def metric_rows(
+    read: Read, metric: Metric, chosen: str, most: int | None = None
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Return the rows that a count is made of: their ids, times and dimensions, and the value of each."""
     kinds = read(
         "select column_name, data_type from duckdb_columns() where database_name = current_database() and"
@@ -130,6 +149,7 @@ def metric_rows(read: Read, metric: Metric, chosen: str) -> tuple[tuple[str, ...
         f"select {', '.join(quoted(name) for name in names)}, ({metric.expression}) as counts"
         f" from marts.{quoted(metric.mart)} as counted"
         f" where ({chosen}) and ({metric.expression}) is not null order by all"
+        f"{'' if most is None else f' limit {most}'}"
     )
     answer = read(statement)
     return answer.columns, answer.rows
@@ -250,17 +270,3 @@ def _revisions(read: Read, question: CellQuestion, *, where_has_more: bool) -> l
         f" and day = date {literal(question.day.isoformat())}",
     ).rows
     return [Revision(*row) for row in rows]
-
-
-def _changes(metric: Metric, certificates: Sequence[Evidence], *, is_final: bool) -> list[str]:
-    """Return what may still change the cell."""
-    lines = [] if is_final else [f"not final: {metric.maturity}"]
-    for item in certificates:
-        name = f"{item.practice_id} {item.endpoint}"
-        if item.certified_through is None:
-            lines.append(f"{name}: no certificate yet")
-        if item.quarantined_rows:
-            lines.append(f"{name}: {item.quarantined_rows:,} rows in quarantine are not counted")
-        if item.last_reconcile_at is None:
-            lines.append(f"{name}: not reconciled yet, so late changes may be unseen")
-    return lines
