@@ -1,11 +1,11 @@
 """The tools of `vetl mcp`: each reads one published file and answers with definition, finality and certificate.
 
-No tool takes SQL or the path of a file. With a list of practices the file is opened behind views of their rows, so no
-question can reach the rows of another practice.
+No tool takes SQL or the path of a file. With a list of practices the file is opened behind views of their rows, so
+no question can reach the rows of another practice.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from functools import wraps
 from pathlib import Path
@@ -13,22 +13,24 @@ from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from pipelines.core.errors import VetlError, WrongUse
+from pipelines.cli.explain import question_about
+from pipelines.core.errors import VetlError
 from pipelines.loading.published.figures.ask import MetricQuestion, ask, dimensions_of
 from pipelines.loading.published.figures.catalogue import Metric
 from pipelines.loading.published.figures.evidence import Evidence
-from pipelines.loading.published.figures.explain import CellQuestion, explain
+from pipelines.loading.published.figures.explain import explain
 from pipelines.loading.published.figures.listing import describe, list_of
 
 INSTRUCTIONS = """\
-Figures of veterinary practices, from one published file. Begin with list_metrics; describe says how a metric is counted
-and split. Use ask for every number and give its definition, whether it is final, and as_of, the time of the practice's
-last sync, with it. Repeat the notes. Never compute a rate from rates, and never add values whose may_be_added is false:
-ask again with other dimensions. If ask refuses, say why instead of working around it. explain shows the rows behind
-a figure."""
+Figures of veterinary practices, from one published file. Begin with list_metrics; describe says how a metric is
+counted and split. Use ask for every number. Give its definition with it, whether it is final, and as_of, the time
+of the practice's last sync. Repeat the notes. Never compute a rate from rates, and never add values whose
+may_be_added is false: ask again with other dimensions. If ask refuses, say why instead of working around it.
+explain shows the rows behind a figure."""
 
 _NAMED = 20
 """The most lists whose evidence is in an answer; those that are certified least far come first."""
@@ -39,9 +41,7 @@ By = Annotated[
 ]
 Where = Annotated[
     list[str] | None,
-    Field(
-        description="Comparisons of a dimension with a value, such as direction=inbound; = != < <= > >=; no SQL"
-    ),
+    Field(description="Comparisons of a dimension with a value by = != < <= > >=, such as direction=inbound"),
 ]
 Day = Annotated[date | None, Field(description="Practice-local day, such as 2026-01-12")]
 
@@ -72,7 +72,7 @@ class Tools:
         }
 
     def describe(self, metric: str) -> dict[str, Any]:
-        """Describe one metric: definition, how it is computed, when it is final, and the values of its dimensions."""
+        """Describe one metric: how it is computed, when it is final, and the values of its dimensions."""
         found = describe(self.file, metric, self.practices)
         kind = {"aggregation": found.metric.aggregation, "mart": found.metric.mart, "lists": found.metric.lists}
         counts = {"numerator": found.metric.numerator, "denominator": found.metric.denominator}
@@ -84,7 +84,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Answer by metric: one row for each combination of the dimensions in `by`, of the days since and until.
 
-        A rate comes with its numerator and denominator. Each row has `days`, the days that it covers, and `is_final`.
+        A rate comes with its numerator and denominator. `days` is the number of days that a row covers.
         """
         question = MetricQuestion(metric, by or (), where or (), since, until, self.most)
         answer = ask(self.file, question, self.practices)
@@ -100,23 +100,17 @@ class Tools:
 
     def explain(
         self,
-        figure: Annotated[
-            str, Field(description="A mart and a column, such as practice_daily.calls; see describe")
-        ],
+        figure: Annotated[str, Field(description="A mart and a column, such as practice_daily.calls")],
         practice: str | None = None,
         day: Day = None,
         where: Where = None,
     ) -> dict[str, Any]:
         """Show the rows that a figure of a mart counts, what proves them, and what may still change it."""
-        mart, dot, column = figure.removeprefix("marts.").partition(".")
-        if not dot:
-            raise WrongUse(f"{figure}: must be a mart and a column, such as practice_daily.calls")
-        found = explain(
-            self.file, CellQuestion(mart, column, practice, day, where or (), self.most), self.practices
-        )
+        question = replace(question_about(figure, practice), day=day, where=where or (), most=self.most)
+        found = explain(self.file, question, self.practices)
         return _plain(
             {
-                "figure": f"{mart}.{column}",
+                "figure": figure,
                 "value": found.value,
                 "unit": found.unit,
                 "definition": found.definition,
@@ -133,10 +127,19 @@ class Tools:
 
 def server(tools: Tools, version: str, **more: Any) -> MCPServer:  # noqa: ANN401 - the SDK's own
     """Return the server with the tools. A question that vetl refuses becomes an error of its tool, in one line."""
-    made = MCPServer("vetl", version=version, instructions=INSTRUCTIONS, log_level="WARNING", **more)
+    made = [_tool(function) for function in (tools.list_metrics, tools.describe, tools.ask, tools.explain)]
+    return MCPServer("vetl", version=version, instructions=INSTRUCTIONS, log_level="WARNING", tools=made, **more)
+
+
+def _tool(function: Callable[..., dict[str, Any]]) -> Tool:
+    """Return a tool that refuses unknown arguments; the SDK would answer as if they were not there."""
     only_reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
-    for function in (tools.list_metrics, tools.describe, tools.ask, tools.explain):
-        made.add_tool(_in_one_line(function), name=function.__name__, annotations=only_reads)
+    description = " ".join((function.__doc__ or "").split())
+    made = Tool.from_function(_in_one_line(function), description=description, annotations=only_reads)
+    arguments = made.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    made.parameters["additionalProperties"] = False
     return made
 
 

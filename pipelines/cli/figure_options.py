@@ -1,4 +1,4 @@
-"""The arguments of the commands about figures and their proof: `vetl explain`, `vetl mcp`, `vetl metric`, `vetl verify`."""
+"""The arguments of the commands about figures and their proof: `explain`, `mcp`, `metric` and `verify`."""
 
 from datetime import datetime
 from pathlib import Path

@@ -67,7 +67,10 @@ def _connected(file: Path, database: str, *, read_only: bool = False) -> Generat
     if not file.exists():
         raise WarehouseError(f"{file}: there is no such file yet; `vetl run` makes it")
     with TemporaryDirectory(prefix="vetl-query-") as spilled:
-        config = {"memory_limit": f"{MEMORY_LIMIT}B", "temp_directory": spilled}
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": f"{MEMORY_LIMIT}B",
+            "temp_directory": spilled,
+        }
         try:
             connection = duckdb.connect(database, read_only=read_only, config=config)
         except duckdb.Error as error:

@@ -107,7 +107,8 @@ def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) ->
         lines.append(f"only the first {most:,} rows are here: ask for less")
     open_rows = sum(not row[-1] for row in rows[:most])
     if open_rows:
-        lines.append(f"{open_rows:,} of {len(rows[:most]):,} rows are not final: {metric.maturity}")
+        of = f"{open_rows:,} of {len(rows[:most]):,} rows are" if len(rows) > 1 else "the value is"
+        lines.append(f"{of} not final: {metric.maturity}")
     return lines
 
 

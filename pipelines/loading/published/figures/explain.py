@@ -102,10 +102,8 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         counted = {**FRAME, **next(iter(parts.values())).dimensions}
         held = _of_the_mart(marts[question.mart], shown, counted)
         where = parsed(_where(question, held), tuple(held))
-        rows_of = [
-            (part, metric_rows(read, one, conditions(where, counted), question.most))
-            for part, one in parts.items()
-        ]
+        chosen = conditions(where, counted)
+        rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
         value = _cell(read, question, metric, parts, shown, conditions(where, held))
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
@@ -113,14 +111,11 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         not_final = () if is_final else (f"not final: {metric.maturity}",)
         description, definition, unit = _described(read, question)
         return Explanation(
-            *(question.mart, question.column, value, _recounted(read, metric, parts, conditions(where, counted))),
+            *(question.mart, question.column, value, _recounted(read, metric, parts, chosen)),
             *(definition or description, unit, metric),
             *_with_their_count(rows_of),
             *(certificates, _revisions(read, question, where_has_more=len(where) > _plain(question))),
-            *(
-                is_final,
-                tuple([*([] if is_final else [f"not final: {metric.maturity}"]), *doubts_of(read, certificates)]),
-            ),
+            *(is_final, (*not_final, *doubts_of(read, certificates))),
         )
 
 
