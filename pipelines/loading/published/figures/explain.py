@@ -1,7 +1,6 @@
 """Explain a cell of a mart: the rows that it counts, the evidence for them, and what may still change it.
 
-The marts' yml files name the metric that a column shows (`counted_as`), and the semantic models say which rows the
-metric counts. Both are in the published file (`marts.catalogue`, `marts.metrics`); no count is defined here.
+The rows follow from the declarations in the published file (`figures/counting.py`); no count is defined here.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,15 +11,10 @@ from typing import Any
 
 from pipelines.core.errors import WrongUse
 from pipelines.loading.connection import literal, quoted
-from pipelines.loading.published.figures.ask import FRAME, parts_of
-from pipelines.loading.published.figures.catalogue import (
-    Metric,
-    columns_of,
-    metric_named,
-    metrics_of,
-    refuse_older,
-)
+from pipelines.loading.published.figures.ask import FRAME
+from pipelines.loading.published.figures.catalogue import Metric, columns_of, metrics_of, refuse_older
 from pipelines.loading.published.figures.comparisons import conditions, parsed, refuse_unknown
+from pipelines.loading.published.figures.counting import Counted, counted_columns
 from pipelines.loading.published.figures.evidence import Evidence, doubts_of, evidence_of
 from pipelines.loading.published.query import Read, reading
 
@@ -89,22 +83,21 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
     with reading(file, practices) as read:
-        refuse_older(read, file, "catalogue", "counted_as")
+        refuse_older(read, file, "catalogue", "counting")
         marts = columns_of(read)
         refuse_unknown(question.mart, marts, "mart")
         refuse_unknown(question.column, marts[question.mart], question.mart)
-        shown = _counted_as(read, question.mart)
         metrics = metrics_of(read, file)
-        if shown.get(question.column) not in metrics:
-            raise WrongUse(_undeclared(question, [name for name, of in shown.items() if of in metrics]))
-        metric = metric_named(metrics, shown[question.column])
-        parts = parts_of(metrics, metric)
-        counted = {**FRAME, **next(iter(parts.values())).dimensions}
-        held = _of_the_mart(marts[question.mart], shown, counted)
+        columns = counted_columns(read, question.mart, metrics, marts)
+        if question.column not in columns.counted:
+            raise WrongUse(_undeclared(question, list(columns.counted)))
+        how = columns.counted[question.column]
+        metric, parts, counted = how.metric, how.parts, how.dimensions
+        held = _of_the_mart(marts[question.mart], columns.shown, (*counted, *how.ignored))
         where = parsed(_where(question, held), tuple(held))
         chosen = conditions(where, counted)
         rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
-        value = _cell(read, question, metric, parts, shown, conditions(where, held))
+        value = _cell(read, question, how, columns.shown, conditions(where, held))
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
         is_final = _is_final(read, frame)
@@ -122,10 +115,10 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
 def explainable(file: Path) -> list[tuple[str, str]]:
     """Return the marts and columns that can be explained."""
     with reading(file) as read:
-        refuse_older(read, file, "catalogue", "counted_as")
+        refuse_older(read, file, "catalogue", "counting")
         rows = read(
             "select table_name, column_name from marts.catalogue"
-            " where counted_as in (select metric from marts.metrics) order by all"
+            " where counted_as in (select metric from marts.metrics) or counting is not null order by all"
         ).rows
     return [(mart, column) for mart, column in rows]
 
@@ -142,20 +135,12 @@ def metric_rows(
     names = [name for name, kind in kinds if name.endswith(("_id", "_key")) or kind in _TIMES or name in plain]
     statement = (
         f"select {', '.join(quoted(name) for name in names)}, ({metric.expression}) as counts"
-        f" from marts.{quoted(metric.mart)} as counted"
-        f" where ({chosen}) and ({metric.expression}) is not null order by all"
+        f" from {metric.source} as counted where ({chosen}) and ({metric.expression}) is not null"
+        f" order by {'counts, ' if metric.aggregation == 'median' else ''}all"
         f"{'' if most is None else f' limit {most}'}"
     )
     answer = read(statement)
     return answer.columns, answer.rows
-
-
-def _counted_as(read: Read, mart: str) -> dict[str, str]:
-    rows = read(
-        f"select column_name, counted_as from marts.catalogue where table_name = {literal(mart)}"
-        " and column_name is not null and counted_as is not null",
-    ).rows
-    return dict(rows)
 
 
 def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
@@ -165,7 +150,7 @@ def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
     return f"{column}: its rows are not declared; of {question.mart} these are: {', '.join(declared)}"
 
 
-def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Mapping[str, str]) -> dict[str, str]:
+def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Collection[str]) -> dict[str, str]:
     """Return the dimensions that the mart and the counted rows share, as SQL over the mart."""
     names = {"practice": "practice_id", **{of: column for column, of in shown.items() if of in counted}}
     held = {name: names.get(name, name) for name in counted}
@@ -190,14 +175,7 @@ def _plain(question: CellQuestion) -> int:
     return (question.practice is not None) + (question.day is not None)
 
 
-def _cell(
-    read: Read,
-    question: CellQuestion,
-    metric: Metric,
-    parts: Mapping[str, Metric],
-    shown: Mapping[str, str],
-    chosen: str,
-) -> Any:  # noqa: ANN401 - the value of any column
+def _cell(read: Read, question: CellQuestion, how: Counted, shown: Mapping[str, str], chosen: str) -> Any:  # noqa: ANN401 - the value of any column
     """Return the value of the mart: of one row as it is, of several rows counts added up and rates of the sums.
 
     Raises:
@@ -210,10 +188,10 @@ def _cell(
     if len(values) == 1:
         return values[0][0]
     by_metric = {of: name for name, of in shown.items()}
-    if metric.additive:
+    if how.metric.additive:
         return read(f"select cast(sum({column}) as bigint) from {source}").rows[0][0]
-    if metric.aggregation == "ratio" and all(part.name in by_metric for part in parts.values()):
-        top, bottom = (quoted(by_metric[part.name]) for part in parts.values())
+    if how.metric.aggregation == "ratio" and all(part.name in by_metric for part in how.parts.values()):
+        top, bottom = (quoted(by_metric[part.name]) for part in how.parts.values())
         return read(f"select sum({top}) / nullif(sum({bottom}), 0) from {source}").rows[0][0]
     raise WrongUse(
         f"{question.mart}.{question.column}: {len(values)} rows are chosen, and its values do not add up;"
@@ -224,10 +202,7 @@ def _cell(
 def _recounted(read: Read, metric: Metric, parts: Mapping[str, Metric], chosen: str) -> Any:  # noqa: ANN401 - as `_cell`
     """Return the value that the counted rows give."""
     values = [
-        read(
-            f"select {part.aggregation}({part.expression})"
-            f" from marts.{quoted(part.mart)} as counted where {chosen}",
-        ).rows[0][0]
+        read(f"select {part.total} from {part.source} as counted where {chosen}").rows[0][0]
         for part in parts.values()
     ]
     if metric.aggregation != "ratio":
