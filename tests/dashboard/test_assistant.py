@@ -266,7 +266,7 @@ def test_a_trap_of_open_days_an_answer_says_that_it_is_not_final(assistant: Assi
 def test_a_trap_of_a_stale_list_the_practice_and_its_last_sync_are_named(assistant: Assistant) -> None:
     notes = assistant.call("ask", metric="calls")["notes"]
 
-    assert [note.split(",")[0][:43] for note in notes if "stale" in note] == [
+    assert [note.split(" 20")[0] for note in notes if "stale" in note] == [
         f"loc-00{number} phone_calls: stale: last synced on" for number in (2, 3)
     ]
 

@@ -97,14 +97,15 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         where = parsed(_where(question, held), tuple(held))
         chosen = conditions(where, counted)
         rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
-        value = _cell(read, question, how, columns.shown, conditions(where, held))
+        recounted = _recounted(read, metric, parts, chosen)
+        value = _cell(read, question, how, columns.shown, conditions(where, held), recounted)
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
         is_final = _is_final(read, frame)
         not_final = () if is_final else (f"not final: {metric.maturity}",)
         description, definition, unit = _described(read, question)
         return Explanation(
-            *(question.mart, question.column, value, _recounted(read, metric, parts, chosen)),
+            *(question.mart, question.column, value, recounted),
             *(definition or description, unit, metric),
             *_with_their_count(rows_of),
             *(certificates, _revisions(read, question, where_has_more=len(where) > _plain(question))),
@@ -133,11 +134,11 @@ def metric_rows(
     ).rows
     plain = {expression for name, expression in metric.dimensions.items() if name == expression}
     names = [name for name, kind in kinds if name.endswith(("_id", "_key")) or kind in _TIMES or name in plain]
+    order = ", ".join(("counts", *map(quoted, names))) if metric.aggregation == "median" else "all"
     statement = (
         f"select {', '.join(quoted(name) for name in names)}, ({metric.expression}) as counts"
         f" from {metric.source} as counted where ({chosen}) and ({metric.expression}) is not null"
-        f" order by {'counts, ' if metric.aggregation == 'median' else ''}all"
-        f"{'' if most is None else f' limit {most}'}"
+        f" order by {order}{'' if most is None else f' limit {most}'}"
     )
     answer = read(statement)
     return answer.columns, answer.rows
@@ -175,8 +176,17 @@ def _plain(question: CellQuestion) -> int:
     return (question.practice is not None) + (question.day is not None)
 
 
-def _cell(read: Read, question: CellQuestion, how: Counted, shown: Mapping[str, str], chosen: str) -> Any:  # noqa: ANN401 - the value of any column
+def _cell(
+    read: Read,
+    question: CellQuestion,
+    how: Counted,
+    shown: Mapping[str, str],
+    chosen: str,
+    recounted: Any,  # noqa: ANN401 - as the value
+) -> Any:  # noqa: ANN401 - the value of any column
     """Return the value of the mart: of one row as it is, of several rows counts added up and rates of the sums.
+
+    A rate of several rows of a mart that does not hold both counts is that of the counted rows.
 
     Raises:
         WrongUse: no row is chosen, or the values of several rows do not add up.
@@ -193,6 +203,8 @@ def _cell(read: Read, question: CellQuestion, how: Counted, shown: Mapping[str, 
     if how.metric.aggregation == "ratio" and all(part.name in by_metric for part in how.parts.values()):
         top, bottom = (quoted(by_metric[part.name]) for part in how.parts.values())
         return read(f"select sum({top}) / nullif(sum({bottom}), 0) from {source}").rows[0][0]
+    if how.metric.aggregation == "ratio":
+        return recounted
     raise WrongUse(
         f"{question.mart}.{question.column}: {len(values)} rows are chosen, and its values do not add up;"
         " choose one row by --practice, --day and --where"
