@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters
 
 Call = Callable[..., dict[str, Any]]
 
-VETL = (sys.executable, "-c", "from pipelines.cli.app import main; main()")
+VETL: tuple[str, ...] = (sys.executable, "-c", "from pipelines.cli.app import main; main()")
 
 
 class Assistant:
@@ -50,7 +50,7 @@ class Assistant:
 
 @asynccontextmanager
 async def client_of(*options: str) -> AsyncGenerator[Client]:
-    command, *arguments = (*VETL, "mcp", *options)
+    command, *arguments = [*VETL, "mcp", *options]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
     async with Client(StdioServerParameters(command=command, args=arguments, env=environment)) as client:
         yield client
@@ -111,7 +111,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "calls by weekday": (
         "calls",
         {"by": ["weekday"]},
-        "select cast(isodow(day) as integer) as weekday, count(*) from marts.phone_calls group by all order by all",
+        "select cast(isodow(day) as integer) as day_of_week, count(*) from marts.phone_calls"
+        " group by all order by all",
     ),
     "calls since a day": (
         "calls",
@@ -174,14 +175,16 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
         "drop_off_rate",
         {"by": ["stage"]},
         (
-            "select stage, sum(reached - continued), sum(reached), sum(reached - continued) / nullif(sum(reached), 0)"
+            "select stage, sum(reached - continued), sum(reached),"
+            " sum(reached - continued) / nullif(sum(reached), 0)"
             " from marts.booking_funnel_stages group by all order by all"
         ),
     ),
     "booking requests on the leak list": (
         "episodes_leaking",
         {"by": ["first_channel"]},
-        "select first_channel, count(*) filter (where is_leaking) from marts.demand_ledger group by all order by all",
+        "select first_channel, count(*) filter (where is_leaking) from marts.demand_ledger"
+        " group by all order by all",
     ),
 }
 
