@@ -78,7 +78,8 @@ class LedgerEntry:
     """An act as the ledger has it. `act.episode_id` is empty if only the code of its task is known.
 
     `since`: the platform's time from which the request can no longer leave, for an open act. `seen`: a digest of
-    the task when vetl saw it first. `found_by`: `answer`, `code` or `reference`.
+    the task when vetl saw it first. `found_by`: `answer`, `code` or `reference`. `certified_through`: the earliest
+    end of a list that the plan rests on, as ISO 8601.
     """
 
     act: Act
@@ -91,3 +92,5 @@ class LedgerEntry:
     found_by: str | None = None
     seen: str | None = None
     note: str = ""
+    approved_by: str | None = None
+    certified_through: str | None = None

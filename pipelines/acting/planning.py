@@ -85,9 +85,12 @@ def make_plan(wishes: Iterable[Wish], rules: ActRules, facts: ActFacts) -> ActPl
     counts = Counter(facts.made_today)
     for wish in sorted(wishes, key=lambda item: (item.urgency, item.practice_id, item.episode_id)):
         act = act_for(wish, rules)
-        reason = _reason(wish, act, rules, known)
+        reason = _reason(wish, rules, known)
         if reason is None and (counts[wish.practice_id] >= rules.per_practice or counts.total() >= rules.in_all):
             reason = "above_cap"
+        if reason is None and share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout:
+            # After the cap, so that the holdout is as urgent as the requests that it is compared with.
+            reason = "holdout"
         if reason is None:
             counts[wish.practice_id] += 1
             acts.append(act)
@@ -141,7 +144,7 @@ class _Known:
         return sorted(codes_of(wish.practice_id, kind, (wish.episode_id, *wish.contacts)))
 
 
-def _reason(wish: Wish, act: Act, rules: ActRules, known: _Known) -> str | None:
+def _reason(wish: Wish, rules: ActRules, known: _Known) -> str | None:
     """Return why no task is made for a wish: the first reason that holds; `None` if one is made."""
     if wish.practice_id not in rules.practices:
         return "practice_not_allowed"
@@ -155,8 +158,6 @@ def _reason(wish: Wish, act: Act, rules: ActRules, known: _Known) -> str | None:
         return known.facts.unfit[wish.practice_id]
     if wish.client_id is None and not is_number(wish.phone_number):
         return "unreachable"
-    if share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout:
-        return "holdout"
     return None
 
 

@@ -19,7 +19,8 @@ from pipelines.cli.terminal import (
     say,
 )
 from pipelines.cli.times import local, zone
-from pipelines.jobs.act import act_status, apply_acts, plan_acts
+from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.jobs.act_status import act_status
 from pipelines.settings import load_settings
 
 PLAN_COLUMNS = ("practice", "kind", "title", TableColumn("client", 2), TableColumn("episode", 1))

@@ -3,12 +3,11 @@
 import asyncio
 import getpass
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from secrets import token_hex
 
-from pipelines.acting.acts import OPEN, ActState, LedgerEntry
+from pipelines.acting.acts import LedgerEntry
 from pipelines.acting.applying import ActPlatform, Applier, ApplyResult
 from pipelines.acting.ledger import Ledger, read_ledger
 from pipelines.acting.planning import ActPlan, make_plan
@@ -18,6 +17,8 @@ from pipelines.core.errors import ConfigurationError, WrongUse
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.engine.runner import Order, Run, StepRunner
 from pipelines.jobs.act_data import ActData, read_act_data
+from pipelines.jobs.act_mirror import mirror
+from pipelines.jobs.act_status import Now, utc_now
 from pipelines.jobs.build import existing
 from pipelines.jobs.client import partner_client, query_names
 from pipelines.jobs.one_writer import writing
@@ -27,42 +28,6 @@ from pipelines.loading.phone_calls.frames import parse_calls
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.practice import PartnerPractice
 from pipelines.settings import Settings
-
-Now = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    """Return this machine's clock."""
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class ActStatus:
-    """The acts of the ledger. `overdue`: open for longer than a day."""
-
-    entries: tuple[LedgerEntry, ...]
-    now: datetime
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Return how many acts are in each state."""
-        return {state.value: sum(entry.state is state for entry in self.entries) for state in ActState}
-
-    @property
-    def unknown(self) -> tuple[LedgerEntry, ...]:
-        """Return the acts of which it is not known whether there is a task."""
-        return tuple(entry for entry in self.entries if entry.state in OPEN)
-
-    @property
-    def overdue(self) -> tuple[LedgerEntry, ...]:
-        """Return the acts that have been open for longer than a day."""
-        day = timedelta(days=1)
-        return tuple(entry for entry in self.unknown if entry.asked_at and self.now - entry.asked_at > day)
-
-    @property
-    def exit_code(self) -> int:
-        """Return 3 if it is not known of an act whether there is a task."""
-        return 3 if self.unknown else 0
 
 
 def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now = utc_now) -> ActPlan:
@@ -106,15 +71,6 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
             return asyncio.run(_apply(settings, ledger, client, warehouse, data, digest))
 
 
-def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
-    """Return the acts of the ledger. No request leaves.
-
-    Raises:
-        LedgerError: the ledger cannot be read.
-    """
-    return ActStatus(tuple(read_ledger(settings.act.ledger)), now())
-
-
 def _data(
     settings: Settings, practices: Sequence[str] | None, entries: Sequence[LedgerEntry], now: Now
 ) -> ActData:
@@ -131,7 +87,7 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
         plan = make_plan(data.wishes, data.rules, data.facts)
         if plan.digest != digest:
             raise WrongUse(f"{digest}: this plan no longer fits the data; `vetl act plan` makes another")
-        ledger.approve(plan, data.rules.kind, _user(), now())
+        ledger.approve(plan, data.rules.kind, _user(), data.now)
     return data
 
 
@@ -172,6 +128,7 @@ async def _apply(
         finally:
             # No source clock: the "now" of the marts is that of the last sync.
             summary = {"sent": result.sent, "adopted": result.adopted, "unknown": result.unknown}
+            mirror(warehouse, ledger.entries())
             warehouse.finish_run(run_id, source_clock=None, exit_code=exit_code, summary=summary)
 
 

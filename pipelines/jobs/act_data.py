@@ -52,12 +52,16 @@ where booked_at is not null and contacts.practice_id in ({practices})
 
 @dataclass(frozen=True, slots=True)
 class ActData:
-    """The wishes and the facts for a plan, and the rules and limits of the settings."""
+    """The wishes and the facts for a plan, and the rules and limits of the settings.
+
+    `now`: the platform's time, by its clock at the last sync and the time that has passed since.
+    """
 
     wishes: Sequence[Wish]
     facts: ActFacts
     rules: ActRules
     limits: ActLimits
+    now: datetime
 
 
 def read_act_data(
@@ -82,6 +86,7 @@ def read_act_data(
             reason := _unfit(settings, item.id, rules.kind, lists, now) or ("not_built" if as_of < clock else None)
         )
     }
+    on_platform = clock + max(now - finished, timedelta())
     zones = {item.id: ZoneInfo(item.time_zone) for item in practices}
     names_of = {item.id: item.name for item in practices}
     facts = ActFacts(
@@ -93,7 +98,7 @@ def read_act_data(
             for code in codes_in(description, title)
         ),
         booked=_booked(file, names, entries),
-        made_today=limits.made_today(entries, clock + max(now - finished, timedelta())),
+        made_today=limits.made_today(entries, on_platform),
         certificates=[
             CertifiedList(item.practice_id, item.endpoint, item.state, item.certified_through)
             for item in lists
@@ -101,7 +106,7 @@ def read_act_data(
         ],
     )
     wishes = [_wish(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _WISHES, names)]
-    return ActData(wishes, facts, rules, limits)
+    return ActData(wishes, facts, rules, limits, on_platform)
 
 
 def act_rules(settings: Settings) -> ActRules:

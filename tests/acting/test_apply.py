@@ -11,8 +11,8 @@ import pytest
 from support.act_world import PRACTICE, ActWorld, Leak, leaks
 
 from pipelines.core.errors import ConfigurationError, LedgerError, WarehouseBusy, WarehouseError, WrongUse
-from pipelines.jobs import act as jobs_act
-from pipelines.jobs.act import act_status, apply_acts, plan_acts
+from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.jobs.act_status import act_status, utc_now
 from pipelines.loading.writer_lock import writing
 from sandbox import Fault
 from sandbox.faults import Faults
@@ -377,7 +377,7 @@ def test_an_uncertified_list_holds_a_practice_back(world: ActWorld) -> None:
 @pytest.mark.parametrize("away", [timedelta(hours=27), timedelta(days=-1)], ids=["late", "clock put back"])
 def test_old_lists_and_a_clock_that_was_put_back_hold_a_practice_back(world: ActWorld, away: timedelta) -> None:
     world.build(leaks(2))
-    plan = plan_acts(world.settings, None, now=lambda: jobs_act.utc_now() + away)
+    plan = plan_acts(world.settings, None, now=lambda: utc_now() + away)
 
     assert {held.reason for held in plan.held_back} == {"too_old"}
 

@@ -127,3 +127,16 @@ def act_world(platform: sandbox.Handle, folder: Path, **act: Any) -> ActWorld:
     wanted = {"enabled": True, "practices": (PRACTICE,), "per_practice_per_day": 10_000, "per_day": 10_000}
     own = ActSettings(ledger=folder / "acts.sqlite", stop_file=folder / "act.stop").model_copy(update=wanted | act)
     return ActWorld(platform, base.model_copy(update={"act": own}))
+
+
+def toml_of(world: ActWorld, *, enabled: bool = False) -> str:
+    """Return the text of `vetl.toml` in the folder of the world's warehouse."""
+    practice = world.settings.practices[0]
+    return (
+        f"[partner]\nbase_url = '{world.platform.base_url}'\n"
+        f"[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\nlock_wait_seconds = 0\n"
+        f"[act]\nenabled = {str(enabled).lower()}\npractices = ['{practice.id}']\nledger = 'acts.sqlite'\n"
+        "stop_file = 'act.stop'\n"
+        f"[[practices]]\nid = '{practice.id}'\nname = '{practice.name}'\ntime_zone = '{practice.time_zone}'\n"
+        f"history_start = {practice.history_start}\n"
+    )

@@ -15,7 +15,7 @@ from pipelines.loading.published.figures.explain import CellQuestion, explain, e
 COUNTING = (
     *("booking_funnel_daily", "booking_funnel_stages", "appointments_daily", "booking_intent_daily"),
     *("booking_intent_hourly", "outreach_outcomes_daily", "outreach_suppressions_daily"),
-    *("staff_task_turnaround_daily", "demand_daily", "practice_daily", "practice_weekly"),
+    *("staff_task_turnaround_daily", "demand_daily", "practice_daily", "practice_weekly", "acts_daily"),
 )
 """The marts that count rows of other marts."""
 
