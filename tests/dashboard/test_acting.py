@@ -40,10 +40,10 @@ def test_nothing_is_claimed_before_vetl_has_acted(opened: Open) -> None:
 @pytest.mark.parametrize(("booked", "is_chance"), [(30, False), (12, True)])
 def test_the_difference_has_its_interval(
     booked: int,
-    is_chance: bool,
+    is_chance: bool,  # noqa: FBT001 - drawn
     opened: Open,
     published: Path,
-    tmp_path: Path,  # noqa: FBT001 - drawn
+    tmp_path: Path,
 ) -> None:
     file = with_acts(published, tmp_path, (60, booked, 25, 4, True), (40, 10, 15, 2, True), (99, 99, 9, 0, False))
 
