@@ -51,7 +51,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A task to be made, with its words."""
+    """A task or a message to be made, with its words. `phone_number`: that of a message to an unknown client."""
 
     practice_id: str
     episode_id: str
@@ -62,6 +62,7 @@ class Act:
     client_id: str | None
     reference_time_at: datetime
     contacts: tuple[str, ...]
+    phone_number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from pipelines.acting.ledger_rows import (
     key_of_act,
     left_alone,
 )
-from pipelines.acting.planning import ActPlan
+from pipelines.acting.planning import ActPlan, ActRules
 from pipelines.acting.sighting import Sighting
 from pipelines.core.errors import InboxError, LedgerError
 from pipelines.receiving.inbox_file import BUSY_MILLISECONDS, check_room, connect, identities, make
@@ -108,11 +108,13 @@ class Ledger:
         practices = json.loads(row[0])
         return SavedPlan(digest, tuple(practices) if practices else None, instant(row[1]))
 
-    def approve(self, plan: ActPlan, kind: str, by: str, at: datetime) -> None:
+    def approve(self, plan: ActPlan, rules: ActRules, by: str, at: datetime) -> None:
         """Take in the acts and the holdout of a plan that is about to be applied. An act is never taken back."""
         digest = plan.digest
         rows = [(act, ActState.PLANNED) for act in plan.acts]
-        rows += [(left_alone(held, kind, at), ActState.HOLDOUT) for held in plan.holdout]
+        rows += [
+            (left_alone(held, rules.kind_for(held.practice_id), at), ActState.HOLDOUT) for held in plan.holdout
+        ]
         with self._writing():
             self._connection.execute(
                 "update plans set approved_at = ?, approved_by = ? where digest = ?", [at.isoformat(), by, digest]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -10,6 +11,8 @@ from typing import Any
 
 from pipelines.acting.acts import OPEN, UNASKED, Act, ActState, HeldBack, LedgerEntry, Wish
 from pipelines.acting.codes import code_of, codes_of, marked, reference_time, share_of
+from pipelines.acting.kinds import KINDS, is_message
+from pipelines.acting.text import TEXT
 
 LONGEST = 200
 """Characters of one field in a task: words of the source are short, and an unknown value may be anything."""
@@ -17,7 +20,10 @@ LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class ActRules:
-    """The settings that a plan follows. `practices`: the allow-list. `holdout`: a share, from 0 to 0.5."""
+    """The settings that a plan follows. `practices`: the allow-list. `holdout`: a share, from 0 to 0.5.
+
+    `texted`: the practices whose requests get a message with the words `text`, and no staff task.
+    """
 
     kind: str
     practices: frozenset[str]
@@ -26,6 +32,12 @@ class ActRules:
     per_practice: int
     in_all: int
     holdout: float = 0.0
+    texted: frozenset[str] = frozenset()
+    text: str = ""
+
+    def kind_for(self, practice_id: str) -> str:
+        """Return the kind of acts of a practice: `text` if it has opted in, else `kind`."""
+        return TEXT.name if practice_id in self.texted else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +115,21 @@ def make_plan(wishes: Iterable[Wish], rules: ActRules, facts: ActFacts) -> ActPl
 def act_for(wish: Wish, rules: ActRules) -> Act:
     """Return the act for a wish: its words, its code and its reference time."""
     fields = {name: _short(value) for name, value in wish.fields.items()}
-    code = code_of(wish.practice_id, rules.kind, wish.episode_id)
+    kind = rules.kind_for(wish.practice_id)
+    code = code_of(wish.practice_id, kind, wish.episode_id)
+    is_text = is_message(kind)
+    words = (rules.text if is_text else rules.description).format_map(fields)
     return Act(
         practice_id=wish.practice_id,
         episode_id=wish.episode_id,
-        kind=rules.kind,
+        kind=kind,
         code=code,
-        title=rules.title.format_map(fields),
-        description=marked(rules.description.format_map(fields), code),
+        title="" if is_text else rules.title.format_map(fields),
+        description=words if is_text else marked(words, code),
         client_id=wish.client_id,
         reference_time_at=reference_time(wish.last_at, code),
         contacts=wish.contacts,
+        phone_number=wish.phone_number if is_text and wish.client_id is None else None,
     )
 
 
@@ -128,35 +144,37 @@ class _Known:
             (entry.act.practice_id, contact): entry for entry in asked for contact in entry.act.contacts
         }
 
-    def entry(self, wish: Wish, kind: str) -> LedgerEntry | None:
-        """Return the act that was asked for about any contact of the wish."""
+    def entry(self, wish: Wish) -> LedgerEntry | None:
+        """Return the act, of any kind, that was asked for about any contact of the wish."""
         practice_id = wish.practice_id
         found = [self.by_contact.get((practice_id, contact)) for contact in wish.contacts]
-        found += [self.by_code.get((practice_id, code)) for code in self.codes(wish, kind)]
-        return next((entry for entry in found if entry and entry.act.kind == kind), None)
+        found += [self.by_code.get((practice_id, code)) for code in self.codes(wish)]
+        return next((entry for entry in found if entry), None)
 
-    def has_task(self, wish: Wish, kind: str) -> bool:
+    def has_task(self, wish: Wish) -> bool:
         """Return whether a task of the last sync has a code of the wish."""
-        return any((wish.practice_id, code) in self.facts.task_codes for code in self.codes(wish, kind))
+        return any((wish.practice_id, code) in self.facts.task_codes for code in self.codes(wish))
 
     @staticmethod
-    def codes(wish: Wish, kind: str) -> list[str]:
-        return sorted(codes_of(wish.practice_id, kind, (wish.episode_id, *wish.contacts)))
+    def codes(wish: Wish) -> list[str]:
+        names = (wish.episode_id, *wish.contacts)
+        return sorted({code for kind in KINDS for code in codes_of(wish.practice_id, kind, names)})
 
 
 def _reason(wish: Wish, rules: ActRules, known: _Known) -> str | None:
     """Return why no task is made for a wish: the first reason that holds; `None` if one is made."""
     if wish.practice_id not in rules.practices:
         return "practice_not_allowed"
-    if entry := known.entry(wish, rules.kind):
+    if entry := known.entry(wish):
         if entry.state in OPEN:
             return "unknown"
         return "refused" if entry.state is ActState.REFUSED else "has_task"
-    if known.has_task(wish, rules.kind):
+    if known.has_task(wish):
         return "has_task"
     if wish.practice_id in known.facts.unfit:
         return known.facts.unfit[wish.practice_id]
-    if wish.client_id is None and not is_number(wish.phone_number):
+    can_dial = is_text_number if is_message(rules.kind_for(wish.practice_id)) else is_number
+    if wish.client_id is None and not can_dial(wish.phone_number):
         return "unreachable"
     return None
 
@@ -167,11 +185,16 @@ def is_number(text: str | None) -> bool:
     return 7 <= len(digits) <= 15 and all(char.isdigit() or char in "+-(). " for char in text or "")  # noqa: PLR2004 - E.164
 
 
+def is_text_number(text: str | None) -> bool:
+    """Return whether a message can be sent to this number: the platform takes E.164 alone."""
+    return re.fullmatch(r"\+[1-9][0-9]{6,14}", text or "") is not None
+
+
 def _is_to_cancel(entry: LedgerEntry, rules: ActRules, facts: ActFacts) -> bool:
     act = entry.act
     is_there = entry.state in (ActState.MADE, ActState.CANCELING) and entry.task_id is not None
     is_booked = any((act.practice_id, contact) in facts.booked for contact in act.contacts)
-    return is_there and is_booked and act.practice_id in rules.practices and act.kind == rules.kind
+    return is_there and is_booked and act.practice_id in rules.practices and not is_message(act.kind)
 
 
 def _short(value: str) -> str:

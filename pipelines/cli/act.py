@@ -45,7 +45,10 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     if as_json:
         print_json({"exit_code": code, **_plan_json(made)})
         return code
-    rows = [(act.practice_id, act.kind, act.title, act.client_id or "", act.episode_id) for act in made.acts]
+    rows = [
+        (act.practice_id, act.kind, act.title or act.description, act.client_id or "", act.episode_id)
+        for act in made.acts
+    ]
     print_table(f"{count(len(rows), 'task')} would be made", PLAN_COLUMNS, rows)
     if made.acts:
         print_aside(f"the text of the first task: {made.acts[0].description!r}")

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 
 from pipelines.acting.acts import LedgerEntry
-from pipelines.acting.applying import ActPlatform, Applier, ApplyResult
+from pipelines.acting.applying import Applier
 from pipelines.acting.ledger import Ledger, read_ledger
 from pipelines.acting.planning import ActPlan, make_plan
+from pipelines.acting.platform import ActPlatform, ApplyResult
 from pipelines.acting.reading import read_tasks
 from pipelines.acting.sighting import TasksRead
 from pipelines.core.errors import ConfigurationError, WrongUse
@@ -87,7 +88,7 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
         plan = make_plan(data.wishes, data.rules, data.facts)
         if plan.digest != digest:
             raise WrongUse(f"{digest}: this plan no longer fits the data; `vetl act plan` makes another")
-        ledger.approve(plan, data.rules.kind, _user(), data.now)
+        ledger.approve(plan, data.rules, _user(), data.now)
     return data
 
 
@@ -115,6 +116,7 @@ async def _apply(
             read_tasks=read,
             clock=clock,
             obstacle=lambda: _obstacle(settings),
+            messages=lambda practice_id: PartnerPractice(client, practice_id),
         )
         warehouse.start_run(run_id, started, "act apply", settings.practices)
         result = ApplyResult()

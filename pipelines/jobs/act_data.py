@@ -7,10 +7,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from pipelines.acting.acts import UNASKED, LedgerEntry, Wish
-from pipelines.acting.applying import ActLimits
 from pipelines.acting.codes import codes_in
 from pipelines.acting.kinds import KINDS
 from pipelines.acting.planning import ActFacts, ActRules, CertifiedList
+from pipelines.acting.platform import ActLimits
 from pipelines.core.errors import WarehouseError, WrongUse
 from pipelines.core.practice import Practice
 from pipelines.loading.connection import literal
@@ -110,7 +110,7 @@ def read_act_data(
 
 
 def act_rules(settings: Settings) -> ActRules:
-    """Return the rules of `[act]` for the first kind: there is one kind."""
+    """Return the rules of `[act]`: staff tasks, and messages for practices that have opted in."""
     act = settings.act
     template = act.templates["call_back"]
     return ActRules(
@@ -121,6 +121,8 @@ def act_rules(settings: Settings) -> ActRules:
         per_practice=act.per_practice_per_day,
         in_all=act.per_day,
         holdout=act.holdout_percent / 100,
+        texted=frozenset(act.text_practices if "text" in act.kinds else ()),
+        text=act.templates["text"].description,
     )
 
 

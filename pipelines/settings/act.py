@@ -16,7 +16,7 @@ TEMPLATE_FIELDS = (
 )
 """The fields that a title or a description may name. None holds text that a person wrote, except `client_name`."""
 
-Kind = Literal["call_back"]
+Kind = Literal["call_back", "text"]
 Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=0)]
 Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
 Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
@@ -48,9 +48,17 @@ class TemplateSettings(Section):
     )
 
 
+TEXT = {
+    "description": (
+        "You tried to reach {practice} about an appointment. Please reply or call us, and we will find a time."
+    )
+}
+"""The words of a message; it has no title."""
+
+
 def _templates(value: Any) -> Any:  # noqa: ANN401 - any value that may stand in a file
     """Keep the default templates of kinds that are not named."""
-    return {"call_back": {}, **value} if isinstance(value, Mapping) else value
+    return {"call_back": {}, "text": TEXT, **value} if isinstance(value, Mapping) else value
 
 
 class ActSettings(Section):
@@ -58,12 +66,14 @@ class ActSettings(Section):
 
     Nothing is sent while `stop` is set or `stop_file` exists. A list whose last certified sync is older than
     `max_age_hours` is no ground to act on. A request without an answer is sent again at the earliest
-    `settle_minutes` later, because the platform may show its task late.
+    `settle_minutes` later, because the platform may show its task late. Requests of `text_practices` get a message
+    instead of a staff task.
     """
 
     enabled: bool = False
     kinds: tuple[Kind, ...] = ("call_back",)
     practices: tuple[str, ...] = ()
+    text_practices: tuple[str, ...] = ()
     per_practice_per_day: Count = 20
     per_day: Count = 100
     quiet_hours: tuple[Hour, Hour] = (0, 0)
@@ -74,5 +84,5 @@ class ActSettings(Section):
     max_age_hours: Annotated[Number, Field(gt=0)] = 26
     settle_minutes: Annotated[Number, Field(ge=5)] = 15
     templates: Annotated[dict[Kind, TemplateSettings], BeforeValidator(_templates)] = Field(
-        default_factory=lambda: {"call_back": TemplateSettings()}
+        default_factory=lambda: {"call_back": TemplateSettings(), "text": TemplateSettings.model_validate(TEXT)}
     )

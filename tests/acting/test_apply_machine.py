@@ -18,9 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from support.examples import examples
 
 from pipelines.acting.acts import OPEN, ActState, Wish
-from pipelines.acting.applying import ActLimits, ActPlatform, Applier, ApplyResult
+from pipelines.acting.applying import Applier
 from pipelines.acting.ledger import Ledger
 from pipelines.acting.planning import ActFacts, ActRules, make_plan
+from pipelines.acting.platform import ActLimits, ActPlatform, ApplyResult
 from pipelines.acting.reading import task_of
 from pipelines.acting.sighting import TasksRead
 from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable
@@ -189,7 +190,7 @@ class Acting(RuleBasedStateMachine):
             plan = make_plan(wishes, rules, facts_with(facts, ledger))
             self.digest = plan.digest
             ledger.save_plan(plan.digest, None, self.desk.now)
-            ledger.approve(plan, rules.kind, "ann", self.desk.now)
+            ledger.approve(plan, rules, "ann", self.desk.now)
         self.run(self.digest)
 
     def run(self, digest: str) -> None:

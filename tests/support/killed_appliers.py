@@ -9,7 +9,7 @@ from support.act_world import ActWorld, leaks
 from support.killed_sync import impatient, processes
 
 import sandbox
-from pipelines.acting.applying import ApplyResult
+from pipelines.acting.platform import ApplyResult
 from pipelines.core.errors import VetlError
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.settings import Settings

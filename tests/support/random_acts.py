@@ -20,7 +20,7 @@ STATES = (
 )
 
 
-def random_acts(random: Random, tables: Tables, clock: datetime, count: int = 600) -> Tables:
+def random_acts(random: Random, tables: Tables, clock: datetime, count: int = 200) -> Tables:
     """Return the rows of `control.acts`: each contact has at most one act."""
     calls = [(row["practice_id"], f"call:{row['call_key']}") for row in tables["phone_calls"]]
     sessions = [(row["practice_id"], f"session:{row['id']}") for row in tables["booking_sessions"]]
