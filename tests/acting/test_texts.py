@@ -52,13 +52,17 @@ def test_each_request_gets_one_message_and_no_task(world: ActWorld, settings: Se
     assert (len(texts(world)), world.codes()) == (3, [])
 
 
-@pytest.mark.parametrize("kind", ["closed", "failed_late", "status"])
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(kind, path=MESSAGES, in_a_row=None) for kind in ("closed", "failed_late", "status")],
+    ids=lambda fault: fault.kind,
+)
 def test_a_message_whose_answer_is_lost_is_found_by_its_reference_or_sent_again(
-    kind: str, world: ActWorld, settings: Settings
+    fault: Fault, world: ActWorld, settings: Settings
 ) -> None:
     world.build(wanted(2))
     digest = plan_acts(settings, None).digest
-    world.platform.faults.set([Fault(kind, path=MESSAGES, in_a_row=None)])
+    world.platform.faults.set([fault])
     first = apply_acts(settings, digest)
     world.platform.faults.set([])
 

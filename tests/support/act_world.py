@@ -111,6 +111,11 @@ class ActWorld:
         tasks = self.platform.truth(PRACTICE, "staff_tasks")
         return [task for task in tasks if codes_in(task["description"])]
 
+    def posts(self) -> int:
+        """Return how many requests asked for a task."""
+        log = self.platform.requests.log
+        return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)
+
     def plan_and_apply(self, settings: Settings | None = None) -> Any:
         """Plan and apply; return the result."""
         settings = settings or self.settings

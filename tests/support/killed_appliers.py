@@ -69,14 +69,14 @@ def _kill_some(
     endings = [folder / "first", folder / "second"]
     for ended in endings:
         ended.unlink(missing_ok=True)
-    begun = _posts(world)
+    begun = world.posts()
     appliers = [processes.Process(target=apply_and_exit, args=(settings, digest, ended)) for ended in endings]
     for applier in appliers:
         applier.start()
     deadline = time.monotonic() + 60
     while (
         any(applier.is_alive() for applier in appliers)
-        and _posts(world) - begun < requests
+        and world.posts() - begun < requests
         and time.monotonic() < deadline
     ):
         appliers[0].join(0.005)
@@ -85,8 +85,3 @@ def _kill_some(
         applier.kill()
         applier.join()
     return sum(not ended.exists() for ended in endings)
-
-
-def _posts(world: ActWorld) -> int:
-    log = world.platform.requests.log
-    return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)
