@@ -1,4 +1,4 @@
-"""The words of acting: a wish, the act for it, and how far an act has come."""
+"""The words of acting: a booking request, the act for it, and how far an act has come."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ class ActState(StrEnum):
     """How far an act has come.
 
     `asking`: the request may have left. `unknown`: it may have left, and nothing that asked for it is at work.
-    `made`: the task is there. `canceling`, `canceled`: vetl cancels it, because the wish was booked meanwhile.
-    `left`: the wish was booked, but a person has worked with the task. `refused`: the platform will not make it.
+    `made`: the task is there. `canceling`, `canceled`: vetl cancels it, because the client booked meanwhile.
+    `left`: the client booked, but a person has worked with the task. `refused`: the platform will not make it.
     """
 
     PLANNED = "planned"
@@ -35,7 +35,7 @@ UNASKED = frozenset({ActState.PLANNED, ActState.HOLDOUT})
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class BookingRequest:
     """An unbooked request that somebody should call back: a row of the leak list with its contacts."""
 
     practice_id: str
@@ -67,7 +67,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """A wish for which no task is made, and the reason in one word."""
+    """A booking request for which no task is made, and the reason in one word."""
 
     practice_id: str
     episode_id: str

@@ -1,14 +1,14 @@
 """Applying a plan, exactly once although the interface has no idempotency keys (docs/decisions/0901-acting.md).
 
 The order for each practice: read all its tasks; take in those that are vetl's; hold open acts against the read;
-cancel tasks of wishes that are booked; send. An act is in the ledger before its request leaves. If its answer does
+cancel tasks whose client has booked; send. An act is in the ledger before its request leaves. If its answer does
 not come, the act stays open until a read shows its task, or proves that there is none.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipelines.acting.acts import OPEN, OUTCOME_IS_OPEN, Act, ActState, HeldBack, LedgerEntry, Wish
+from pipelines.acting.acts import OPEN, OUTCOME_IS_OPEN, Act, ActState, BookingRequest, HeldBack, LedgerEntry
 from pipelines.acting.kinds import KINDS, is_message
 from pipelines.acting.ledger import Ledger
 from pipelines.acting.planning import ActFacts, ActPlan, ActRules, make_plan
@@ -41,7 +41,7 @@ class Applier:
         platform: ActPlatform,
         rules: ActRules,
         limits: ActLimits,
-        wishes: Sequence[Wish],
+        requests: Sequence[BookingRequest],
         facts: ActFacts,
         digest: str,
     ) -> None:
@@ -49,7 +49,7 @@ class Applier:
         self._platform = platform
         self._rules = rules
         self._limits = limits
-        self._wishes = wishes
+        self._requests = requests
         self._facts = facts
         self._digest = digest
         self.result = ApplyResult()
@@ -84,7 +84,7 @@ class Applier:
     def _plan(self) -> ActPlan:
         entries = self._ledger.entries()
         counts = self._limits.made_today(entries, self._platform.clock())
-        return make_plan(self._wishes, self._rules, replace(self._facts, entries=entries, made_today=counts))
+        return make_plan(self._requests, self._rules, replace(self._facts, entries=entries, made_today=counts))
 
     async def _practice(self, practice_id: str) -> None:
         """Do the work of one practice. Open acts are looked for even if nothing may be sent now."""
@@ -183,7 +183,7 @@ class Applier:
         return True
 
     async def _cancel(self, practice_id: str, read: TasksRead) -> None:
-        """Cancel the tasks of booked wishes, if no person has worked with them."""
+        """Cancel the tasks whose client has booked, if no person has worked with them."""
         tasks = {task.id: task for task in read.tasks}
         entries = {entry.act.code: entry for entry in self._own(practice_id)}
         wanted = [act for act in self._plan().cancellations if act.practice_id == practice_id]

@@ -168,7 +168,7 @@ class Ledger:
         self._change([act], "state = 'canceling'")
 
     def ended(self, act: Act, state: ActState, note: str) -> None:
-        """Record how a task ended whose wish was booked."""
+        """Record how a task ended whose client has booked."""
         self._change([act], "state = ?, note = ?", state, note)
 
     def adopt(self, practice_id: str, kind: str, strangers: Sequence[Sighting], at: datetime) -> None:

@@ -42,7 +42,7 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
     """
     existing(settings)
     data = _data(settings, practices, read_ledger(settings.act.ledger), now)
-    plan = make_plan(data.wishes, data.rules, data.facts)
+    plan = make_plan(data.requests, data.rules, data.facts)
     if settings.act.enabled:
         with Ledger.open(settings.act.ledger) as ledger:
             ledger.save_plan(plan.digest, practices, now())
@@ -85,7 +85,7 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
         raise WrongUse(f"{digest}: no such plan was made with this ledger; `vetl act plan` makes one")
     data = _data(settings, saved.practices, ledger.entries(), now)
     if saved.approved_at is None:
-        plan = make_plan(data.wishes, data.rules, data.facts)
+        plan = make_plan(data.requests, data.rules, data.facts)
         if plan.digest != digest:
             raise WrongUse(f"{digest}: this plan no longer fits the data; `vetl act plan` makes another")
         ledger.approve(plan, data.rules, _user(), data.now)
@@ -122,7 +122,7 @@ async def _apply(
         result = ApplyResult()
         exit_code = 1
         try:
-            applier = Applier(ledger, platform, data.rules, data.limits, data.wishes, data.facts, digest)
+            applier = Applier(ledger, platform, data.rules, data.limits, data.requests, data.facts, digest)
             result = applier.result
             await applier.apply()
             exit_code = result.exit_code

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pipelines.acting.acts import UNASKED, LedgerEntry, Wish
+from pipelines.acting.acts import UNASKED, BookingRequest, LedgerEntry
 from pipelines.acting.codes import codes_in
 from pipelines.acting.kinds import KINDS
 from pipelines.acting.planning import ActFacts, ActRules, CertifiedList
@@ -19,7 +19,7 @@ from pipelines.settings import Settings
 
 NO_TEXT = "unknown"
 
-_WISHES = """
+_REQUESTS = """
 select leaks.practice_id, leaks.episode_id, leaks.client_id, leaks.phone_number, leaks.last_at, leaks.urgency,
     leaks.channel, leaks.wanted, leaks.reason, leaks.contacts, clients.name,
     list(contacts.channel || ':' || contacts.contact_id order by contacts.began_at, contacts.contact_id)
@@ -52,12 +52,12 @@ where booked_at is not null and contacts.practice_id in ({practices})
 
 @dataclass(frozen=True, slots=True)
 class ActData:
-    """The wishes and the facts for a plan, and the rules and limits of the settings.
+    """The booking requests and the facts for a plan, and the rules and limits of the settings.
 
     `now`: the platform's time, by its clock at the last sync and the time that has passed since.
     """
 
-    wishes: Sequence[Wish]
+    requests: Sequence[BookingRequest]
     facts: ActFacts
     rules: ActRules
     limits: ActLimits
@@ -105,8 +105,8 @@ def read_act_data(
             if item.endpoint in KINDS[rules.kind].rests_on
         ],
     )
-    wishes = [_wish(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _WISHES, names)]
-    return ActData(wishes, facts, rules, limits, on_platform)
+    requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _REQUESTS, names)]
+    return ActData(requests, facts, rules, limits, on_platform)
 
 
 def act_rules(settings: Settings) -> ActRules:
@@ -159,7 +159,7 @@ def _unfit(
     return None
 
 
-def _wish(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> Wish:
+def _request(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> BookingRequest:
     (
         practice_id,
         episode_id,
@@ -186,7 +186,7 @@ def _wish(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> Wish:
         "client_name": name,
         "phone_number": number or "see the client",
     }
-    return Wish(
+    return BookingRequest(
         practice_id=str(practice_id),
         episode_id=str(episode_id),
         contacts=tuple(str(contact) for contact in contacts),

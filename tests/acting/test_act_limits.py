@@ -123,7 +123,7 @@ def test_a_refused_task_is_not_sent_again_by_itself(world: ActWorld) -> None:
     assert [held.reason for held in plan_acts(world.settings, None).held_back] == ["refused"]
 
 
-def test_a_wish_that_nobody_can_reach_is_held_back(world: ActWorld) -> None:
+def test_a_request_that_nobody_can_reach_is_held_back(world: ActWorld) -> None:
     world.build([Leak(0, phone_number=None), Leak(1, phone_number="ask at the desk"), Leak(2)])
 
     plan = plan_acts(world.settings, None)

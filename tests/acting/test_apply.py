@@ -1,4 +1,4 @@
-"""Plans are applied against a real platform: each wish becomes one task, whatever happens on the way."""
+"""Plans are applied against a real platform: each leak becomes one task, whatever happens on the way."""
 
 import stat
 from datetime import timedelta
@@ -205,7 +205,7 @@ def forget_tasks(world: ActWorld) -> None:
         connection.execute("delete from raw.staff_tasks where contains(description, '[vetl ')")
 
 
-def test_a_merged_wish_has_the_task_of_its_parts(world: ActWorld) -> None:
+def test_a_merged_request_has_the_task_of_its_parts(world: ActWorld) -> None:
     world.build([Leak(7)])
     world.plan_and_apply()
     world.build([Leak(3, contacts=(3, 7))])
@@ -216,7 +216,7 @@ def test_a_merged_wish_has_the_task_of_its_parts(world: ActWorld) -> None:
     assert plan.acts == ()
 
 
-def test_a_booked_wish_has_its_untouched_task_canceled(world: ActWorld) -> None:
+def test_a_booked_request_has_its_untouched_task_canceled(world: ActWorld) -> None:
     world.build(leaks(2))
     world.plan_and_apply()
     world.build([Leak(0, booked=True), Leak(1)])

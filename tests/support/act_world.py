@@ -66,13 +66,13 @@ class ActWorld:
         """Return the settings with other values in `[act]`."""
         return self.settings.model_copy(update={"act": self.settings.act.model_copy(update=changes)})
 
-    def build(self, wishes: Sequence[Leak]) -> None:
+    def build(self, requests: Sequence[Leak]) -> None:
         """Put these leaks into the marts, as a build would."""
         with duckdb.connect(str(self.settings.warehouse.path)) as connection:
             connection.execute("set TimeZone = 'UTC'")
             connection.execute(_TABLES)
             began = datetime(2026, 1, 5, 15, tzinfo=UTC)
-            for place, leak in enumerate(wishes):
+            for place, leak in enumerate(requests):
                 last = began + timedelta(minutes=leak.number)
                 if not leak.booked:
                     connection.execute(

@@ -33,23 +33,23 @@ def apply_and_exit(settings: Settings, digest: str, ended: Path) -> None:
     ended.write_text(str(code), "utf-8")
 
 
-def tell_story(world: ActWorld, folder: Path, *, wishes: int, kills: int, seed: int) -> None:
-    """Apply a plan for so many wishes with so many kills; at rest each wish has one task, and none has two."""
+def tell_story(world: ActWorld, folder: Path, *, requests: int, kills: int, seed: int) -> None:
+    """Apply a plan for so many booking requests with so many kills; at rest each has one task, and none has two."""
     rng = Random(seed)
     settings = world.settings.model_copy(
         update={"warehouse": world.settings.warehouse.model_copy(update={"lock_wait_seconds": 600})}
     )
-    world.build(leaks(wishes))
+    world.build(leaks(requests))
     plan = plan_acts(settings, None)
     wanted = {act.code for act in plan.acts}
-    assert len(wanted) == wishes
+    assert len(wanted) == requests
     world.platform.faults.set([LOST], seed=seed)
-    each = 3 * wishes // kills
+    each = 3 * requests // kills
 
     killed = 0
     while killed < kills:
         killed += _kill_some(world, settings, plan.digest, folder, rng.randint(0, each), rng.uniform(0, 0.03))
-        assert len(world.codes()) == len(set(world.codes())), f"a wish has two tasks; seed {seed}"
+        assert len(world.codes()) == len(set(world.codes())), f"a booking request has two tasks; seed {seed}"
         if rng.random() < 0.7:
             world.platform.advance(LATER)
     results: list[ApplyResult] = []
@@ -59,7 +59,7 @@ def tell_story(world: ActWorld, folder: Path, *, wishes: int, kills: int, seed: 
 
     assert results[-1].exit_code == 0, (seed, results)
     codes = world.codes()
-    assert sorted(codes) == sorted(wanted), f"{len(codes)} tasks for {len(wanted)} wishes; seed {seed}"
+    assert sorted(codes) == sorted(wanted), f"{len(codes)} tasks for {len(wanted)} booking requests; seed {seed}"
 
 
 def _kill_some(
