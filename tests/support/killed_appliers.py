@@ -34,7 +34,7 @@ def apply_and_exit(settings: Settings, digest: str, ended: Path) -> None:
 
 
 def tell_story(world: ActWorld, folder: Path, *, requests: int, kills: int, seed: int) -> None:
-    """Apply a plan for so many booking requests with so many kills; at rest each has one task, and none has two."""
+    """Apply a plan for so many requests with so many kills; at rest each has one task, and none has two."""
     rng = Random(seed)
     settings = world.settings.model_copy(
         update={"warehouse": world.settings.warehouse.model_copy(update={"lock_wait_seconds": 600})}
