@@ -112,7 +112,7 @@ def read_act_data(
 def act_rules(settings: Settings) -> ActRules:
     """Return the rules of `[act]`: staff tasks, and messages for practices that have opted in."""
     act = settings.act
-    template = act.templates["call_back"]
+    template = act.templates.call_back
     return ActRules(
         kind="call_back",
         practices=frozenset(act.practices if act.kinds else ()),
@@ -122,7 +122,7 @@ def act_rules(settings: Settings) -> ActRules:
         in_all=act.per_day,
         holdout=act.holdout_percent / 100,
         texted=frozenset(act.text_practices if "text" in act.kinds else ()),
-        text=act.templates["text"].description,
+        text=act.templates.text.description,
     )
 
 

@@ -1,9 +1,8 @@
 """`[act]`: whether vetl may turn unbooked requests into staff tasks, how many, when, and in which words."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -48,17 +47,19 @@ class TemplateSettings(Section):
     )
 
 
-TEXT = {
-    "description": (
+class TextSettings(Section):
+    """`[act.templates.text]`: the words of a message, which the client reads."""
+
+    description: Template = (
         "You tried to reach {practice} about an appointment. Please reply or call us, and we will find a time."
     )
-}
-"""The words of a message; it has no title."""
 
 
-def _templates(value: Any) -> Any:  # noqa: ANN401 - any value that may stand in a file
-    """Keep the default templates of kinds that are not named."""
-    return {"call_back": {}, "text": TEXT, **value} if isinstance(value, Mapping) else value
+class Templates(Section):
+    """`[act.templates]`: the words of each kind of acts."""
+
+    call_back: TemplateSettings = TemplateSettings()
+    text: TextSettings = TextSettings()
 
 
 class ActSettings(Section):
@@ -83,6 +84,4 @@ class ActSettings(Section):
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/acts.sqlite")
     max_age_hours: Annotated[Number, Field(gt=0)] = 26
     settle_minutes: Annotated[Number, Field(ge=5)] = 15
-    templates: Annotated[dict[Kind, TemplateSettings], BeforeValidator(_templates)] = Field(
-        default_factory=lambda: {"call_back": TemplateSettings(), "text": TemplateSettings.model_validate(TEXT)}
-    )
+    templates: Templates = Templates()
