@@ -6,9 +6,9 @@ task may name a client. The writer lock of the warehouse keeps two appliers apar
 
 import json
 import sqlite3
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -212,6 +212,22 @@ class Ledger:
         """Record that the ledger knows all tasks of the practice again."""
         with self._writing():
             self._connection.execute("delete from settling where practice_id = ?", [practice_id])
+
+    def about(self, practice_id: str, client_id: str, mentions: Callable[[str], bool]) -> list[Act]:
+        """Return the acts whose words are about a client of the practice: by id, or as `mentions` says."""
+        own = [entry.act for entry in self.entries() if entry.act.practice_id == practice_id]
+        return [act for act in own if act.client_id == client_id or mentions(act_json(act))]
+
+    def forget(self, acts: Iterable[Act]) -> None:
+        """Erase words, client and number of acts. Their tasks stay known, so that none is made twice."""
+        with as_ledger_errors(self._path):
+            self._connection.execute("pragma secure_delete = on")
+        for act in acts:
+            empty = replace(act, title="", description="", client_id=None, phone_number=None)
+            self._change([act], "act = ?, note = ''", act_json(empty))
+        with as_ledger_errors(self._path):
+            self._connection.execute("vacuum")
+            self._connection.execute("pragma wal_checkpoint(truncate)")
 
     def _change(self, acts: Iterable[Act], changes: str, *values: object) -> None:
         with self._writing():

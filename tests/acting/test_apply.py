@@ -9,6 +9,9 @@ from support.act_world import PRACTICE, ActWorld, Leak, leaks
 
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.act_status import act_status
+from pipelines.jobs.forget import forget_person
+from pipelines.loading.published.query import query
+from pipelines.settings.act import TemplateSettings
 from sandbox import Fault
 from sandbox.faults import Faults
 
@@ -238,3 +241,23 @@ def test_a_task_that_a_person_works_with_is_left_alone(world: ActWorld) -> None:
     assert world.plan_and_apply().canceled == 0
     assert world.tasks()[0]["status"] == "pending"
     assert "a person" in act_status(world.settings).entries[0].note
+
+
+def test_a_forgotten_client_is_erased_from_the_ledger_and_gets_no_second_task(world: ActWorld) -> None:
+    sql = "select id, name from raw.clients where length(id) > 7 and strpos(name, ' ') > 0 order by id limit 1"
+    [(client, name)] = query(world.settings.warehouse.path, sql).rows
+    words = world.settings.act.templates.model_copy(
+        update={"call_back": TemplateSettings(description="Call {client_name}.")}
+    )
+    settings = world.act(templates=words)
+    world.build([Leak(0, client_id=client), Leak(1)])
+    world.plan_and_apply(settings)
+    files = list(settings.act.ledger.parent.glob("acts.sqlite*"))
+    assert any(name.encode() in file.read_bytes() for file in files)
+
+    left = forget_person(settings, PRACTICE, client, lambda _: {"exit_code": 0}).left
+
+    assert [file for file in left if "acts.sqlite" in file] == []
+    held = b"".join(file.read_bytes() for file in settings.act.ledger.parent.glob("acts.sqlite*"))
+    assert (name.encode() in held, client.encode() in held) == (False, False)
+    assert [held.reason for held in plan_acts(settings, None).held_back] == ["has_task", "has_task"]
