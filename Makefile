@@ -70,7 +70,7 @@ test-spark: setup $(SPARK)/.installed  ## Some models on Spark, as DuckDB makes 
 	$(BIN)/python -m pytest tests/spark
 
 chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
-	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
+	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/chaos/year_of_acting.py
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/loading tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py
 
