@@ -50,7 +50,7 @@ def a_month(follower: Follower) -> None:
     follower.acts = list(known.values())
     _keep_states(follower)
     read_and_build(follower)
-    acted = {key for key, row in known.items() if row["state"] != "holdout"}
+    acted = {(row["practice_id"], row["episode_id"]) for row in acts if row["task_id"]}
     assert acted & leaks_of(follower).keys() == set()
     follower.platform.advance(29 * DAY)
     follower.visit()
