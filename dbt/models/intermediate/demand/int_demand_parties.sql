@@ -81,12 +81,12 @@ tasks as (
         cast(null as string) as appointment_id,
         cast(null as string) as attribution,
         'task ' || coalesce(status, 'of no status') as result
-    from {{ ref('stg_partner__staff_tasks') }} as tasks
+    from {{ ref('stg_partner__staff_tasks') }}
     where
         {{ is_one_of('task_type', var('wish_task_types')) }}
         and client_id is not null
         -- A task that `vetl act` made follows from a wish and is none itself.
-        and not {{ is_made_by_vetl('tasks') }}
+        and not {{ is_made_by_vetl() }}
 ),
 
 contacts as (

@@ -17,9 +17,9 @@ select
     practice_id,
     {{ party('client_id', 'null', 'null') }} as party,
     created_at as acted_at
-from {{ ref('stg_partner__staff_tasks') }} as tasks
+from {{ ref('stg_partner__staff_tasks') }}
 where
     client_id is not null
     and created_at is not null
     -- vetl is not the practice: its task waits for a person, who is yet to react.
-    and not {{ is_made_by_vetl('tasks') }}
+    and not {{ is_made_by_vetl() }}
