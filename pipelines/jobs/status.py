@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import bundled
-from pipelines.core.errors import ConfigurationError, InboxError, WarehouseError
+from pipelines.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
+from pipelines.jobs.act_status import act_status
 from pipelines.loading.control.activity import Activity, read_activity
 from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
@@ -147,6 +148,7 @@ def _problems(
         yield Problem(3, "the marts were never built; run `vetl build`")
     yield from _of_activity("publication", report.publication)
     yield from _of_published(settings, report, now)
+    yield from _of_acts(settings, now)
 
 
 def _of_activity(name: str, activity: Activity | None) -> Iterator[Problem]:
@@ -202,6 +204,18 @@ def _of_published(settings: Settings, report: StatusReport, now: datetime) -> It
     if _is_older(current, settings.schedule.oldest_allowed, now):
         limit = f"{settings.schedule.max_age} allowed by [schedule] max_age"
         yield Problem(1, f"{path}: last brought up to date at {current}, longer ago than the {limit}")
+
+
+def _of_acts(settings: Settings, now: datetime) -> Iterator[Problem]:
+    """Yield a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
+    try:
+        overdue = len(act_status(settings, now=lambda: now).overdue)
+    except LedgerError as error:
+        yield Problem(1, str(error))
+        return
+    if overdue:
+        tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
+        yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")
 
 
 def _is_older(instant: str, allowed: timedelta | None, now: datetime) -> bool:

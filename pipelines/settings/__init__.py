@@ -195,7 +195,7 @@ class Settings(BaseSettings):
         if twice:
             msg = f"practices: the id {twice[0]} is there twice"
             raise ValueError(msg)
-        unknown = set(self.act.practices) - {item.id for item in self.practices}
+        unknown = {*self.act.practices, *self.act.text_practices} - {item.id for item in self.practices}
         if unknown:
             msg = f"act.practices: practice {min(unknown)} is not configured"
             raise ValueError(msg)

@@ -17,7 +17,9 @@ from support.processes import until
 
 import sandbox
 from pipelines.cli import app
+from pipelines.jobs.act import plan_acts
 from pipelines.loading.control.activity import Kind, read_activity
+from pipelines.settings import load_settings
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 PUBLISHED = Path("warehouse/data/analytics.duckdb")
@@ -229,6 +231,17 @@ def nothing(_site: Site) -> None:
     """Run `vetl run` successfully just now."""
 
 
+def ledger_random(_: Site) -> None:
+    Path("warehouse/data/acts.sqlite").write_bytes(os.urandom(8192))
+
+
+def task_unknown(site: Site) -> None:
+    """The clock of the platform is months behind that of this machine, so the request is old at once."""
+    site.add("[act]\nenabled = true\npractices = ['loc-001']\nper_practice_per_day = 1\n")
+    site.platform.faults.set([sandbox.Fault("status", path="POST */staff_tasks", in_a_row=None)])
+    assert site.vetl("act", "apply", plan_acts(load_settings(), None).digest) == 3
+
+
 DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
     "the last run succeeded": (nothing, 0, "certified"),
     "a list was withdrawn by the platform": (list_withdrawn, 0, "2 withdrawn"),
@@ -262,5 +275,7 @@ DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
     "the warehouse is cut off": (warehouse_cut_off, 1, "is cut off"),
     "nothing was ever synced here": (everything_gone, 1, "nothing has been synced yet"),
     "the inbox of webhooks cannot be read": (inbox_random, 1, "inbox.sqlite"),
+    "the ledger of acts cannot be read": (ledger_random, 1, "acts.sqlite: file is not a database"),
+    "a staff task has been unknown for longer than a day": (task_unknown, 3, "whether 1 staff task was made"),
 }
 """The bad days by name: a function that causes it, the exit code of `vetl status`, and words of its output."""

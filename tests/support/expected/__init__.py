@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import booking, calls, demand, outreach, overview, practice, rows, tasks
+from support.expected import acts, booking, calls, demand, outreach, overview, practice, rows, tasks
 from support.mart_inputs import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
+    (3, acts.acts),
+    (3, acts.acts_daily),
     (6, booking.booking_funnel_daily),
     (3, booking.booking_funnel_stages),
     (5, calls.booking_intent_daily),
