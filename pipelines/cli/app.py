@@ -6,6 +6,7 @@ Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 unce
 
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -220,6 +221,20 @@ def query(
     if list_all:
         return list_questions(as_json=as_json)
     return query(sql, file, question, style, private=private, as_json=as_json)
+
+
+@app.command()
+def watch(
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Count how often each would have rung."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show the thresholds of [watch] and who is outside of them."""
+    from pipelines.cli.watch import watch
+
+    return watch(since and since.date(), as_json=as_json)
 
 
 app.command()(forget)

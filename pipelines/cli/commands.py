@@ -89,6 +89,9 @@ EXAMPLES = {
     "verify": """
         vetl verify
         vetl verify analytics.duckdb --practice loc-001 --day 2026-01-12""",
+    "watch": """
+        vetl watch
+        vetl watch --since 2026-01-01""",
     "webhooks drain": """
         vetl webhooks drain
         vetl webhooks drain --message msg-1""",

@@ -21,6 +21,7 @@ from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import finish_forgettings
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.sync import chosen_practices, run_sync
+from pipelines.jobs.watch import tell
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.layout import written_files
@@ -83,6 +84,7 @@ def publish(*, rollback: bool | None, as_json: bool) -> int:
         print_json({"exit_code": 0, "published": asdict(published)})
     else:
         show_published(published)
+    _tell(settings)
     return 0
 
 
@@ -212,10 +214,23 @@ def _not_published(settings: Settings) -> str:
 def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
     """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
     try:
-        return publish_marts(settings), 0
+        published = publish_marts(settings)
     except PublicationHeld as held:
         say(f"not published: {held}")
         return None, held.exit_code
+    _tell(settings)
+    return published, 0
+
+
+def _tell(settings: Settings) -> None:
+    """Look at the thresholds of `[watch]` and tell who is out; it fails no publication."""
+    told = tell(settings)
+    for line in told.rang:
+        say(f"out: {line}")
+    for line in told.ended:
+        say(f"over: {line}")
+    for line in told.failures:
+        say(f"warning: {line}")
 
 
 def _sync(

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pipelines import bundled
-from pipelines.core.errors import ConfigurationError, InboxError, WarehouseError
+from pipelines.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
 from pipelines.loading.control.activity import Activity, read_activity
 from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
+from pipelines.notices.ledger import ToldEpisode, open_episodes
 from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
 
@@ -43,7 +44,10 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """The content of `vetl status`; `problems` does not contain the problems of single lists."""
+    """The content of `vetl status`; `problems` does not contain the problems of single lists.
+
+    `out` are the practices that are outside of a threshold of `[watch]`.
+    """
 
     warehouse: Path
     snapshot: Snapshot = field(default_factory=Snapshot)
@@ -53,6 +57,7 @@ class StatusReport:
     publication: Activity | None = None
     published: PublishedFile | None = None
     hold: Hold | None = None
+    out: tuple[ToldEpisode, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -85,6 +90,7 @@ class StatusReport:
             "build": self.build,
             "publication": self.publication,
             "published": self.published and {**asdict(self.published), "rolled_back": self.hold},
+            "thresholds": self.out,
             "problems": self.problems,
             "lists": self.snapshot.lists,
             "inbox": self.inbox,
@@ -122,6 +128,7 @@ def read_status(
         publication=read_activity(path, "publication"),
         published=_published_file(settings.warehouse.published),
         hold=_hold(path),
+        out=_out(settings, practices),
     )
     return replace(report, problems=tuple(_problems(settings, report, practices, now)))
 
@@ -228,6 +235,15 @@ def _published_file(path: Path) -> PublishedFile | None:
     except OSError:
         return None
     return PublishedFile(path, datetime.fromtimestamp(int(stat.st_mtime), UTC), stat.st_size)
+
+
+def _out(settings: Settings, practices: Sequence[str] | None) -> tuple[ToldEpisode, ...]:
+    """Return the practices outside of a threshold, as the last publication found them; they are no failure."""
+    try:
+        episodes = open_episodes(settings.watch.ledger)
+    except LedgerError:
+        return ()  # `vetl run` says it
+    return tuple(episode for episode in episodes if not practices or episode.practice_id in practices)
 
 
 def _hold(warehouse: Path) -> Hold | None:

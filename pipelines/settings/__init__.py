@@ -53,6 +53,7 @@ from pipelines.settings.values import (
     spread,
     varied_each,
 )
+from pipelines.settings.watch import WatchSettings
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
 Whole = Annotated[int, BeforeValidator(no_boolean)]
@@ -167,6 +168,7 @@ class Settings(BaseSettings):
     lake: LakeSettings = LakeSettings()
     spark: SparkSettings = SparkSettings()
     act: ActSettings = ActSettings()
+    watch: WatchSettings = WatchSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
@@ -192,10 +194,15 @@ class Settings(BaseSettings):
         if twice:
             msg = f"practices: the id {twice[0]} is there twice"
             raise ValueError(msg)
-        unknown = set(self.act.practices) - {item.id for item in self.practices}
-        if unknown:
-            msg = f"act.practices: practice {min(unknown)} is not configured"
-            raise ValueError(msg)
+        named = {"act.practices": self.act.practices}
+        named |= {
+            f"watch.thresholds[{number}].practices": item.practices
+            for number, item in enumerate(self.watch.thresholds)
+        }
+        for key, practices in named.items():
+            if unknown := set(practices) - {item.id for item in self.practices}:
+                msg = f"{key}: practice {min(unknown)} is not configured"
+                raise ValueError(msg)
         if not isinstance(self.warehouse.shards, int):
             each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
         return self
@@ -276,9 +283,10 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
     of_shards = {
         warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
     }
-    if {warehouse.published, settings.webhooks.inbox, settings.act.ledger} & of_shards:
+    others = {warehouse.published, settings.webhooks.inbox, settings.act.ledger, settings.watch.ledger}
+    if others & of_shards:
         raise sources.refuse(
-            "warehouse.published, webhooks.inbox and act.ledger must not have the name of a shard's file"
+            "warehouse.published, webhooks.inbox and the ledgers must not have the name of a shard's file"
         )
     if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
         raise sources.refuse(clash)
@@ -300,6 +308,7 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
             "warehouse": warehouse,
             "webhooks": within(settings.webhooks, "inbox"),
             "act": within(settings.act, "ledger", "stop_file"),
+            "watch": within(settings.watch, "ledger"),
             "lake": lake.model_copy(update=places),
             "spark": within(settings.spark, "scratch"),
         }

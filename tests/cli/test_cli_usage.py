@@ -27,6 +27,7 @@ COMMANDS = {
     "explain",
     "metric",
     "verify",
+    "watch",
     "build",
     "run",
     "publish",

@@ -61,6 +61,7 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
         "smtp_username",
         "endpoint",
         "master",
+        "thresholds",
     }:
         return
     paths = {"path", "published", "inbox", "marts", "scratch", "ledger", "stop_file"}
