@@ -11,10 +11,10 @@ import streamlit as st
 from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
 from board.freshness import NAMED_AT_MOST
-from board.noise import Interval, count_interval, difference_interval, is_more_than_noise
 from board.published import MissingError, Published
 from board.scope import Scope
 from board.words import FEW, NOTHING, VALUED, Words, label
+from pipelines.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
 
 Better = Literal["more", "less", "neither"]
 _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {

@@ -224,10 +224,27 @@ def query(
 
 
 @app.command()
+def report(
+    to: Annotated[
+        list[str] | None, typer.Option("--to", metavar="NAME", help="Only this reader; repeatable.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Send letters that were sent before.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--preview", metavar="FOLDER", help="Only write the letters into FOLDER.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Send each reader the letter about the last closed week, once."""
+    from pipelines.cli.report import send_letters
+
+    return send_letters(to or (), again=again, folder=folder, as_json=as_json)
+
+
+@app.command()
 def watch(
     since: Annotated[
         datetime | None,
-        typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="Count how often each would have rung."),
+        typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="How often each would have rung."),
     ] = None,
     as_json: AsJson = False,
 ) -> int:

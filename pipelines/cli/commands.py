@@ -71,6 +71,10 @@ EXAMPLES = {
     "reconcile": """
         vetl reconcile
         vetl reconcile --practice loc-001 --full""",
+    "report": """
+        vetl report
+        vetl report --preview letters
+        vetl report --to East --again""",
     "run": """
         vetl run
         vetl -C /srv/vetl run --quiet --log-file vetl.log

@@ -223,7 +223,7 @@ def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
 
 
 def _tell(settings: Settings) -> None:
-    """Look at the thresholds of `[watch]` and tell who is out; it fails no publication."""
+    """Look at the thresholds of `[watch]` and print who is out; it fails no publication."""
     told = tell(settings)
     for line in told.rang:
         say(f"out: {line}")

@@ -82,7 +82,13 @@ def _state(one: Watched) -> str:
 
 def _show_backtest(tests: Sequence[Backtest], since: date) -> None:
     rows = [
-        (test.watched.threshold.rule, test.watched.practice_id, len(test.rings), round(test.a_month, 2), test.periods)
+        (
+            test.watched.threshold.rule,
+            test.watched.practice_id,
+            len(test.rings),
+            round(test.a_month, 2),
+            test.periods,
+        )
         for test in tests
     ]
     rings = sum(len(test.rings) for test in tests)
@@ -110,7 +116,12 @@ def _state_json(one: Watched) -> dict[str, Any]:
 
 def _test_json(test: Backtest) -> dict[str, Any]:
     rings = [
-        {"rang_at": episode.rings_at, "began": episode.began, "ended": episode.ended, "line": line(test.watched, episode)}
+        {
+            "rang_at": episode.rings_at,
+            "began": episode.began,
+            "ended": episode.ended,
+            "line": line(test.watched, episode),
+        }
         for episode in test.rings
     ]
     return {**_names(test.watched), "periods": test.periods, "a_month": round(test.a_month, 3), "rings": rings}

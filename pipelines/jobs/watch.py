@@ -1,4 +1,4 @@
-"""Look at the thresholds of `[watch]` after each publication, and tell of each episode once."""
+"""Look at the thresholds of `[watch]` after each publication, and send a notice of each episode once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from itertools import groupby
 from pipelines.core.errors import NotDelivered, VetlError
 from pipelines.loading.published.figures.periods import series
 from pipelines.loading.published.query import query
-from pipelines.notices.ledger import Message, NoticeLedger, ToldEpisode
+from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode
 from pipelines.notices.mail import send_mail
 from pipelines.notices.watching import Episode, Watched, end_line, line, watched
 from pipelines.notices.webhook import post_text
@@ -23,7 +23,7 @@ WEBHOOK = "webhook"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one look brought: episodes that rang or ended in it, messages that left, and lines about failures."""
+    """The result of one look: episodes that rang or ended, messages that left, and lines about failures."""
 
     rang: tuple[str, ...] = ()
     ended: tuple[str, ...] = ()
@@ -55,9 +55,9 @@ def _at_each(settings: Settings, threshold: Threshold, names: dict[str, str]) ->
 
 
 def tell(settings: Settings, now: datetime | None = None) -> Told:
-    """Look, keep what is new in the ledger, and send what is due. An error is a line, and no publication fails.
+    """Look, keep new episodes in the ledger, and send the notices that are due. An error is only a line.
 
-    A threshold that is new at a practice tells of an open episode, but not of earlier ones.
+    A threshold that is new at a practice rings for an open episode, but not for earlier ones.
     """
     if not settings.watch.thresholds:
         return Told()
@@ -93,9 +93,7 @@ def _keep(
         if not same and is_new:
             text = line(one, episode)
             last, is_over = episode.last.value.start, episode.ended is not None
-            ledger.keep(
-                ToldEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text)
-            )
+            ledger.keep(ToldEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text))
             ledger.due(_event(one, episode.began, "began"), recipients(settings, one.threshold), text, at)
             rang.append(text)
     for told in known:
@@ -103,12 +101,10 @@ def _keep(
         if told.is_over or (episode is not None and episode.ended is None):
             if episode is not None and not told.is_over:
                 last = max(told.last, episode.last.value.start)
-                ledger.keep(
-                    ToldEpisode(told.watch, told.practice_id, told.began, last, None, False, told.line)  # noqa: FBT003
-                )
+                ledger.keep(ToldEpisode(told.watch, told.practice_id, told.began, last, None, False, told.line))
             continue
         end = episode.ended if episode else None
-        ledger.keep(ToldEpisode(told.watch, told.practice_id, told.began, told.last, end, True, told.line))  # noqa: FBT003
+        ledger.keep(ToldEpisode(told.watch, told.practice_id, told.began, told.last, end, True, told.line))
         text = end_line(one, told.began, end)
         ledger.due(_event(one, told.began, "ended"), recipients(settings, one.threshold), text, at)
         ended.append(text)
@@ -127,7 +123,7 @@ def _event(one: Watched, began: date, what: str) -> str:
 
 
 def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, list[str]]:
-    """Send each recipient one message about all that is due. Return the number of messages, and the failures."""
+    """Send each recipient one message with all due notices. Return the number of messages, and the failures."""
     sent, failures = 0, list[str]()
     due = sorted(ledger.messages(("due", "failed")), key=lambda message: message.recipient)
     for recipient, group in groupby(due, key=lambda message: message.recipient):
@@ -145,7 +141,7 @@ def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, 
     return sent, failures
 
 
-def _deliver(settings: Settings, recipient: str, messages: Sequence[Message]) -> None:
+def _deliver(settings: Settings, recipient: str, messages: Sequence[Notice]) -> None:
     text = "\n".join(message.text for message in messages)
     if recipient == WEBHOOK:
         if settings.alerts.webhook:

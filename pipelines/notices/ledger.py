@@ -1,4 +1,4 @@
-"""The ledger of notices: an SQLite file of what was found to be out, and of each message by its recipient.
+"""The ledger of notices: an SQLite file of the episodes that were found, and of each message by its recipient.
 
 A message is written before it leaves and marked after the server took it, so it is sent once however often vetl
 runs. A message whose end is unknown, because the process was killed meanwhile, is not sent again by itself.
@@ -54,7 +54,7 @@ class ToldEpisode:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Notice:
     """A message to one recipient. `id` names its subject: a letter of a period, an event of an episode."""
 
     id: str
@@ -117,12 +117,13 @@ class NoticeLedger:
             return _episodes(self._connection, "where watch = ? and practice_id = ?", [watch, practice_id])
 
     def keep(self, episode: ToldEpisode) -> None:
-        """Write an episode, or what is new of it."""
+        """Write an episode, or its new end."""
         ended = episode.ended.isoformat() if episode.ended else None
         with self.writing():
             self._connection.execute(
-                "insert into episodes values (?, ?, ?, ?, ?, ?, ?) on conflict (watch, practice_id, began) do update"
-                " set last = excluded.last, ended = excluded.ended, is_over = excluded.is_over",
+                "insert into episodes values (?, ?, ?, ?, ?, ?, ?)"
+                " on conflict (watch, practice_id, began) do update set last ="
+                " excluded.last, ended = excluded.ended, is_over = excluded.is_over",
                 [
                     *(episode.watch, episode.practice_id, episode.began.isoformat(), episode.last.isoformat()),
                     *(ended, int(episode.is_over), episode.line),
@@ -138,26 +139,25 @@ class NoticeLedger:
                 [(key, recipient, text, at.isoformat()) for recipient in recipients],
             )
 
-    def messages(self, states: Sequence[MessageState] = ()) -> list[Message]:
+    def messages(self, states: Sequence[MessageState] = ()) -> list[Notice]:
         """Return the messages in these states, or all."""
         with _as_ledger_errors(self._path):
             return _messages(self._connection, states)
 
-    def claim(self, messages: Sequence[Message], *, again: bool = False) -> list[Message]:
+    def claim(self, messages: Sequence[Notice], *, again: bool = False) -> list[Notice]:
         """Take messages that are about to leave; return those that no other process has taken or sent."""
-        taken: list[Message] = []
+        taken: list[Notice] = []
         free = "true" if again else "state in ('due', 'failed')"
         with self.writing():
             for message in messages:
                 changed = self._connection.execute(
-                    "update messages set state = 'sending', note = '' where id = ? and recipient = ?"
-                    f" and {free}",
+                    f"update messages set state = 'sending', note = '' where id = ? and recipient = ? and {free}",  # noqa: S608
                     [message.id, message.recipient],
                 )
                 taken += [message] if changed.rowcount else []
         return taken
 
-    def ended(self, messages: Sequence[Message], state: MessageState, at: datetime, note: str = "") -> None:
+    def ended(self, messages: Sequence[Notice], state: MessageState, at: datetime, note: str = "") -> None:
         """Record whether the messages were taken by the server."""
         with self.writing():
             self._connection.executemany(
@@ -213,9 +213,11 @@ def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str])
     ]
 
 
-def _messages(connection: sqlite3.Connection, states: Sequence[MessageState]) -> list[Message]:
-    rows = connection.execute("select id, recipient, state, text, at, note from messages order by at, id, recipient")
-    return [message for message in (Message(*row) for row in rows) if not states or message.state in states]
+def _messages(connection: sqlite3.Connection, states: Sequence[MessageState]) -> list[Notice]:
+    rows = connection.execute(
+        "select id, recipient, state, text, at, note from messages order by at, id, recipient"
+    )
+    return [message for message in (Notice(*row) for row in rows) if not states or message.state in states]
 
 
 @contextmanager

@@ -36,9 +36,9 @@ def send_mail(settings: AlertSettings, message: EmailMessage, context: ssl.SSLCo
         what = "takes no sign-in" if is_local(host) else "offers no TLS"
         raise NotDelivered(f"{host}:{port}: the mail server {what}; nothing was sent") from None
     except smtplib.SMTPAuthenticationError:
-        raise NotDelivered(f"{host}:{port}: the mail server refuses [alerts] smtp_username and its password") from None
+        raise NotDelivered(f"{host}:{port}: the mail server refuses smtp_username and its password") from None
     except smtplib.SMTPResponseException as error:
-        raise NotDelivered(f"{host}:{port}: the mail server did not take the message ({error.smtp_code})") from None
+        raise NotDelivered(f"{host}:{port}: the server did not take the message ({error.smtp_code})") from None
     except smtplib.SMTPRecipientsRefused:
         raise NotDelivered(f"{host}:{port}: the mail server refuses the recipients") from None
     except smtplib.SMTPException as error:

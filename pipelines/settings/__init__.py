@@ -38,6 +38,7 @@ from pipelines.settings.definitions import DefinitionsSettings
 from pipelines.settings.lake import LakeSettings, SparkSettings, anchored
 from pipelines.settings.places import same_place
 from pipelines.settings.privacy import PrivacySettings
+from pipelines.settings.report import ReportSettings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 from pipelines.settings.section import Section
 from pipelines.settings.sources import Sources
@@ -71,6 +72,7 @@ ENVIRONMENT_ONLY = {
     "alerts": ("webhook", "smtp_password"),
     "dashboard": ("password",),
     "lake": ("access_key", "secret_key"),
+    "report": ("webhooks",),
 }
 """Keys that are refused in `vetl.toml`, because files are copied, committed and mailed."""
 
@@ -169,6 +171,7 @@ class Settings(BaseSettings):
     spark: SparkSettings = SparkSettings()
     act: ActSettings = ActSettings()
     watch: WatchSettings = WatchSettings()
+    report: ReportSettings = ReportSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
@@ -199,6 +202,7 @@ class Settings(BaseSettings):
             f"watch.thresholds[{number}].practices": item.practices
             for number, item in enumerate(self.watch.thresholds)
         }
+        named |= {f"report.recipients {item.name}": item.practices for item in self.report.recipients}
         for key, practices in named.items():
             if unknown := set(practices) - {item.id for item in self.practices}:
                 msg = f"{key}: practice {min(unknown)} is not configured"
@@ -284,6 +288,7 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
         warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
     }
     others = {warehouse.published, settings.webhooks.inbox, settings.act.ledger, settings.watch.ledger}
+    others.add(settings.report.ledger)
     if others & of_shards:
         raise sources.refuse(
             "warehouse.published, webhooks.inbox and the ledgers must not have the name of a shard's file"
@@ -309,6 +314,7 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
             "webhooks": within(settings.webhooks, "inbox"),
             "act": within(settings.act, "ledger", "stop_file"),
             "watch": within(settings.watch, "ledger"),
+            "report": within(settings.report, "ledger", *(["folder"] if settings.report.folder else [])),
             "lake": lake.model_copy(update=places),
             "spark": within(settings.spark, "scratch"),
         }

@@ -28,6 +28,7 @@ COMMANDS = {
     "metric",
     "verify",
     "watch",
+    "report",
     "build",
     "run",
     "publish",

@@ -62,6 +62,9 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
         "endpoint",
         "master",
         "thresholds",
+        "recipients",
+        "link",
+        "folder",
     }:
         return
     paths = {"path", "published", "inbox", "marts", "scratch", "ledger", "stop_file"}

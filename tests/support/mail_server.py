@@ -11,6 +11,7 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
+from support.processes import free_port
 
 
 @dataclass(slots=True)
@@ -37,11 +38,10 @@ class Mailbox:
 def mail_server(tls: ssl.SSLContext | None = None, **more: Any) -> Generator[Mailbox]:
     """Run a server of aiosmtpd on a free port."""
     mailbox = Mailbox()
-    controller = Controller(mailbox, hostname="127.0.0.1", port=0, tls_context=tls, **more)
+    mailbox.port = free_port()
+    controller = Controller(mailbox, hostname="127.0.0.1", port=mailbox.port, tls_context=tls, **more)
     controller.start()
     try:
-        assert controller.server
-        mailbox.port = controller.server.sockets[0].getsockname()[1]  # pyright: ignore[reportAttributeAccessIssue]
         yield mailbox
     finally:
         controller.stop(no_assert=True)

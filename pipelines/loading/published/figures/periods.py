@@ -1,4 +1,4 @@
-"""The values of a metric by practice over closed periods, and what is unusual among them.
+"""The values of a metric by practice over closed periods, and the unusual ones among them.
 
 A day is closed if it is over at the practice, each list behind the metric is certified through its end, and the
 value changes no more by itself. A closed week has seven closed days. A count without rows is 0, as on the day on
@@ -30,7 +30,7 @@ FAR = 4.0
 """A value is unusual if it is so many standard errors away from the median of the periods before."""
 
 NEVER_NONE = 9.0
-"""If so many are usual, none at all is unusual, however much the values differ: by chance once in 8,000 periods."""
+"""If so many are usual, none at all is unusual, however much values differ: by chance once in 8,000 periods."""
 
 _SPREAD = 1.4826
 """The standard deviation of normal values by their median absolute deviation."""
@@ -57,7 +57,7 @@ class PeriodValue:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What is usual: the median of the periods before, and the lowest and the highest usual value."""
+    """The median of the periods before, and the lowest and the highest usual value."""
 
     usual: float
     low: float
@@ -103,7 +103,7 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
 
 
 def baseline(values: Sequence[PeriodValue], at: int, *, is_count: bool) -> Baseline | None:
-    """Return what was usual before the value with this index; `None` if too little is known.
+    """Return the usual values before the value with this index; `None` if too few are known.
 
     The scale is the spread of the earlier values, but at least that of chance: Poisson's of a count, the
     binomial one of a share.
