@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
@@ -29,11 +30,13 @@ Column = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The file, the scope and the words that a page is drawn from."""
+    """The file, the scope and the words that a page is drawn from; who looks, and the log of people shown."""
 
     file: Published
     scope: Scope
     words: Words
+    audit: Path | None = None
+    user: str = ""
 
     def ask(
         self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False

@@ -54,7 +54,8 @@ EXAMPLES = {
     "open": "vetl open",
     "publish": """
         vetl publish
-        vetl publish --rollback""",
+        vetl publish --rollback
+        vetl publish --for East""",
     "quarantine acknowledge": """
         vetl quarantine acknowledge --reason "test rows of the platform"
         vetl quarantine acknowledge --endpoint staff_tasks --reason known""",

@@ -23,6 +23,7 @@ from pipelines.notices.webhook import post_text
 from pipelines.settings import Settings
 from pipelines.settings.report import Reader
 
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """A letter on one way, and the end of it: `sent`, `sent before`, `failed`, or `unknown` after a kill."""
@@ -150,9 +151,7 @@ def _ways(settings: Settings, reader: Reader, letter: Letter) -> Iterator[tuple[
 def _ignore(_written: Iterable[Path]) -> None: ...
 
 
-def _once(
-    ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool
-) -> Delivery:
+def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> Delivery:
     """Send a letter on one way, unless the ledger has it."""
     key, recipient = f"letter {letter.week}", f"{letter.reader} by {way}"
     ledger.due(key, [recipient], letter.subject, at)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from urllib.parse import urlencode
 
 from pipelines.core.noise import STRICT, difference_interval, is_more_than_noise
 
@@ -83,6 +84,7 @@ class Letter:
     reader: str
     week: date
     practices: tuple[str, ...]
+    ids: tuple[str, ...]
     figures: tuple[LetterFigure, ...]
     rows: tuple[tuple[str, tuple[float | None, ...]], ...]
     changes: tuple[Line, ...]
@@ -98,6 +100,11 @@ class Letter:
         """Return the subject of the mail."""
         where = self.practices[0] if len(self.practices) == 1 else f"{len(self.practices)} practices"
         return f"{week_words(self.week)}: {where}"
+
+    @property
+    def list_link(self) -> str | None:
+        """Return the address of the call-back list of these practices; it names nobody."""
+        return f"{self.link}/leaks?{urlencode([('practice', key) for key in self.ids])}" if self.link else None
 
     @property
     def people(self) -> int:

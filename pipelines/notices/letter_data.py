@@ -113,6 +113,7 @@ def compose(
         reader=reader,
         week=week,
         practices=tuple(data.names[key] for key in practices),
+        ids=tuple(practices),
         figures=figures,
         rows=_rows(data, practices, figures),
         changes=tuple(_change(data, found) for found in _heaviest(moved)),
@@ -211,7 +212,9 @@ def _uncertain(
             earlier.setdefault(figure.week, []).append(f"\u201c{figure.label}\u201d")
         behind = [key for key in practices if figure.week not in data.weeks[measure.key].get(key, {})]
         if behind:
-            lines.append(f"{figure.label} leaves out {_some([data.names[key] for key in behind])}: not read whole.")
+            lines.append(
+                f"{figure.label} leaves out {_some([data.names[key] for key in behind])}: not read whole."
+            )
         if 0 < figure.counts[1] < FEW:
             lines.append(f"{figure.label} has only {figure.counts[1]} cases, which says little.")
     for start, labels in earlier.items():

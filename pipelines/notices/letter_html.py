@@ -85,7 +85,7 @@ def _title(text: str) -> str:
 
 
 def _linked(letter: Letter, line: str) -> str:
-    address = f"{letter.link}/leaks"
-    if letter.link and line.endswith(address):
+    address = letter.list_link
+    if address and line.endswith(address):
         return f'<a href="{escape(address)}" style="color:#1f6f5c;">Open the call-back list</a>'
     return escape(line)

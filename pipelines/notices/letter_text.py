@@ -36,7 +36,7 @@ def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
         yield "Who stands out", outliers or ["No practice differs from the others by more than chance."]
     if letter.out:
         yield "Outside of a threshold", list(letter.out)
-    links = [f"The list: {letter.link}/leaks"] if letter.link and letter.people else []
+    links = [f"The list: {letter.list_link}"] if letter.list_link and letter.people else []
     by_practice = [f"{name}: {number:,}" for name, number in letter.waiting] if len(letter.practices) > 1 else []
     yield "Who waits for a call", [waiting(letter), *by_practice, *links]
     if letter.done:

@@ -8,6 +8,7 @@ from dagster import AssetSelection
 
 from pipelines.loading.layout import Layout
 from pipelines.orchestration.checks import check_lists
+from pipelines.orchestration.letters import LETTERS, letters
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.published_checks import check_published
 from pipelines.orchestration.read_config import Again, run_config
@@ -27,7 +28,7 @@ _SHARD = "vetl/shard"
 
 
 def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Return the six jobs. Each builds all marts or none, and builds nothing if no data changed.
+    """Return the jobs. Each but `letters` and `watch` builds all marts or none, and nothing if no data changed.
 
     No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
     was planned and did not run as a failure.
@@ -65,6 +66,7 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
             AssetSelection.checks(check_lists, check_published),
             description="Run only the checks. They need no lock, and find a sync that never ran.",
         ),
+        letters,
     ]
 
 
@@ -76,6 +78,7 @@ def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -
         "nightly": (settings.nightly, read, Again.recent, "Read the last 35 days again, compare and repair."),
         "weekly": (settings.weekly, read, Again.full, "Read all history again, compare and repair."),
         "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
+        "letter": (settings.letter, LETTERS, None, "Send the letter about the last closed week."),
     }
     return [
         _schedule(name, cron, job, again, description, settings, shards)

@@ -203,6 +203,7 @@ class Settings(BaseSettings):
             for number, item in enumerate(self.watch.thresholds)
         }
         named |= {f"report.recipients {item.name}": item.practices for item in self.report.recipients}
+        named |= {f"dashboard.users.{name}": user.practices for name, user in self.dashboard.users.items()}
         for key, practices in named.items():
             if unknown := set(practices) - {item.id for item in self.practices}:
                 msg = f"{key}: practice {min(unknown)} is not configured"
@@ -313,6 +314,7 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
             "warehouse": warehouse,
             "webhooks": within(settings.webhooks, "inbox"),
             "act": within(settings.act, "ledger", "stop_file"),
+            "dashboard": within(settings.dashboard, "passwords", "audit"),
             "watch": within(settings.watch, "ledger"),
             "report": within(settings.report, "ledger", *(["folder"] if settings.report.folder else [])),
             "lake": lake.model_copy(update=places),

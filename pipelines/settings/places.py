@@ -49,6 +49,8 @@ def _places(settings: "Settings") -> Iterator[tuple[str, Path]]:
     yield "act.ledger", settings.act.ledger
     yield "watch.ledger", settings.watch.ledger
     yield "report.ledger", settings.report.ledger
+    yield "dashboard.passwords", settings.dashboard.passwords
+    yield "dashboard.audit", settings.dashboard.audit
     yield "act.stop_file", settings.act.stop_file
     yield "contacts.duckdb beside warehouse.published", published.with_name("contacts.duckdb")
     yield "the Parquet folder of warehouse.published", published.with_suffix(".parquet")
