@@ -1,4 +1,4 @@
-"""The audit log: a line for each list of people that a user was shown. A list that cannot be noted is not shown."""
+"""The audit log: a line for each list of people that a user sees. A list that cannot be noted is not shown."""
 
 import json
 import os
@@ -40,5 +40,7 @@ def note_people(file: Path | None, user: str, page: str, table: pl.DataFrame, *,
         finally:
             os.close(handle)
     except OSError as error:
-        raise AuditError(f"The list is not shown, because the audit log cannot be written: {error.strerror}.") from None
+        raise AuditError(
+            f"The list is not shown, because the audit log cannot be written: {error.strerror}."
+        ) from None
     st.session_state["audited"] = seen

@@ -131,8 +131,8 @@ def _attached(
     """Return the connection for this file and these practices.
 
     A `connect` to the file would see the old file for ever. A user of some practices gets a connection of their
-    own: its schemas `marts` and `contacts` are views with the rows of these practices alone, and the files have names
-    that nobody can guess, so that no statement of a page reads past the views.
+    own: its schemas `marts` and `contacts` are views with the rows of these practices alone, and the files have
+    names that nobody can guess, so that no statement of a page reads past the views.
     """
     del identity
     connection = duckdb.connect()
@@ -183,7 +183,7 @@ def _quoted(path: str) -> str:
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _answer(  # noqa: PLR0913, PLR0917 - the key of an answer
+def _answer(
     path: str,
     identity: Identity,
     contacts: Identity | None,

@@ -277,7 +277,8 @@ def dashboard(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of dashboard.port.")] = None,
     show: Browse = False,
     set_password: Annotated[
-        str | None, typer.Option("--set-password", metavar="NAME", help="Set the password of a user of [dashboard].")
+        str | None,
+        typer.Option("--set-password", metavar="NAME", help="Set the password of a user of [dashboard]."),
     ] = None,
 ) -> int:
     """Show the published file to managers, in the browser."""

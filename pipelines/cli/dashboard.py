@@ -38,7 +38,9 @@ def set_password(name: str) -> int:
     if name not in settings.users:
         known = ", ".join(settings.users) or "none"
         raise ConfigurationError(f"dashboard.users: there is no user {name}; known are {known}")
-    password = getpass.getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    password = (
+        getpass.getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    )
     if sys.stdin.isatty() and getpass.getpass("Once more: ") != password:
         raise ConfigurationError("the two passwords differ; nothing was changed")
     from pipelines import passwords  # noqa: PLC0415 - the extra may not be installed

@@ -60,7 +60,7 @@ def _practices(letter: Letter) -> str:
     if len(letter.rows) == 1:
         return ""
     blocks = "".join(
-        f'<tr><td style="{_CELL}"><div style="font-size:15px;line-height:22px;font-weight:600;">{escape(name)}</div>'
+        f'<tr><td style="{_CELL}"><div style="font-size:15px;line-height:22px;"><b>{escape(name)}</b></div>'
         f'<div style="{_GREY}">'
         + " \u00b7 ".join(
             f"{escape(figure.label)}&nbsp;<b>{percent(share)}</b>"

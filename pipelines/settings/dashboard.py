@@ -51,7 +51,7 @@ class DashboardSettings(BaseModel):
     @model_validator(mode="after")
     def _not_open_to_everybody(self) -> Self:
         if self.users and self.password:
-            msg = "password and users exclude each other: unset VETL_DASHBOARD__PASSWORD, as each user has their own"
+            msg = "password and users exclude each other: unset VETL_DASHBOARD__PASSWORD; each user has their own"
             raise ValueError(msg)
         if is_local(self.host):
             return self
@@ -70,7 +70,7 @@ class DashboardSettings(BaseModel):
         return self
 
     def practices_by_user(self, groups: Mapping[str, str | None]) -> dict[str, list[str] | None]:
-        """Return the ids of the practices of each user, `None` for all; `groups` has the group of each practice."""
+        """Return the practices of each user by id, `None` for all; `groups` has the group of each practice."""
         return {
             name: None
             if user.all

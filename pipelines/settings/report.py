@@ -54,6 +54,6 @@ class ReportSettings(Section):
                 raise ValueError(msg)
         for item in self.recipients:
             if item.webhook and not self.webhook_of(item.name):
-                msg = f"recipients: {item.name} has webhook = true, but VETL_REPORT__WEBHOOKS names no address for it"
+                msg = f"recipients: {item.name} has webhook = true, but VETL_REPORT__WEBHOOKS has no such name"
                 raise ValueError(msg)
         return self

@@ -88,6 +88,4 @@ def _comments(connection: duckdb.DuckDBPyConnection, table: str) -> None:
         " and schema_name = 'marts' and table_name = $table and comment is not null",
         chosen,
     ).fetchall():
-        connection.execute(
-            f"comment on column target.marts.{quoted(table)}.{quoted(column)} is {literal(text)}"
-        )
+        connection.execute(f"comment on column target.marts.{quoted(table)}.{quoted(column)} is {literal(text)}")
