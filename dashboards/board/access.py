@@ -32,7 +32,7 @@ def visitor(config: Config) -> Visitor | None:
     named = _named_by_proxy(config)
     if config.users:
         name = named or _signed_in(config)
-        return Visitor(name, config.users[name]) if name in config.users else None
+        return Visitor(name, config.users[name]) if name is not None and name in config.users else None
     if named:
         return Visitor(named)
     if config.password is None:

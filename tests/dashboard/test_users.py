@@ -48,8 +48,9 @@ def shown(page: AppTest) -> str:
     return "\n".join([*parts, *(table.value.to_csv() for table in page.dataframe)])
 
 
+@pytest.mark.usefixtures("users")
 @pytest.mark.parametrize("path", PAGES)
-def test_no_page_shows_another_practice(path: str, opened: Open, users: Path, ask: Ask, file: Path) -> None:
+def test_no_page_shows_another_practice(path: str, opened: Open, ask: Ask, file: Path) -> None:
     names = dict(ask("select practice_id, name from marts.practices"))
     page = signed_in(opened(path, file, practice="loc-002"))
 
@@ -113,18 +114,20 @@ def test_a_list_that_cannot_be_noted_is_not_shown(opened: Open, users: Path) -> 
     assert not page.dataframe
 
 
+@pytest.mark.usefixtures("users")
 @pytest.mark.parametrize(
     ("name", "password"),
     [("anna", "wrong and long"), ("boss", PASSWORD), ("gone", PASSWORD), ("", ""), ("x:y", "z")],
 )
-def test_nobody_else_comes_in(opened: Open, users: Path, name: str, password: str) -> None:
+def test_nobody_else_comes_in(opened: Open, name: str, password: str) -> None:
     page = signed_in(opened("funnel"), name, password)
 
     assert page.error[0].value == "That is not the name with its password."
     assert not page.metric
 
 
-def test_a_session_ends(opened: Open, users: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("users")
+def test_a_session_ends(opened: Open) -> None:
     page = signed_in(opened("funnel"))
     assert page.metric
 
