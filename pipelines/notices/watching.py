@@ -6,7 +6,7 @@ from datetime import date
 from hashlib import sha256
 from typing import Literal
 
-from pipelines.loading.published.figures.periods import Baseline, PeriodValue, Series, baseline
+from pipelines.loading.published.figures.periods import Baseline, PeriodValue, Series
 from pipelines.settings.watch import Threshold
 
 Judgement = Literal["in", "out", "unknown"]
@@ -66,8 +66,8 @@ class Watched:
 def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list[Watched]:
     """Judge a threshold at each practice of a series; `names` are the names of practices by id."""
     found: list[Watched] = []
-    for practice, values in series.practices.items():
-        judged = _judged(threshold, series, values)
+    for practice in series.practices:
+        judged = _judged(threshold, series, practice)
         found.append(
             Watched(
                 *(threshold, practice, names.get(practice, practice), series.metric.words, series.metric.unit),
@@ -78,11 +78,10 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
     return found
 
 
-def _judged(threshold: Threshold, series: Series, values: Sequence[PeriodValue]) -> list[Judged]:
-    is_count = series.metric.aggregation in {"count", "sum", "people"}
+def _judged(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
     found: list[Judged] = []
-    for at, value in enumerate(values):
-        usual = baseline(values, at, is_count=is_count) if threshold.unusual else None
+    for at, value in enumerate(series.practices[practice]):
+        usual = series.baseline_of(practice, at) if threshold.unusual else None
         found.append(Judged(value, _judgement(threshold, value, usual), usual))
     return found
 

@@ -15,8 +15,8 @@ from typing import Literal
 
 from pipelines.loading.connection import literal
 from pipelines.loading.published.figures.ask import MetricQuestion, ask
-from pipelines.loading.published.figures.catalogue import Metric
-from pipelines.loading.published.query import query
+from pipelines.loading.published.figures.catalogue import Metric, columns_of
+from pipelines.loading.published.query import query, reading
 
 Step = Literal["day", "week"]
 
@@ -34,6 +34,21 @@ NEVER_NONE = 9.0
 
 _SPREAD = 1.4826
 """The standard deviation of normal values by their median absolute deviation."""
+
+_COUNTS = frozenset({"count", "sum", "people"})
+"""Aggregations whose value is 0 without rows."""
+
+_INBOUND = ("direction=inbound",)
+_IN_THE_MART = {
+    ("calls", _INBOUND): "inbound_calls",
+    ("new_booking_intent_calls", ()): "new_booking_intent_calls",
+    ("sessions", ()): "sessions",
+    ("outreach_requests", ()): "outreach_requests",
+    ("tasks_created", ()): "tasks_created",
+    ("new_booking_conversion_rate", ()): "new_booking_rate",
+    ("completion_rate", ()): "completion_rate",
+}
+"""The measures of `marts.anomalies_daily`, by metric and the rows that it counts."""
 
 _MATURE = {
     "demand_ledger": "is_final",
@@ -70,11 +85,23 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A metric of each practice over its closed periods, in their order."""
+    """A metric of each practice over its closed periods, in their order.
+
+    `baselines` are those of `marts.anomalies_daily` by practice and day, `None` for a day that the mart does not
+    judge, such as a holiday; without them `baseline` computes them.
+    """
 
     metric: Metric
     by: Step
     practices: Mapping[str, Sequence[PeriodValue]]
+    baselines: Mapping[tuple[str, date], Baseline | None] | None = None
+
+    def baseline_of(self, practice: str, at: int) -> Baseline | None:
+        """Return the usual values of a period, by its index; `None` if too little is known."""
+        values = self.practices[practice]
+        if self.baselines is not None:
+            return self.baselines.get((practice, values[at].start))
+        return baseline(values, at, is_count=self.metric.aggregation in _COUNTS)
 
 
 def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practices: Sequence[str] = ()) -> Series:
@@ -88,7 +115,7 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
     answer = ask(file, MetricQuestion(metric, ("practice", by), where))
     values = {row[:2]: row for row in answer.rows}
     is_rate = answer.metric.aggregation == "ratio"
-    is_count = answer.metric.aggregation in {"count", "sum", "people"}
+    is_count = answer.metric.aggregation in _COUNTS
     of: dict[str, list[PeriodValue]] = {}
     for practice, start in _closed(file, answer.metric, by):
         if practices and practice not in practices:
@@ -99,7 +126,7 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
             value = 0
         cases = (row[-4] if row else 0) if is_rate else None
         of.setdefault(practice, []).append(PeriodValue(start, value, cases))
-    return Series(answer.metric, by, of)
+    return Series(answer.metric, by, of, _of_the_mart(file, metric, by, where))
 
 
 def baseline(values: Sequence[PeriodValue], at: int, *, is_count: bool) -> Baseline | None:
@@ -129,6 +156,24 @@ def baseline(values: Sequence[PeriodValue], at: int, *, is_count: bool) -> Basel
     if is_count and usual >= NEVER_NONE:
         low = max(low, 0.5)
     return Baseline(usual, low, usual + reach)
+
+
+def _of_the_mart(
+    file: Path, metric: str, by: Step, where: Sequence[str]
+) -> dict[tuple[str, date], Baseline | None] | None:
+    """Return the baselines of the mart, if it judges these days; an older file has no such mart."""
+    measure = _IN_THE_MART.get((metric, tuple(where)))
+    with reading(file) as read:
+        if by != "day" or measure is None or "anomalies_daily" not in columns_of(read):
+            return None
+        rows = read(
+            "select practice_id, day, expected, low, high, verdict in ('low', 'high', 'ordinary')"
+            f" from marts.anomalies_daily where measure = {literal(measure)}"
+        ).rows
+    return {
+        (practice, day): Baseline(expected, low, high) if is_judged else None
+        for practice, day, expected, low, high, is_judged in rows
+    }
 
 
 def _closed(file: Path, metric: Metric, by: Step) -> list[tuple[str, date]]:
