@@ -6,7 +6,6 @@ Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 unce
 
 import sys
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from pipelines.cli.commands import Commands
 from pipelines.cli.figure_options import explain, metric, verify
 from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import act_app, lake_app, quarantine_app, sandbox_app, webhooks_app
+from pipelines.cli.notice_options import report, watch
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
@@ -234,41 +234,12 @@ def query(
     return query(sql, file, question, style, private=private, as_json=as_json)
 
 
-@app.command()
-def report(
-    to: Annotated[
-        list[str] | None, typer.Option("--to", metavar="NAME", help="Only this reader; repeatable.")
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Send letters that were sent before.")] = False,
-    folder: Annotated[
-        Path | None, typer.Option("--preview", metavar="FOLDER", help="Only write the letters into FOLDER.")
-    ] = None,
-    as_json: AsJson = False,
-) -> int:
-    """Send each reader the letter about the last closed week, once."""
-    from pipelines.cli.report import send_letters
-
-    return send_letters(to or (), again=again, folder=folder, as_json=as_json)
-
-
-@app.command()
-def watch(
-    since: Annotated[
-        datetime | None,
-        typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="How often each would have rung."),
-    ] = None,
-    as_json: AsJson = False,
-) -> int:
-    """Show the thresholds of [watch] and who is outside of them."""
-    from pipelines.cli.watch import watch
-
-    return watch(since and since.date(), as_json=as_json)
-
-
 app.command()(forget)
 app.command()(explain)
 app.command()(metric)
 app.command()(verify)
+app.command()(report)
+app.command()(watch)
 
 
 @app.command()

@@ -36,8 +36,9 @@ from pipelines.settings.act import ActSettings
 from pipelines.settings.dashboard import DashboardSettings
 from pipelines.settings.definitions import DefinitionsSettings
 from pipelines.settings.lake import LakeSettings, SparkSettings, anchored
-from pipelines.settings.places import same_place
+from pipelines.settings.places import own_files, same_place
 from pipelines.settings.privacy import PrivacySettings
+from pipelines.settings.references import unconfigured
 from pipelines.settings.report import ReportSettings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 from pipelines.settings.section import Section
@@ -197,17 +198,8 @@ class Settings(BaseSettings):
         if twice:
             msg = f"practices: the id {twice[0]} is there twice"
             raise ValueError(msg)
-        named = {"act.practices": self.act.practices}
-        named |= {
-            f"watch.thresholds[{number}].practices": item.practices
-            for number, item in enumerate(self.watch.thresholds)
-        }
-        named |= {f"report.recipients {item.name}": item.practices for item in self.report.recipients}
-        named |= {f"dashboard.users.{name}": user.practices for name, user in self.dashboard.users.items()}
-        for key, practices in named.items():
-            if unknown := set(practices) - {item.id for item in self.practices}:
-                msg = f"{key}: practice {min(unknown)} is not configured"
-                raise ValueError(msg)
+        if problem := unconfigured(self):
+            raise ValueError(problem)
         if not isinstance(self.warehouse.shards, int):
             each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
         return self
@@ -288,9 +280,7 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
     of_shards = {
         warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
     }
-    others = {warehouse.published, settings.webhooks.inbox, settings.act.ledger, settings.watch.ledger}
-    others.add(settings.report.ledger)
-    if others & of_shards:
+    if set(own_files(settings)) & of_shards:
         raise sources.refuse(
             "warehouse.published, webhooks.inbox and the ledgers must not have the name of a shard's file"
         )

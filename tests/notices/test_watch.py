@@ -147,12 +147,13 @@ def test_uncertified_days_are_not_judged(settings: Settings, world: World) -> No
 
 
 def test_days_are_judged_by_the_mart_of_anomalies_if_it_is_there(settings: Settings, world: World) -> None:
-    """A dead line on a holiday is none; a day that the mart calls too high rings, whatever vetl's own rule says."""
+    """A dead line on a holiday is none; a day that the mart calls too high rings."""
     settings, dead = only(settings, CALLS), world.tuesday(1)
     world.line_is_dead(dead)
     world.run("drop table if exists marts.anomalies_daily")
     world.run(
-        "create table marts.anomalies_daily as select practice_id, day, 'inbound_calls' as measure, 5.0 as expected,"
+        "create table marts.anomalies_daily as select practice_id, day, 'inbound_calls' as measure,"
+        " 5.0 as expected,"
         f" 0.0 as low, case when day = date '{dead}' + 2 then 0.5 else 900.0 end as high,"
         f" case when day = date '{dead}' then 'holiday' else 'ordinary' end as verdict from marts.practice_days"
     )

@@ -39,7 +39,7 @@ _COUNTS = frozenset({"count", "sum", "people"})
 """Aggregations whose value is 0 without rows."""
 
 _INBOUND = ("direction=inbound",)
-_IN_THE_MART = {
+_IN_THE_MART: dict[tuple[str, tuple[str, ...]], str] = {
     ("calls", _INBOUND): "inbound_calls",
     ("new_booking_intent_calls", ()): "new_booking_intent_calls",
     ("sessions", ()): "sessions",
