@@ -16,6 +16,7 @@ from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
 from pipelines.loading.published.last_publication import masked_in
+from pipelines.notices.ledger import ToldEpisode, open_episodes
 from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
 
@@ -50,7 +51,10 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """The content of `vetl status`; `problems` does not contain the problems of single lists."""
+    """The content of `vetl status`; `problems` does not contain the problems of single lists.
+
+    `out` are the practices that are outside of a threshold of `[watch]`.
+    """
 
     warehouse: Path
     snapshot: Snapshot = field(default_factory=Snapshot)
@@ -60,6 +64,7 @@ class StatusReport:
     publication: Activity | None = None
     published: PublishedFile | None = None
     hold: Hold | None = None
+    out: tuple[ToldEpisode, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -92,6 +97,7 @@ class StatusReport:
             "build": self.build,
             "publication": self.publication,
             "published": self.published and {**asdict(self.published), "rolled_back": self.hold},
+            "thresholds": self.out,
             "problems": self.problems,
             "lists": self.snapshot.lists,
             "inbox": self.inbox,
@@ -129,6 +135,7 @@ def read_status(
         publication=read_activity(path, "publication"),
         published=_published_file(path, settings.warehouse.published),
         hold=_hold(path),
+        out=_out(settings, practices),
     )
     return replace(report, problems=tuple(_problems(settings, report, practices, now)))
 
@@ -249,6 +256,15 @@ def _published_file(private: Path, path: Path) -> PublishedFile | None:
         return None
     made_at = datetime.fromtimestamp(int(stat.st_mtime), UTC)
     return PublishedFile(path, made_at, stat.st_size, masked_in(private, path))
+
+
+def _out(settings: Settings, practices: Sequence[str] | None) -> tuple[ToldEpisode, ...]:
+    """Return the practices outside of a threshold, as the last publication found them; they are no failure."""
+    try:
+        episodes = open_episodes(settings.watch.ledger)
+    except LedgerError:
+        return ()  # `vetl run` says it
+    return tuple(episode for episode in episodes if not practices or episode.practice_id in practices)
 
 
 def _hold(warehouse: Path) -> Hold | None:

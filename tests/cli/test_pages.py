@@ -92,6 +92,7 @@ def test_every_command_of_readme_and_how_to_pages_works(
             "webhooks drain",
             "act plan",
             "act status",
+            "watch",
         ):
             reader.types(f"vetl {written}")
         for written in ("run", "reconcile"):
