@@ -50,3 +50,14 @@
         'opening_hours_by_practice': 'The opening hours of practices with other hours.',
     }) }}
 {%- endmacro %}
+
+{#- How a column is counted from the rows of another mart, as JSON: `counts` of the column's meta over those of the
+   model's. -#}
+{% macro counting_of(model, meta) -%}
+    {%- set counts = meta.get('counts') -%}
+    {%- if counts -%}
+        {%- set own = {'if': counts} if counts is string else counts -%}
+        {{ return(tojson(dict((model.config.meta or {}).get('counts', {}), **own), sort_keys=true)) }}
+    {%- endif -%}
+    {{ return(none) }}
+{%- endmacro %}

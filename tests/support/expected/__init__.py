@@ -6,6 +6,7 @@ from typing import Any
 
 from support.cells import cells, same
 from support.expected import (
+    acts,
     anomalies,
     booking,
     calls,
@@ -21,6 +22,8 @@ from support.expected import (
 from support.mart_inputs import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
+    (3, acts.acts),
+    (3, acts.acts_daily),
     (6, booking.booking_funnel_daily),
     (3, booking.booking_funnel_stages),
     (5, calls.booking_intent_daily),

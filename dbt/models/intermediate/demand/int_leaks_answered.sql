@@ -90,6 +90,20 @@ answers as (
             leaks.practice_id = later.practice_id
             and leaks.party = later.party
     where later.first_at > leaks.last_contact_at
+    union all
+    -- A task of `vetl act` stands for its booking request, also if it names no client.
+    select
+        leaks.practice_id,
+        leaks.episode_id,
+        case when acts.is_open then 3 else 5 end as place,
+        case when acts.is_open then 'open_task' else 'followed_up' end as answer,
+        acts.sent_at as answered_at
+    from leaks
+    inner join {{ ref('int_acts') }} as acts
+        on
+            leaks.practice_id = acts.practice_id
+            and leaks.episode_id = acts.present_episode_id
+    where acts.is_open or (acts.is_sent and coalesce(acts.sent_at, acts.planned_at) >= leaks.last_contact_at)
 )
 
 select

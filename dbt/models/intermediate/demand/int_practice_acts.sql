@@ -22,6 +22,8 @@ from {{ ref('stg_partner__staff_tasks') }}
 where
     client_id is not null
     and created_at is not null
+    -- vetl is not the practice: its task waits for a person, who is yet to react.
+    and not {{ is_made_by_vetl() }}
 union all
 select
     practice_id,
