@@ -36,11 +36,10 @@ def peers(marts: Marts) -> Answer:
 
 
 def rebooked(marts: Marts) -> Answer:
-    old = [row for row in marts("rebookings_daily") if row["is_mature"]]
     answer: Answer = []
-    for (practice,), rows in grouped(old, "practice_id").items():
+    for key, rows in grouped(marts("rebookings_daily"), "practice_id", "is_mature").items():
         kept, soon = total(rows, "kept_visits") or 0, total(rows, "booked_within_30_days") or 0
-        answer.append((practice, kept, total(rows, "booked_when_leaving"), soon, rounded(rate(soon, kept), 3)))
+        answer.append((*key, kept, total(rows, "booked_when_leaving"), soon, rounded(rate(soon, kept), 3)))
     return answer
 
 
