@@ -32,7 +32,7 @@ VALUED = frozenset(
             "call_classification",
             "channel",
             "client_type",
-            "course",
+            "attendance",
             "direction",
             "first_channel",
             "list",

@@ -9,6 +9,7 @@ from dagster import AssetSelection
 from pipelines.loading.layout import Layout
 from pipelines.orchestration.acts import ACTS, check_acts
 from pipelines.orchestration.checks import check_lists
+from pipelines.orchestration.letters import LETTERS, letters
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.published_checks import check_published
 from pipelines.orchestration.read_config import Again, run_config
@@ -28,7 +29,9 @@ _SHARD = "vetl/shard"
 
 
 def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Return the seven jobs. Each builds all marts or none, and builds nothing if no data changed.
+    """Return the jobs. Each but `act`, `letters` and `watch` builds all marts or none.
+
+    A job builds nothing if no data changed.
 
     No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
     was planned and did not run as a failure.
@@ -72,6 +75,7 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
             acts,
             description="Plan and apply at once, as [act] allows, like `vetl act plan` and `vetl act apply`.",
         ),
+        letters,
     ]
 
 
@@ -84,6 +88,7 @@ def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -
         "weekly": (settings.weekly, read, Again.full, "Read all history again, compare and repair."),
         "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
         "act": (settings.act, ACT, None, "Make staff tasks for unbooked requests, as [act] allows."),
+        "letter": (settings.letter, LETTERS, None, "Send the letter about the last closed week."),
     }
     return [
         _schedule(name, cron, job, again, description, settings, shards)

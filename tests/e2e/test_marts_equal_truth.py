@@ -159,7 +159,7 @@ def test_every_reason_and_every_end_occurs(story: Story) -> None:
     chapter, _ = story[LATER]
     reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}
 
-    assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old", "booked_since"} <= reasons
+    assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old", "open_task"} <= reasons
     assert reasons & NEVER_CALL, reasons
     assert {True, False, None} == {row["is_kept"] for row in chapter.rows("demand_ledger")}
     assert any(row["recovered_within_7_days"] for row in chapter.rows("practice_weekly"))

@@ -139,6 +139,16 @@ def bad_row_acknowledged(site: Site) -> None:
     assert site.vetl("sync") == 0
 
 
+def acknowledged_row_changed(site: Site) -> None:
+    bad_row_acknowledged(site)
+    practice = site.platform.practices[0].id
+    [row] = [
+        item for item in site.platform.truth(practice, "staff_tasks") if item["cancellation_allowed"] == "perhaps"
+    ]
+    site.platform.update(practice, "staff_tasks", row["id"], {"cancellation_allowed": "never"})
+    assert site.vetl("sync") == 3
+
+
 def build_failed(site: Site) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VETL_WAREHOUSE__MEMORY_LIMIT", "1MB")
@@ -176,8 +186,11 @@ def rolled_back(site: Site) -> None:
 
 
 def released(site: Site) -> None:
+    before = PUBLISHED.stat().st_ino
     rolled_back(site)
     assert site.vetl("publish", "--release") == 0
+    assert PUBLISHED.stat().st_ino != before
+    assert site.vetl("run") == 0
 
 
 def no_cron(site: Site) -> None:
@@ -233,6 +246,7 @@ DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
     "the last run succeeded": (nothing, 0, "certified"),
     "a list was withdrawn by the platform": (list_withdrawn, 0, "2 withdrawn"),
     "rows in quarantine, all acknowledged": (bad_row_acknowledged, 0, "(1 acknowledged)"),
+    "an acknowledged row came with another payload": (acknowledged_row_changed, 3, "1 row quarantined"),
     "a rollback was released": (released, 0, "certified"),
     "no run for longer than `max_age`": (no_cron, 1, "allowed by [schedule] max_age"),
     "no run for long, and `max_age` is off": (cron_is_off, 0, "certified"),

@@ -9,14 +9,14 @@ with leaks as (
         episodes.client_id,
         episodes.first_at,
         episodes.last_contact_at,
-        clock.source_clock
+        {{ own_clock() }} as source_clock
     from {{ ref('int_demand_episodes') }} as episodes
-    cross join {{ ref('int_source_clock') }} as clock
+    {{ with_own_clock('episodes') }}
     where
         episodes.booked_at is null
         and episodes.has_client_contact
         and (episodes.client_id is not null or episodes.phone is not null)
-        and {{ hours_between('episodes.last_contact_at', 'clock.source_clock') }}
+        and {{ hours_between('episodes.last_contact_at', own_clock()) }}
         <= {{ var('call_back_within_days') }} * 24
 ),
 
