@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 import duckdb
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support import truth
 from support.deliveries import body_of, message, outreach, reminder
@@ -119,7 +119,11 @@ def keep_deliveries(inbox: Path, spoiler: Spoiler, practice: str) -> None:
         )
 
 
-@settings(max_examples=examples(1), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(1),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.lists(JSON, min_size=30, max_size=60))
 def test_a_value_of_any_kind_costs_its_row_only(drawn: list[Any]) -> None:
     """Many values in one warehouse: two syncs, the second over stored rows, deliveries, a build, a publication."""
