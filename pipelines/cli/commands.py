@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "metric", "query", "sandbox serve", "verify"))
+WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "mcp", "metric", "query", "sandbox serve", "verify"))
 """Commands that run in any folder. `query` and those about figures decide themselves whether they need any."""
 
 EXAMPLES = {
@@ -44,6 +44,10 @@ EXAMPLES = {
         vetl init
         vetl -C practices init""",
     "lake export": "vetl lake export",
+    "mcp": """
+        vetl mcp
+        vetl mcp --practice loc-001 --practice loc-002
+        vetl mcp --http --port 8765""",
     "metric": """
         vetl metric
         vetl metric intent_rate --by practice,week --where direction=inbound
@@ -54,7 +58,8 @@ EXAMPLES = {
     "open": "vetl open",
     "publish": """
         vetl publish
-        vetl publish --rollback""",
+        vetl publish --rollback
+        vetl publish --for East""",
     "quarantine acknowledge": """
         vetl quarantine acknowledge --reason "test rows of the platform"
         vetl quarantine acknowledge --endpoint staff_tasks --reason known""",
@@ -71,6 +76,10 @@ EXAMPLES = {
     "reconcile": """
         vetl reconcile
         vetl reconcile --practice loc-001 --full""",
+    "report": """
+        vetl report
+        vetl report --preview letters
+        vetl report --to East --again""",
     "run": """
         vetl run
         vetl -C /srv/vetl run --quiet --log-file vetl.log
@@ -89,6 +98,9 @@ EXAMPLES = {
     "verify": """
         vetl verify
         vetl verify analytics.duckdb --practice loc-001 --day 2026-01-12""",
+    "watch": """
+        vetl watch
+        vetl watch --since 2026-01-01""",
     "webhooks drain": """
         vetl webhooks drain
         vetl webhooks drain --message msg-1""",

@@ -20,6 +20,7 @@ from pipelines.loading.connection import literal
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.migrate import refuse_newer
 from pipelines.loading.published import digests
+from pipelines.loading.published.inputs import digest_inputs
 from pipelines.loading.published.last_publication import read_record
 from pipelines.loading.published.marts import (
     GONE,
@@ -184,6 +185,7 @@ def _bring(
             digests.digest_changes(connection, name, columns, gone=GONE, new=NEW)
         else:
             digests.digest_whole(connection, name, columns)
+    digest_inputs(connection, digests.TARGET)
 
 
 def _check(draft: Path, result: Published) -> None:
