@@ -111,8 +111,10 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "calls by weekday": (
         "calls",
         {"by": ["weekday"]},
-        "select cast(isodow(day) as integer) as day_of_week, count(*) from marts.phone_calls"
-        " group by all order by all",
+        (
+            "select cast(isodow(day) as integer) as day_of_week, count(*) from marts.phone_calls"
+            " group by all order by all"
+        ),
     ),
     "calls since a day": (
         "calls",
@@ -183,8 +185,10 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "booking requests on the leak list": (
         "episodes_leaking",
         {"by": ["first_channel"]},
-        "select first_channel, count(*) filter (where is_leaking) from marts.demand_ledger"
-        " group by all order by all",
+        (
+            "select first_channel, count(*) filter (where is_leaking) from marts.demand_ledger"
+            " group by all order by all"
+        ),
     ),
 }
 

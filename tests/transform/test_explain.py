@@ -1,5 +1,6 @@
 """The rows that `vetl explain` names give the cell of the mart, for every measure that is declared."""
 
+import json
 import shutil
 from collections.abc import Callable
 from datetime import date
@@ -17,6 +18,7 @@ from pipelines.core.errors import WrongUse
 from pipelines.loading.published.figures.catalogue import columns_of, metrics_of
 from pipelines.loading.published.figures.counting import counted_columns
 from pipelines.loading.published.figures.explain import CellQuestion, explain, explainable
+from pipelines.loading.published.figures.reads import moved_rows
 from pipelines.loading.published.query import reading
 
 NO_COUNTS = {
@@ -167,6 +169,19 @@ def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(file: Path, q
 
     assert [(item.reported, item.now) for item in found.revisions] == [(reported, now)]
     assert found.value == now
+
+
+def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(file: Path, query: Query) -> None:
+    for practice, day, reported, now in query(
+        "select practice_id, day, reported, now from marts.report_revisions where mart = 'booking_intent_daily'"
+        " and measure = 'booked_calls' and reported <> now order by abs(reported - now) desc, 1, 2 limit 3"
+    ):
+        moved = moved_rows(file, "booking_intent_daily", practice, day)
+        then, latest = (
+            sum(bool(json.loads(state)["booked"]) for row in moved if (state := getattr(row, name)))
+            for name in ("reported", "now")
+        )
+        assert latest - then == now - reported, (practice, day)
 
 
 @pytest.mark.parametrize(
